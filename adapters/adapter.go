@@ -1,0 +1,124 @@
+package adapters
+
+import (
+	"context"
+	"time"
+)
+
+// An Adapter is one account on one platform.
+type Adapter interface {
+	// Connect proves the credentials and says who we are there. It is called
+	// before Receive and again after every failure of Receive. An error of kind
+	// [Unauthorized] is final until the configuration changes.
+	Connect(ctx context.Context) (Account, error)
+
+	// Receive hands batches to sink, in the platform's order for each chat, until
+	// ctx is done (then it returns nil) or the connection is lost (then the
+	// reason). It resumes after the cursor of the last batch the sink took; a
+	// nil cursor means from the oldest the platform still holds. At most one
+	// Receive runs at a time.
+	Receive(ctx context.Context, cursor []byte, sink Sink) error
+
+	// Split cuts a CommonMark text into the parts the platform will take as one
+	// message each, in order and already in the platform's form. It is pure:
+	// the same text gives the same parts, so that a restart continues at the
+	// part it had reached. An empty text has no parts.
+	Split(text string) []string
+
+	// Send posts one part. A nil error means the platform accepted it; any other
+	// outcome is an [*Error] whose kind says whether it may have been accepted.
+	// Calls may overlap.
+	Send(ctx context.Context, p Post) (Receipt, error)
+}
+
+// A Sink takes what an adapter received.
+type Sink interface {
+	// Accept records the batch. A nil result means that every update and the
+	// cursor are durable, by this call or an earlier one, so the platform may
+	// forget them. The sink owns the batch from then on. Accept may be called
+	// concurrently for different chats; the updates of one chat must arrive in order.
+	Accept(ctx context.Context, b Batch) error
+
+	// Heard tells that the platform proved to be there: a poll returned, a
+	// heartbeat was acknowledged. It never blocks.
+	Heard(at time.Time)
+}
+
+// A Batch is what one read of the platform gave.
+type Batch struct {
+	Updates []Update
+	// Cursor is where Receive resumes once this batch is durable. Opaque to all
+	// but the adapter; nil leaves the stored one.
+	Cursor []byte
+}
+
+// An Account says who we are on a platform.
+type Account struct {
+	Platform string // "telegram", "slack", "discord", "local"
+	ID       string // minted by the platform, unique there for ever
+	Name     string // shown to people
+	Handle   string // what people write after @, without the @; may be empty
+}
+
+// Key is the account's name in stored data: platform and id. A renamed entry of
+// the configuration keeps its chats because they hang on this key.
+func (a Account) Key() string { return a.Platform + ":" + a.ID }
+
+// An Editor can replace the words of a message it sent.
+type Editor interface {
+	Edit(ctx context.Context, m Ref, text string) error
+}
+
+// A Deleter can delete a message.
+type Deleter interface {
+	Delete(ctx context.Context, m Ref) error
+}
+
+// A Reactor can set its one reaction on a message; an empty emoji takes it back.
+type Reactor interface {
+	React(ctx context.Context, m Ref, emoji string) error
+}
+
+// A Typer can show that something is being written. The sign fades by itself.
+type Typer interface {
+	Typing(ctx context.Context, chat, thread string) error
+}
+
+// A Pacer knows the platform's own limits for one chat. The border asks it for
+// the budget that sends, edits and typing of that chat share.
+type Pacer interface {
+	Pace(chat Chat) Pace
+}
+
+// Pace is a token bucket: Burst calls at once, then one every Every. The zero
+// Pace is unlimited.
+type Pace struct {
+	Every time.Duration
+	Burst int
+}
+
+// A Ref names one message on a platform.
+type Ref struct {
+	Chat    string
+	Thread  string // empty outside threads
+	Message string
+}
+
+// A Post is one part of a message to send.
+type Post struct {
+	Chat    string
+	Thread  string // empty: the chat itself
+	ReplyTo string // platform id of the message answered; empty: none. A vanished target is no error
+	Text    string // as [Adapter.Split] returned it
+	// Key is an opaque id, the same for every attempt at this part, for platforms
+	// that can refuse or find a second copy.
+	Key string
+	// Mentions are the people named in Text that the platform should notify.
+	Mentions []Person
+}
+
+// A Receipt proves that the platform accepted a message.
+type Receipt struct {
+	Message string // platform id, unique within the chat
+	At      time.Time
+}

@@ -1,0 +1,84 @@
+package adapters
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is what a failed call means to the caller: what may have happened, and
+// what to do. Programs switch on it; people read the text.
+type Kind int
+
+// The kinds of failure. The first three are about one attempt, the rest are
+// permanent for the message, the chat or the account.
+const (
+	// Unknown: the platform may or may not have accepted it. See DELIVERY 2.4.
+	Unknown Kind = iota
+	// NotSent: no byte of the request reached the platform. Safe to repeat.
+	NotSent
+	// Limited: refused for now; RetryAfter says how long. Safe to repeat then.
+	Limited
+	// Invalid: the platform will never take this message (bad markup, empty, too long).
+	Invalid
+	// NoTarget: the chat, thread or message does not exist any more.
+	NoTarget
+	// Forbidden: we were removed, blocked, or lack a right in this chat.
+	Forbidden
+	// Moved: the chat goes on under MovedTo; send there.
+	Moved
+	// Unauthorized: the credentials are dead. Nothing will work until they change.
+	Unauthorized
+	// Conflict: somebody else receives with our credentials.
+	Conflict
+)
+
+// String returns the kind's name in stored data and logs.
+func (k Kind) String() string {
+	names := [...]string{"unknown", "not_sent", "limited", "invalid", "no_target", "forbidden", "moved", "unauthorized", "conflict"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("kind_%d", int(k))
+	}
+	return names[k]
+}
+
+// Permanent reports whether repeating the same call can never succeed.
+func (k Kind) Permanent() bool {
+	return k == Invalid || k == NoTarget || k == Forbidden
+}
+
+// An Error is a failed call at the outer border.
+type Error struct {
+	Kind       Kind
+	Op         string        // the platform's method
+	RetryAfter time.Duration // with Limited: at least this long; 0 when not said
+	MovedTo    string        // with Moved: the new chat id
+	Err        error         // cause, free of credentials; may be nil
+}
+
+// Error describes the failure in one line without any credential.
+func (e *Error) Error() string {
+	s := e.Op + ": " + e.Kind.String()
+	if e.RetryAfter > 0 {
+		s += fmt.Sprintf(" (retry after %s)", e.RetryAfter)
+	}
+	if e.MovedTo != "" {
+		s += " to " + e.MovedTo
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf returns the kind of the first [*Error] in err's chain, and Unknown
+// when there is none: what we cannot name may have happened.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Unknown
+}

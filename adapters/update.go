@@ -1,0 +1,166 @@
+package adapters
+
+import "time"
+
+// An Update is one thing that happened on a platform.
+type Update struct {
+	// ID is the platform's name for this delivery, for tracing only.
+	ID string
+	// Key is the identity of the content (DELIVERY 1.1): the same fact delivered
+	// twice, by any road, has the same key, and no other fact ever has it.
+	// Minted by the adapter, unique within the account.
+	Key    string
+	Chat   Chat
+	Thread Thread // zero outside threads
+	From   Person // who did it; zero when the platform does not say
+	At     time.Time
+	Body   Body
+	// Raw is the platform's own form, kept for what we could not read. May be nil.
+	Raw []byte
+}
+
+// ChatKind says what sort of conversation a chat is.
+type ChatKind string
+
+// The kinds of chat.
+const (
+	Direct  ChatKind = "direct"  // one person and us
+	Group   ChatKind = "group"   // a closed group
+	Channel ChatKind = "channel" // a room of a workspace or server, or a broadcast channel
+)
+
+// A Chat is one conversation on a platform.
+type Chat struct {
+	ID    string // minted by the platform; unique within the account
+	Kind  ChatKind
+	Title string // may be empty, then leave the known one alone
+	// Group is the server or workspace the chat belongs to; empty where there is none.
+	Group string
+}
+
+// A Thread is a conversation inside a chat.
+type Thread struct {
+	ID    string // unique within the chat
+	Title string // may be empty
+}
+
+// PersonKind tells people from programs.
+type PersonKind string
+
+// The kinds of sender.
+const (
+	Human   PersonKind = "human"
+	Bot     PersonKind = "bot"
+	Service PersonKind = "service" // a chat that speaks as itself, an anonymous admin, the platform
+)
+
+// A Person is somebody who acts on a platform. ID alone identifies; names
+// change and may be chosen to deceive.
+type Person struct {
+	ID     string // minted by the platform, immutable
+	Scope  string // where ID is unique: the Slack team; empty elsewhere
+	Kind   PersonKind
+	Name   string // display name
+	Handle string // without @; may be empty
+}
+
+// Body is what an update says. The set is closed.
+//
+//sumtype:decl
+type Body interface{ body() }
+
+// Message is something said.
+type Message struct {
+	ID       string // platform id, unique within the chat
+	Text     string // as CommonMark where the platform has formatting, else plain
+	ReplyTo  string // platform id of the message answered; empty: none
+	Mentions []Person
+	// ToUs is true when the platform marks the message as meant for us: a mention
+	// of our account, a reply to us, a command addressed to us.
+	ToUs        bool
+	Command     *Command // set when the message begins with a command
+	Attachments []Attachment
+	Forwarded   string // who said it first, as shown; empty: not forwarded
+}
+
+// Command is a chat command at the head of a message: "/stop now".
+type Command struct {
+	Name string // lower case, without the slash
+	Args string
+}
+
+// Attachment is a file seen on a message. The bytes are not fetched here.
+type Attachment struct {
+	Kind string // "photo", "voice", "file", "video", "sticker", …
+	ID   string // what the adapter needs to fetch it
+	Name string
+	MIME string
+	Size int64 // bytes; 0 when unknown
+}
+
+// Edit replaces the words of an earlier message. New holds the whole new content.
+type Edit struct{ New Message }
+
+// Delete removes messages.
+type Delete struct{ Messages []string }
+
+// Reaction is the set of one person's emoji on one message, before and after.
+type Reaction struct {
+	Message  string
+	Old, New []string // Unicode emoji, or a platform name in colons
+}
+
+// Joined means that people (perhaps we) entered the chat.
+type Joined struct{ People []Person }
+
+// Left means that people (perhaps we) left the chat or were removed.
+type Left struct {
+	People []Person
+	By     Person // who removed them; zero when they left by themselves
+}
+
+// Renamed means that the chat, or the update's thread, has a new title.
+type Renamed struct{ Title string }
+
+// Pinned means that a message was pinned.
+type Pinned struct{ Message string }
+
+// Unpinned means that a message was unpinned.
+type Unpinned struct{ Message string }
+
+// Migrated means that the chat goes on under another id. Nothing more comes under the old one.
+type Migrated struct{ To string }
+
+// Linked means that we were let into the chat: added, unblocked, promoted.
+type Linked struct{}
+
+// Unlinked means that we are no longer in the chat: removed, blocked.
+type Unlinked struct{ Reason string }
+
+// Gap tells of a stretch of time whose updates the platform no longer has.
+type Gap struct {
+	From, To time.Time
+	Reason   string
+}
+
+// Unreadable is what we could not read: an unknown kind, or bytes that do not
+// parse. Raw holds it. It is recorded, counted, and stops nothing.
+type Unreadable struct {
+	Kind   string // the platform's word for it, when known
+	Reason string
+}
+
+func (Message) body()    {}
+func (Edit) body()       {}
+func (Delete) body()     {}
+func (Reaction) body()   {}
+func (Joined) body()     {}
+func (Left) body()       {}
+func (Renamed) body()    {}
+func (Pinned) body()     {}
+func (Unpinned) body()   {}
+func (Migrated) body()   {}
+func (Linked) body()     {}
+func (Unlinked) body()   {}
+func (Gap) body()        {}
+func (Unreadable) body() {}

@@ -1,0 +1,161 @@
+// Package model is the contract between Trestle and a language model.
+//
+// A [Model] answers one request at a time and holds nothing between calls. The
+// package knows nothing of spaces, agents or prompts, and imports nothing of
+// ours. Implementations: openai (any compatible endpoint), offline (works
+// without one), modeltest (scripted stand-ins for tests).
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Model answers requests. Calls may overlap.
+type Model interface {
+	// Generate asks once and returns the whole answer. It never retries: a
+	// failure is an [*Error] whose kind tells the caller what to do. It returns
+	// within the deadlines it was built with even if ctx has none.
+	Generate(ctx context.Context, r Request) (Response, error)
+}
+
+// Role is who speaks in a message.
+type Role string
+
+// The roles of the chat format.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Result    Role = "tool"
+)
+
+// A Message is one entry of the transcript.
+type Message struct {
+	Role   Role
+	Text   string
+	Calls  []Call // only on Assistant messages
+	CallID string // only on Result messages: the call it answers
+}
+
+// A Call is one act the model asks for. Args is the model's own text and may be
+// anything; nothing has checked it.
+type Call struct {
+	ID   string
+	Name string
+	Args string
+}
+
+// A Tool is one act offered to the model.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON schema of the arguments, canonical bytes
+}
+
+// Request is everything one call is made of.
+type Request struct {
+	Model     string // the endpoint's name for the model
+	Messages  []Message
+	Tools     []Tool
+	NoCalls   bool   // the tools are shown but may not be called (tool_choice none)
+	MaxOutput int    // tokens; 0 leaves it to the endpoint
+	CacheKey  string // the same for requests that share a prefix; opaque
+}
+
+// Finish is why the model stopped.
+type Finish string
+
+// The reasons to finish.
+const (
+	Stopped Finish = "stop"
+	Called  Finish = "tool_calls"
+	Length  Finish = "length" // cut at MaxOutput: calls in the answer are incomplete and must be dropped
+	Blocked Finish = "content_filter"
+)
+
+// Response is one whole answer.
+type Response struct {
+	Text   string
+	Calls  []Call
+	Finish Finish
+	Usage  Usage
+}
+
+// Usage is what the endpoint says the call took, in tokens.
+type Usage struct {
+	Prompt    int
+	Cached    int // of Prompt
+	Output    int
+	Estimated bool // the endpoint did not say; counted here
+}
+
+// Kind is what a failed call means to the caller.
+type Kind int
+
+// The kinds of failure.
+const (
+	// Unavailable: the endpoint cannot be reached or fails (dial, 5xx). Retry later.
+	Unavailable Kind = iota
+	// Limited: too many requests; RetryAfter says how long, when said.
+	Limited
+	// Timeout: no answer, or silence in the middle of one, within the limits. Retry.
+	Timeout
+	// Garbled: an answer that is no answer: HTML, cut off, too large. Retry.
+	Garbled
+	// Denied: the credential is refused (401, 403). Pauses that credential only.
+	Denied
+	// NoModel: the endpoint has no such model.
+	NoModel
+	// Rejected: the endpoint refuses this transcript (400). Counts against the conversation.
+	Rejected
+	// TooLong: the transcript is longer than the model's window.
+	TooLong
+)
+
+// String returns the kind's name in stored data and logs.
+func (k Kind) String() string {
+	names := [...]string{"unavailable", "limited", "timeout", "garbled", "denied", "no_model", "rejected", "too_long"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("kind_%d", int(k))
+	}
+	return names[k]
+}
+
+// Retryable reports whether the same request may succeed later.
+func (k Kind) Retryable() bool { return k <= Garbled }
+
+// An Error is a failed call.
+type Error struct {
+	Kind       Kind
+	Status     int           // HTTP status; 0 when there was none
+	RetryAfter time.Duration // with Limited; 0 when not said
+	Err        error         // cause, free of credentials
+}
+
+// Error describes the failure in one line without any credential.
+func (e *Error) Error() string {
+	s := "model " + e.Kind.String()
+	if e.Status != 0 {
+		s += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf returns the kind of the first [*Error] in err's chain, and Unavailable
+// when there is none.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Unavailable
+}
