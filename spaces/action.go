@@ -1,0 +1,86 @@
+package spaces
+
+import "time"
+
+// ActionKind is what an action does on a platform.
+type ActionKind string
+
+// The kinds of action.
+const (
+	ActSend   ActionKind = "send"
+	ActEdit   ActionKind = "edit"
+	ActDelete ActionKind = "delete"
+	ActReact  ActionKind = "react"
+)
+
+// ActionState is where an action stands in the outbox.
+type ActionState string
+
+// The states of an action. The last four are terminal.
+const (
+	ActionReady     ActionState = "ready"
+	ActionSending   ActionState = "sending"
+	ActionUnknown   ActionState = "unknown" // may have been accepted; held for a person, or resent once
+	ActionSent      ActionState = "sent"
+	ActionFailed    ActionState = "failed"
+	ActionExpired   ActionState = "expired"
+	ActionCancelled ActionState = "cancelled"
+)
+
+// OnUnknown is what happens to a send nobody can judge (DELIVERY 2.4).
+type OnUnknown string
+
+// The policies for unknown outcomes.
+const (
+	ResendOnce OnUnknown = "resend_once"
+	Hold       OnUnknown = "hold"
+)
+
+// An Action is one decided effect on one chat: a row of the outbox.
+type Action struct {
+	ID      ActionID
+	Cycle   CycleID
+	Ordinal int // dense from 0 within the cycle
+	Kind    ActionKind
+	Space   SpaceID
+	Thread  ThreadID
+	Event   EventID // the event it delivers, or that asks for it
+	Account string
+	Chat    string
+	Agent   AgentID
+	Text    string  // CommonMark for send and edit, emoji for react
+	Target  EventID // message to edit, delete, react to, or answer
+	Policy  OnUnknown
+
+	State     ActionState
+	Part      int // parts already accepted
+	Attempts  int // of the current part
+	NotBefore time.Time
+	Expires   time.Time
+	Created   time.Time
+	Refs      []Ref // one an accepted part
+	// Resent is true when an unknown part was sent a second time.
+	Resent bool
+	Code   string // why it failed
+}
+
+// An Effect is an act of the agent on a room, as the shell decides it. The
+// store turns it into an event and one action for each chat of the room, in one
+// transaction.
+type Effect struct {
+	Kind    ActionKind
+	Space   SpaceID
+	Thread  ThreadID
+	ID      EventID // of the event it becomes
+	Target  EventID // message answered, edited, deleted or reacted to
+	Text    string  // words or emoji
+	Chain   Chain
+	Origin  *Provenance
+	Mention []EntityID
+	// Seen is the last event of Space the agent had been shown; with Strict set, a
+	// commit after others have spoken in the thread fails with [ErrStale].
+	Seen    int64
+	Strict  bool
+	Policy  OnUnknown
+	Expires time.Time
+}

@@ -1,0 +1,341 @@
+package spaces
+
+import "time"
+
+// Body is what an event says. The set is closed; every switch over it lists
+// all of them.
+//
+//sumtype:decl
+type Body interface{ Kind() Kind }
+
+// Kind is the name of a body in stored data.
+type Kind string
+
+// The kinds of event in rooms.
+const (
+	KindSaid       Kind = "said"
+	KindEdited     Kind = "edited"
+	KindDeleted    Kind = "deleted"
+	KindReacted    Kind = "reacted"
+	KindUnreacted  Kind = "unreacted"
+	KindJoined     Kind = "joined"
+	KindLeft       Kind = "left"
+	KindRenamed    Kind = "renamed"
+	KindPinned     Kind = "pinned"
+	KindUnpinned   Kind = "unpinned"
+	KindMigrated   Kind = "migrated"
+	KindLinked     Kind = "linked"
+	KindUnlinked   Kind = "unlinked"
+	KindDelivered  Kind = "delivered"
+	KindFailed     Kind = "failed"
+	KindGap        Kind = "gap"
+	KindUnreadable Kind = "unreadable"
+)
+
+// The kinds of event in inner logs.
+const (
+	KindNoted        Kind = "noted"
+	KindBookmarked   Kind = "bookmarked"
+	KindWoke         Kind = "woke"
+	KindThought      Kind = "thought"
+	KindActed        Kind = "acted"
+	KindResult       Kind = "result"
+	KindSummed       Kind = "summed"
+	KindGoal         Kind = "goal"
+	KindRemembered   Kind = "remembered"
+	KindForgot       Kind = "forgot"
+	KindDenied       Kind = "denied"
+	KindTransitioned Kind = "transitioned"
+	KindCompacted    Kind = "compacted"
+	KindStopped      Kind = "stopped"
+	KindSpan         Kind = "span"
+)
+
+// Said is a message.
+type Said struct {
+	Text string `json:"text"` // CommonMark
+	// Ref is the message on its platform; zero for an agent's message, whose
+	// places are told by [Delivered].
+	Ref         Ref          `json:"ref,omitzero"`
+	ReplyRef    Ref          `json:"replyRef,omitzero"` // as the platform named it
+	Mentions    []EntityID   `json:"mentions,omitempty"`
+	ToUs        bool         `json:"toUs,omitempty"` // the platform marks it as meant for its account
+	Command     string       `json:"command,omitempty"`
+	Args        string       `json:"args,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Forwarded   string       `json:"forwarded,omitempty"`
+	// Origin tells where a cross-space message came from (GTS-23).
+	Origin *Provenance `json:"origin,omitempty"`
+}
+
+// Attachment is a file seen on a message.
+type Attachment struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"` // opaque, for the adapter
+	Name string `json:"name,omitempty"`
+	MIME string `json:"mime,omitempty"`
+	Size int64  `json:"size,omitempty"` // bytes; 0 unknown
+}
+
+// Provenance tells which cycle, woken where, sent a message to another space.
+type Provenance struct {
+	Space SpaceID `json:"space"`
+	Event EventID `json:"event,omitempty"`
+	Cycle CycleID `json:"cycle"`
+	Why   string  `json:"why,omitempty"`
+}
+
+// Edited replaces the words of a message.
+type Edited struct {
+	Target EventID `json:"target,omitempty"` // empty when only the platform's name is known
+	Ref    Ref     `json:"ref,omitzero"`
+	Text   string  `json:"text"`
+}
+
+// Deleted removes a message from every later view.
+type Deleted struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+}
+
+// Reacted is an emoji put on a message.
+type Reacted struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+	Emoji  string  `json:"emoji"`
+}
+
+// Unreacted is an emoji taken back.
+type Unreacted struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+	Emoji  string  `json:"emoji"`
+}
+
+// Joined means that somebody is now in the space.
+type Joined struct {
+	Who EntityID `json:"who"`
+}
+
+// Left means that somebody is no longer in the space.
+type Left struct {
+	Who EntityID `json:"who"`
+	By  EntityID `json:"by,omitempty"`
+}
+
+// Renamed is a new title of the space, or of the event's thread.
+type Renamed struct {
+	Title string `json:"title"`
+}
+
+// Pinned means that a message was pinned.
+type Pinned struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+}
+
+// Unpinned means that a message was unpinned.
+type Unpinned struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+}
+
+// Migrated means that a chat of the space goes on under another id.
+type Migrated struct {
+	Account string `json:"account"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+}
+
+// Linked means that a chat was mapped to the space, or let us in again.
+type Linked struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
+}
+
+// Unlinked means that a chat of the space cannot be reached any more.
+type Unlinked struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Delivered tells that a platform accepted an agent's message.
+type Delivered struct {
+	Message EventID  `json:"message"`
+	Action  ActionID `json:"action"`
+	Refs    []Ref    `json:"refs"` // one a part
+}
+
+// Failed tells that an action will not reach a platform, or that nobody can
+// know whether it did.
+type Failed struct {
+	Message EventID     `json:"message,omitempty"`
+	Action  ActionID    `json:"action"`
+	State   ActionState `json:"state"` // failed, expired, unknown or cancelled
+	Code    string      `json:"code"`
+	Reason  string      `json:"reason"` // a plain sentence for the agent
+}
+
+// Gap tells of a stretch of time whose events nobody can give us.
+type Gap struct {
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"`
+	Reason string    `json:"reason"`
+}
+
+// Unreadable is an update that could not be read. Raw keeps it.
+type Unreadable struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+	Raw    []byte `json:"raw,omitempty"`
+}
+
+// Noted is a note of the agent, from a note act or the <notes> of a thought.
+type Noted struct {
+	Text  string  `json:"text"`
+	Label string  `json:"label,omitempty"` // "notes", "questions", or what the agent wrote
+	Cycle CycleID `json:"cycle,omitempty"`
+}
+
+// Bookmarked is a labelled place in what the agent saw (SEQ-94).
+type Bookmarked struct {
+	Label  string    `json:"label"`
+	Space  SpaceID   `json:"space,omitempty"`
+	Object ObjectID  `json:"object,omitempty"`
+	Events []EventID `json:"events"` // in view when it was set
+	Cycle  CycleID   `json:"cycle,omitempty"`
+}
+
+// Woke opens a cycle in the inner log.
+type Woke struct {
+	Cycle  CycleID   `json:"cycle"`
+	Space  SpaceID   `json:"space,omitempty"` // empty for a wake without a space
+	Reason string    `json:"reason"`          // the gate's word: mention, direct, timer, …
+	Events []EventID `json:"events,omitempty"`
+	Active SpaceID   `json:"active,omitempty"`
+}
+
+// Thought is what the agent wrote in contemplation; nobody else sees it.
+type Thought struct {
+	Cycle CycleID `json:"cycle"`
+	Text  string  `json:"text"`
+}
+
+// Acted is an act the agent decided on.
+type Acted struct {
+	Cycle  CycleID `json:"cycle"`
+	Step   int     `json:"step"`
+	CallID string  `json:"call"`
+	Name   string  `json:"name"`
+	Args   string  `json:"args"` // JSON, already validated
+}
+
+// Result is what came of an act. It names remote events and never copies them.
+type Result struct {
+	Cycle  CycleID   `json:"cycle"`
+	Step   int       `json:"step"`
+	CallID string    `json:"call"`
+	OK     bool      `json:"ok"`
+	Note   string    `json:"note,omitempty"` // code or sentence when not OK
+	Refs   []EventID `json:"refs,omitempty"`
+}
+
+// Summed is the agent's own account of a cycle (CON-23).
+type Summed struct {
+	Cycle   CycleID `json:"cycle"`
+	N       int64   `json:"n"` // number of the cycle within the mind
+	Text    string  `json:"text"`
+	Derived bool    `json:"derived,omitempty"` // made from its acts, not by the agent
+}
+
+// Goal is a goal set, changed or done.
+type Goal struct {
+	Text   string `json:"text"`
+	Status string `json:"status"` // active, long-term, done, dropped
+}
+
+// Remembered is a fact the agent chose to keep.
+type Remembered struct {
+	ID      string     `json:"id"`
+	Fact    string     `json:"fact"`
+	What    string     `json:"kind"` // user_fact, decision, space_knowledge, preference
+	Sources []EventID  `json:"sources,omitempty"`
+	Readers []EntityID `json:"readers,omitempty"` // who may learn it: the intersection over the sources
+	Space   SpaceID    `json:"space,omitempty"`
+}
+
+// Forgot takes a memory back.
+type Forgot struct {
+	ID string `json:"id"`
+}
+
+// Denied records an act that was refused (PRD-5.1).
+type Denied struct {
+	Denial Denial `json:"denial"`
+}
+
+// Transitioned records moves of the shell's state machine, in order (PRD-6.3).
+type Transitioned struct {
+	Moves []Transition `json:"moves"`
+}
+
+// Compacted records a cut of the context: what it freed and why.
+type Compacted struct {
+	Cause        string  `json:"cause"` // high_water, turns, first, guard, redaction
+	Cycle        CycleID `json:"cycle,omitempty"`
+	TokensBefore int     `json:"before"`
+	TokensAfter  int     `json:"after"`
+	Cycles       int     `json:"cycles"` // closed cycles that went into summaries
+}
+
+// Stopped closes a cycle in the inner log.
+type Stopped struct {
+	Cycle  CycleID    `json:"cycle"`
+	Reason StopReason `json:"reason"`
+	Detail string     `json:"detail,omitempty"`
+}
+
+// Spanned records that a connection span opened, was checkpointed or closed.
+type Spanned struct {
+	Span   int64      `json:"span"`
+	Space  SpaceID    `json:"space"`
+	What   string     `json:"what"` // opened, checkpointed, closed
+	Reason SpanReason `json:"reason"`
+	Event  EventID    `json:"event,omitempty"` // remote event it stands at
+	Seq    int64      `json:"seq"`
+}
+
+// Kind returns KindSaid, and so on for each body.
+func (Said) Kind() Kind         { return KindSaid }
+func (Edited) Kind() Kind       { return KindEdited }       // Kind returns KindEdited.
+func (Deleted) Kind() Kind      { return KindDeleted }      // Kind returns KindDeleted.
+func (Reacted) Kind() Kind      { return KindReacted }      // Kind returns KindReacted.
+func (Unreacted) Kind() Kind    { return KindUnreacted }    // Kind returns KindUnreacted.
+func (Joined) Kind() Kind       { return KindJoined }       // Kind returns KindJoined.
+func (Left) Kind() Kind         { return KindLeft }         // Kind returns KindLeft.
+func (Renamed) Kind() Kind      { return KindRenamed }      // Kind returns KindRenamed.
+func (Pinned) Kind() Kind       { return KindPinned }       // Kind returns KindPinned.
+func (Unpinned) Kind() Kind     { return KindUnpinned }     // Kind returns KindUnpinned.
+func (Migrated) Kind() Kind     { return KindMigrated }     // Kind returns KindMigrated.
+func (Linked) Kind() Kind       { return KindLinked }       // Kind returns KindLinked.
+func (Unlinked) Kind() Kind     { return KindUnlinked }     // Kind returns KindUnlinked.
+func (Delivered) Kind() Kind    { return KindDelivered }    // Kind returns KindDelivered.
+func (Failed) Kind() Kind       { return KindFailed }       // Kind returns KindFailed.
+func (Gap) Kind() Kind          { return KindGap }          // Kind returns KindGap.
+func (Unreadable) Kind() Kind   { return KindUnreadable }   // Kind returns KindUnreadable.
+func (Noted) Kind() Kind        { return KindNoted }        // Kind returns KindNoted.
+func (Bookmarked) Kind() Kind   { return KindBookmarked }   // Kind returns KindBookmarked.
+func (Woke) Kind() Kind         { return KindWoke }         // Kind returns KindWoke.
+func (Thought) Kind() Kind      { return KindThought }      // Kind returns KindThought.
+func (Acted) Kind() Kind        { return KindActed }        // Kind returns KindActed.
+func (Result) Kind() Kind       { return KindResult }       // Kind returns KindResult.
+func (Summed) Kind() Kind       { return KindSummed }       // Kind returns KindSummed.
+func (Goal) Kind() Kind         { return KindGoal }         // Kind returns KindGoal.
+func (Remembered) Kind() Kind   { return KindRemembered }   // Kind returns KindRemembered.
+func (Forgot) Kind() Kind       { return KindForgot }       // Kind returns KindForgot.
+func (Denied) Kind() Kind       { return KindDenied }       // Kind returns KindDenied.
+func (Transitioned) Kind() Kind { return KindTransitioned } // Kind returns KindTransitioned.
+func (Compacted) Kind() Kind    { return KindCompacted }    // Kind returns KindCompacted.
+func (Stopped) Kind() Kind      { return KindStopped }      // Kind returns KindStopped.
+func (Spanned) Kind() Kind      { return KindSpan }         // Kind returns KindSpan.

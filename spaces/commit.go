@@ -1,0 +1,109 @@
+package spaces
+
+import "time"
+
+// A Wake is the leased right to run a cycle, with what started it.
+type Wake struct {
+	Cycle  Cycle
+	Lease  Lease
+	Rows   []Row   // claimed, in seq order
+	Events []Event // of Rows, same order
+	Steps  []Step  // done so far: empty for a new cycle, else it resumes after them
+	Turns  []Turn  // of those steps
+	// Consumed are all rows the cycle has been shown, for [NextChain].
+	Consumed []Consumed
+	Resumed  bool
+	Timer    *Timer // what woke it when no row did
+}
+
+// A StepCommit is everything one step decided. It happens whole or not at all.
+type StepCommit struct {
+	Lease  Lease
+	Step   Step
+	Inner  []Body // events for the mind's inner log, in order
+	Turns  []Turn // N is given by the store, after those already there
+	Effect []Effect
+	Timers []Timer
+	Active SpaceID // where the cycle's plain messages go from now on
+	Upto   int64   // last event of the trigger space it has been shown
+	// Judge is asked, within the transaction, about rows that arrived meanwhile;
+	// those that wake join this cycle. Nil leaves them for a later one.
+	Judge func(Judged) []Verdict
+	Close *Closing
+	At    time.Time
+}
+
+// A Closing ends a cycle: its rows are consumed, its cursor moves, it gets its number.
+type Closing struct {
+	Stop     StopReason
+	Detail   string
+	Rest     string
+	Derived  bool // the rest line was made from its acts
+	Denials  int
+	Manifest string
+	Plan     []byte
+	// Back is true when the rows go back to ready for another attempt (a failed
+	// model), unless they have used up their attempts: then they die.
+	Back bool
+}
+
+// Committed is what a step commit gave.
+type Committed struct {
+	Events []Event // appended to rooms, in order
+	N      int64   // number of the cycle when it closed
+	// Joined are rows that arrived meanwhile and now belong to the cycle.
+	Joined       []Row
+	JoinedEvents []Event
+}
+
+// TimerKind is what a timer is for.
+type TimerKind string
+
+// The kinds of timer.
+const (
+	TimerAct   TimerKind = "timer" // the agent's timer act
+	TimerSleep TimerKind = "sleep" // the end of its sleep
+)
+
+// A Timer fires once, never early, and survives restarts (I15).
+type Timer struct {
+	ID    string
+	Mind  Mind
+	Kind  TimerKind
+	Space SpaceID // where it was set
+	Note  string
+	Due   time.Time
+	Cycle CycleID // that set it
+}
+
+// Incoming is one update on its way into the record, translated.
+type Incoming struct {
+	Event Event    // Seq, Readers, chain and entity ids are filled in by the store
+	From  Identity // zero when nobody in particular acted
+	// Who are the people the body is about, for joined and left; the store makes
+	// entities of them and one event each.
+	Who []Identity
+	// Mentions are people named in a message, in order; the store makes entities of them.
+	Mentions []Identity
+	// Key is set instead of Event.Space when the update concerns the account
+	// itself and no chat.
+	Account string
+}
+
+// An Intake is one batch from one adapter: it is recorded whole, with the
+// cursor, or not at all.
+type Intake struct {
+	Account string
+	Cursor  []byte // nil leaves the stored one
+	Items   []Incoming
+	At      time.Time
+}
+
+// Recorded is what became of an intake.
+type Recorded struct {
+	New        int // events appended
+	Duplicates int
+	Wakes      []Waiting // minds that now have ready rows
+	// Cancel names rooms in which a person asked to stop.
+	Spaces []SpaceID // rooms that changed
+}

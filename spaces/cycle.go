@@ -1,0 +1,192 @@
+package spaces
+
+import "time"
+
+// CycleState is where a cycle stands in the record.
+type CycleState string
+
+// The states of a cycle.
+const (
+	CycleOpen      CycleState = "open"
+	CycleClosed    CycleState = "closed"
+	CycleAbandoned CycleState = "abandoned" // given up; its rows went back or died
+)
+
+// State is a state of the shell's machine (PRD-6.3).
+type State string
+
+// The states of the shell.
+const (
+	Idle          State = "idle"
+	Contemplating State = "contemplating"
+	Engaging      State = "engaging"
+	Acting        State = "acting"
+	WaitingReply  State = "waiting_reply"
+	Sleeping      State = "sleeping"
+)
+
+// A Transition is one move of the shell's machine. It is a value: only the
+// shell's transition function makes one, and nothing changes it afterwards.
+type Transition struct {
+	Cycle  CycleID    `json:"cycle"`
+	From   State      `json:"from"`
+	To     State      `json:"to"`
+	By     string     `json:"by"` // coordinator, agent, user, system
+	Reason string     `json:"reason"`
+	Stop   StopReason `json:"stop,omitempty"`
+	At     time.Time  `json:"at"`
+}
+
+// StopReason is why a cycle ended. Every ended cycle has one (PRD-5.2).
+type StopReason string
+
+// The stop reasons.
+const (
+	StopCompleted        StopReason = "completed"
+	StopSilent           StopReason = "silent" // rested without an act: a success (CON-50)
+	StopSkipped          StopReason = "skipped"
+	StopSuperseded       StopReason = "superseded"
+	StopSleeping         StopReason = "sleeping"
+	StopWaitingReply     StopReason = "waiting_reply"
+	StopBudget           StopReason = "budget_exhausted"
+	StopMaxRetries       StopReason = "max_retries"
+	StopMaxSteps         StopReason = "max_steps"
+	StopTimeout          StopReason = "timeout"
+	StopModelError       StopReason = "model_error"
+	StopCancelled        StopReason = "human_cancelled"
+	StopCoordinator      StopReason = "coordinator_error"
+	StopNoCapableAgent   StopReason = "no_capable_agent"
+	StopDependencyFailed StopReason = "dependency_failed"
+)
+
+// Usage is what model calls took, in tokens.
+type Usage struct {
+	Prompt    int `json:"prompt"`
+	Cached    int `json:"cached"` // of Prompt
+	Output    int `json:"output"`
+	Estimated int `json:"estimated"` // our own count of the prompt
+	Calls     int `json:"calls"`
+}
+
+// Total returns the tokens that count against budgets.
+func (u Usage) Total() int { return u.Prompt + u.Output }
+
+// Add returns the sum of both.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Output + v.Output, u.Estimated + v.Estimated, u.Calls + v.Calls}
+}
+
+// A Cycle is one wake from start to rest.
+type Cycle struct {
+	ID     CycleID
+	Mind   Mind
+	Space  SpaceID // trigger space; empty for a wake without one
+	Epoch  int64
+	State  CycleState
+	Wake   string // the gate's reason
+	Active SpaceID
+	// Upto is the last event of the trigger space shown so far.
+	Upto     int64
+	Base     int64 // closed cycles of the mind when it began: the history it sees
+	N        int64 // its own number among the closed ones; 0 while open
+	Stop     StopReason
+	Detail   string
+	Rest     string // the rest line
+	Usage    Usage
+	Denials  int
+	Manifest string // hash of the tools offered
+	Plan     []byte // frame plan of its last step, JSON of hud.Plan
+	Started  time.Time
+	Ended    time.Time
+}
+
+// Phase is the part of a cycle a step belongs to.
+type Phase string
+
+// The phases.
+const (
+	Contemplation Phase = "contemplation"
+	Engagement    Phase = "engagement"
+)
+
+// StepState is where a step stands.
+type StepState string
+
+// The states of a step.
+const (
+	StepStarted StepState = "started"
+	StepDone    StepState = "done"
+	StepUnknown StepState = "unknown"
+)
+
+// A Step is one model call and what it decided.
+type Step struct {
+	Cycle   CycleID
+	N       int // from 0
+	Phase   Phase
+	State   StepState
+	Request string // hash of the frame
+	Finish  string
+	Usage   Usage
+	At      time.Time
+	Frame   []byte // plan of the frame, JSON
+}
+
+// Role is who speaks in a turn, as the model's chat format has it.
+type Role string
+
+// The roles of turns (CON-02).
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// A Turn is one message of the consciousness as it was shown: references and
+// the rendering it had. It is never rendered again with a later state; only a
+// delete or forget redacts it.
+type Turn struct {
+	Cycle  CycleID    `json:"-"`
+	N      int        `json:"-"` // order within the cycle, from 0
+	Role   Role       `json:"role"`
+	Text   string     `json:"text,omitempty"`
+	Calls  []TurnCall `json:"calls,omitempty"`  // on assistant turns
+	CallID string     `json:"callId,omitempty"` // on tool turns
+	Refs   []EventID  `json:"refs,omitempty"`   // remote events whose words it shows
+	Tokens int        `json:"tokens,omitempty"` // exact, of the rendering
+}
+
+// A TurnCall is one call of an assistant turn.
+type TurnCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"`
+}
+
+// A Keyframe is one cut of a mind's context: what every frame begins with until
+// the next cut.
+type Keyframe struct {
+	Mind   Mind
+	N      int64 // rising within the mind
+	Text   string
+	Refs   []EventID // remote events whose words it shows
+	Tokens int
+	// Upto is how many closed cycles it has absorbed; the turns of later ones follow it.
+	Upto  int64
+	Cause string
+	At    time.Time
+}
+
+// A ClosedCycle is what the HUD keeps of a cycle: its number, its summary, and
+// its turns as long as they are shown in full.
+type ClosedCycle struct {
+	ID     CycleID
+	N      int64
+	Space  SpaceID
+	Rest   string
+	Stop   StopReason
+	Ended  time.Time
+	Turns  []Turn
+	Tokens int
+}

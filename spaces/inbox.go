@@ -1,0 +1,61 @@
+package spaces
+
+import "time"
+
+// RowState is where an inbox row stands.
+type RowState string
+
+// The states of a row. Every accepted row is in exactly one (I3).
+const (
+	RowReady    RowState = "ready"
+	RowClaimed  RowState = "claimed"
+	RowConsumed RowState = "consumed"
+	RowIgnored  RowState = "ignored" // seen, not woken; the reason says why
+	RowDead     RowState = "dead"    // given up after too many attempts or crashes
+)
+
+// A Row is one event waiting for one mind. Ingress writes it without judging.
+type Row struct {
+	Mind     Mind
+	Space    SpaceID
+	Seq      int64
+	Event    EventID
+	State    RowState
+	Reason   string // the gate's verdict or the cause of death
+	Attempts int
+	Crashes  int
+	Cycle    CycleID // with claimed and consumed
+}
+
+// A Waiting says that a mind has ready rows in a space.
+type Waiting struct {
+	Mind  Mind
+	Space SpaceID
+	Since time.Time // when the oldest of them was recorded
+}
+
+// A Verdict is the gate's word on one row.
+type Verdict struct {
+	Seq int64
+	// Wake is true when the row starts or joins a cycle; otherwise it is ignored.
+	Wake   bool
+	Reason string // see the shell's gate for the closed list
+}
+
+// Judged is what the gate is given: everything it needs, nothing to fetch.
+type Judged struct {
+	Space    Space
+	Uplink   Uplink
+	Rows     []Row
+	Events   []Event // of Rows, same order
+	Members  []Member
+	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
+	Roots    map[EventID]RootTally
+}
+
+// RootTally is what a causal chain has used so far.
+type RootTally struct {
+	Messages int // by agents
+	Tokens   int
+	Stopped  bool // a person said stop
+}

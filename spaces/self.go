@@ -1,0 +1,164 @@
+package spaces
+
+import (
+	"slices"
+	"time"
+)
+
+// Self is what a mind's inner log folds to: its notes, goals, memories and
+// bookmarks. It is not safe for concurrent use.
+type Self struct {
+	Notes     Notes
+	Goals     Goals
+	Memories  Memories
+	Bookmarks ContextManager
+	Upto      int64 // seq of the last event applied
+}
+
+// Apply folds one inner event. Events must come in seq order; one that was
+// already applied changes nothing.
+func (s *Self) Apply(e Event) {
+	if e.Seq <= s.Upto {
+		return
+	}
+	s.Upto = e.Seq
+	s.Notes.Apply(e)
+	s.Goals.Apply(e)
+	s.Memories.Apply(e)
+	s.Bookmarks.Apply(e)
+}
+
+// Notes is the object that holds the agent's notes, oldest first (SEQ-84).
+type Notes struct{ All []Note }
+
+// A Note is one note.
+type Note struct {
+	Event EventID
+	Label string
+	Text  string
+	At    time.Time
+}
+
+// Apply folds one inner event.
+func (n *Notes) Apply(e Event) {
+	if b, ok := e.Body.(Noted); ok {
+		n.All = append(n.All, Note{e.ID, b.Label, b.Text, e.At})
+	}
+}
+
+// Goals is the object that holds the agent's goals in the order they were first
+// set (CON-11). Setting a goal with the same text changes its status.
+type Goals struct{ All []GoalItem }
+
+// A GoalItem is one goal as it stands now.
+type GoalItem struct {
+	Text   string
+	Status string
+	At     time.Time
+}
+
+// Apply folds one inner event.
+func (g *Goals) Apply(e Event) {
+	b, ok := e.Body.(Goal)
+	if !ok {
+		return
+	}
+	for i := range g.All {
+		if g.All[i].Text == b.Text {
+			g.All[i].Status, g.All[i].At = b.Status, e.At
+			return
+		}
+	}
+	g.All = append(g.All, GoalItem{b.Text, b.Status, e.At})
+}
+
+// Open returns the goals that are neither done nor dropped.
+func (g *Goals) Open() []GoalItem {
+	return slices.DeleteFunc(slices.Clone(g.All), func(i GoalItem) bool {
+		return i.Status == "done" || i.Status == "dropped"
+	})
+}
+
+// Memories is the object that holds what the agent chose to remember (CON-12).
+type Memories struct{ All []Memory }
+
+// A Memory is one fact, with where it came from and who may learn it.
+type Memory struct {
+	Remembered
+	Event EventID
+	At    time.Time
+}
+
+// Apply folds one inner event.
+func (m *Memories) Apply(e Event) {
+	switch b := e.Body.(type) {
+	case Remembered:
+		m.All = append(m.All, Memory{b, e.ID, e.At})
+	case Forgot:
+		m.All = slices.DeleteFunc(m.All, func(x Memory) bool { return x.ID == b.ID })
+	default: // every other body leaves memories alone
+	}
+}
+
+// ContextManager is the object that holds bookmarks (SEQ-03, SEQ-94).
+type ContextManager struct{ Bookmarks []Bookmark }
+
+// A Bookmark is one labelled place.
+type Bookmark struct {
+	Bookmarked
+	At time.Time
+}
+
+// Apply folds one inner event.
+func (c *ContextManager) Apply(e Event) {
+	if b, ok := e.Body.(Bookmarked); ok {
+		c.Bookmarks = append(c.Bookmarks, Bookmark{b, e.At})
+	}
+}
+
+// Info is the object that says what a room is: its title and threads as they
+// stand now.
+type Info struct {
+	Title   string
+	Threads map[ThreadID]string
+	Gaps    int
+}
+
+// Apply folds one event of the room.
+func (i *Info) Apply(e Event) {
+	switch b := e.Body.(type) {
+	case Renamed:
+		if e.Thread == "" {
+			i.Title = b.Title
+			return
+		}
+		if i.Threads == nil {
+			i.Threads = map[ThreadID]string{}
+		}
+		i.Threads[e.Thread] = b.Title
+	case Gap:
+		i.Gaps++
+	default: // every other body leaves the info alone
+	}
+}
+
+// Members folds joins, leaves and speech into the set of members. It is what
+// the store's member table must equal at any time (I12).
+type Members map[EntityID]int64
+
+// Apply folds one event of the room.
+func (m Members) Apply(e Event) {
+	switch b := e.Body.(type) {
+	case Said:
+		if _, ok := m[e.Actor]; !ok && e.Actor != "" {
+			m[e.Actor] = e.Seq
+		}
+	case Joined:
+		if _, ok := m[b.Who]; !ok {
+			m[b.Who] = e.Seq
+		}
+	case Left:
+		delete(m, b.Who)
+	default: // every other body leaves the members alone
+	}
+}

@@ -1,0 +1,112 @@
+package spaces
+
+import "time"
+
+// SpaceKind tells rooms from inner spaces.
+type SpaceKind string
+
+// The kinds of space.
+const (
+	Room  SpaceKind = "room"
+	Inner SpaceKind = "inner"
+)
+
+// WakePolicy is what wakes an agent in a space beside the rules that always do.
+type WakePolicy string
+
+// The wake policies of the configuration.
+const (
+	WakeAuto    WakePolicy = "auto"    // direct chats and rooms of two wake, elsewhere mentions and replies
+	WakeMention WakePolicy = "mention" // only mentions and replies
+	WakeAll     WakePolicy = "all"     // everything anybody says
+	WakeNone    WakePolicy = "none"    // nothing
+)
+
+// A Space is a room, or an agent's inner space.
+type Space struct {
+	ID     SpaceID
+	Kind   SpaceKind
+	Name   string
+	Circle CircleID // the circle of the room; empty for inner spaces
+	Wake   WakePolicy
+	// Direct is true when the room is one person's own chat with us.
+	Direct bool
+	// Closed is true when every member is known: direct chats and local rooms.
+	// Elsewhere people may read who have never been seen to speak.
+	Closed bool
+	// AgentRun is how many agent messages stand at the end of the log since a
+	// person last spoke.
+	AgentRun  int
+	CreatedAt time.Time
+}
+
+// EntityKind tells people from programs.
+type EntityKind string
+
+// The kinds of entity, as the HUD names them.
+const (
+	Human   EntityKind = "human"
+	Agent   EntityKind = "agent"
+	Bot     EntityKind = "bot"     // a program that is not ours
+	Service EntityKind = "service" // a chat that speaks as itself, the platform
+)
+
+// An Entity is somebody who can act in spaces.
+type Entity struct {
+	ID     EntityID
+	Kind   EntityKind
+	Name   string // newest display name; may be chosen to deceive
+	Handle string // without @
+}
+
+// An Identity is an entity's name on one platform. Two identities are the same
+// entity only if somebody with the right says so.
+type Identity struct {
+	Platform string
+	Scope    string // the Slack team; empty elsewhere
+	User     string
+	Kind     EntityKind
+	Name     string
+	Handle   string
+}
+
+// A Member is an entity in a space.
+type Member struct {
+	Entity
+	Since int64 // seq of the event by which we learned of it
+}
+
+// A Placement says where the updates of a chat go.
+type Placement struct {
+	Space  SpaceID
+	Object ObjectID
+	Circle CircleID
+}
+
+// A Mapping ties a chat to a space, many to many (`activity.SpaceMapping` is
+// the behaviour over it).
+type Mapping struct {
+	Account string // adapter account key
+	Chat    string
+	Title   string
+	Space   SpaceID
+	Object  ObjectID
+	Relay   bool // people's messages travel to the space's other chats
+	Live    bool // false after we were removed
+}
+
+// An Opening asks for a space, or for more chats and agents on an existing one.
+// It is idempotent: opening twice changes nothing.
+type Opening struct {
+	Name   string
+	Circle CircleID // empty: a circle of the space's own
+	Wake   WakePolicy
+	Direct bool
+	Closed bool
+	Agents []AgentID
+	Chats  []Mapping // Space and Object are filled in by the store
+	At     time.Time
+	// Key names the entry of the configuration this comes from, so that a renamed
+	// or extended entry finds its space again; empty for chats admitted at run time.
+	Key string
+}
