@@ -1,0 +1,39 @@
+package fault
+
+import "slices"
+
+// A Place is one registered point.
+type Place struct {
+	Name   string   // what [Point] is called with
+	Serves []string // the crash points of DELIVERY 2.3 that a kill here plays
+	Where  string   // the moment in the way of a message
+}
+
+// Points lists every point of the program in the order a message meets them. A
+// name that is not here can not be planned or hit.
+func Points() []Place { return slices.Clone(points) }
+
+var points = []Place{
+	{"ingest.received", []string{"K1"}, "a batch is read from the platform; no transaction is open"},
+	{"ingest.before_commit", []string{"K2", "K5"}, "events and inbox rows are written; the transaction is not committed"},
+	{"ingest.after_commit", []string{"K3"}, "the transaction is committed; the platform is not told"},
+	{"ingest.after_ack", []string{"K4"}, "the batch is accepted; no doorbell has rung"},
+	{"wake.claimed", []string{"K7"}, "inbox rows are claimed and the cycle is open"},
+	{"model.before_call", []string{"K8"}, "the request is recorded and not sent"},
+	{"model.after_call", []string{"K9"}, "the answer is here and not recorded"},
+	{"step.recorded", []string{"K10"}, "the answer is recorded; none of its acts has run"},
+	{"acts.recorded", []string{"K13"}, "the results of the acts are recorded; the next call is not made"},
+	{"cycle.before_commit", []string{"K14"}, "the cycle's last transaction is built and not committed"},
+	{"cycle.after_commit", []string{"K15"}, "the cycle is committed; nobody was told to send"},
+	{"outbox.sending", []string{"K16"}, "the row is marked as sending; nothing is on the wire"},
+	{"send.after_write", []string{"K17"}, "the request is written; no answer came"},
+	{"send.accepted", []string{"K18"}, "the platform accepted the message; the receipt is not recorded"},
+	{"send.part", []string{"K19"}, "one part of a split message is settled; another follows"},
+	{"receipt.committed", []string{"K20"}, "the receipt is recorded; the echo may arrive"},
+	{"send.limited", []string{"K21"}, "the platform said wait; the time is not recorded"},
+}
+
+// registered reports whether name is in the table.
+func registered(name string) bool {
+	return slices.ContainsFunc(points, func(p Place) bool { return p.Name == name })
+}
