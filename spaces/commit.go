@@ -45,6 +45,8 @@ type Closing struct {
 	// Back is true when the rows go back to ready for another attempt (a failed
 	// model), unless they have used up their attempts: then they die.
 	Back bool
+	// RetryAt is when rows that go back become due.
+	RetryAt time.Time
 }
 
 // Committed is what a step commit gave.
@@ -85,9 +87,12 @@ type Incoming struct {
 	Who []Identity
 	// Mentions are people named in a message, in order; the store makes entities of them.
 	Mentions []Identity
-	// Key is set instead of Event.Space when the update concerns the account
-	// itself and no chat.
-	Account string
+	// Ref is the message on its platform, so that replies, edits and echoes find
+	// it; zero for updates that are no message.
+	Ref Ref
+	// ReplyRef is the message it answers, as the platform names it; the store
+	// turns it into Event.ReplyTo when it is known.
+	ReplyRef Ref
 }
 
 // An Intake is one batch from one adapter: it is recorded whole, with the
@@ -104,6 +109,5 @@ type Recorded struct {
 	New        int // events appended
 	Duplicates int
 	Wakes      []Waiting // minds that now have ready rows
-	// Cancel names rooms in which a person asked to stop.
-	Spaces []SpaceID // rooms that changed
+	Spaces     []SpaceID // rooms that changed
 }

@@ -25,6 +25,8 @@ type Row struct {
 	Attempts int
 	Crashes  int
 	Cycle    CycleID // with claimed and consumed
+	// NotBefore is when a row that went back becomes due again; zero at once.
+	NotBefore time.Time
 }
 
 // A Waiting says that a mind has ready rows in a space.

@@ -1,0 +1,11 @@
+// Package activity is the border: the only package that knows both worlds.
+//
+// [Ingress] takes batches of updates from adapters, decides who is admitted,
+// places each update in a space, translates it into an event, and has the
+// record take the whole batch with the platform's cursor in one transaction.
+// [Egress] takes decided actions from the outbox, formats them for their chat,
+// sends them in order within the platform's pace, and records what became of
+// each. A lost process loses nothing here: everything that matters is a row.
+//
+// The package knows nothing of models, prompts, frames or SQL.
+package activity

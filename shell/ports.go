@@ -1,0 +1,83 @@
+package shell
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Inbox hands out the right to run cycles.
+type Inbox interface {
+	// Waiting lists minds with something to do in a space: due ready rows, or an
+	// open cycle whose lease has run out. Oldest first.
+	Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error)
+	// Claim takes the lease on (mind, space) with a new epoch, has the gate judge
+	// every due row, stores the verdicts, and opens a cycle over those that wake,
+	// in one transaction. If a cycle is open there already, it is handed out to be
+	// resumed instead. A nil wake means that nothing wakes, or that somebody
+	// else holds the lease.
+	Claim(ctx context.Context, c Claim) (*spaces.Wake, error)
+	// Due fires the timers that are due: each becomes a claimed cycle without a
+	// space, once.
+	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error)
+	// NextTimer returns when the earliest timer or delayed row becomes due.
+	NextTimer(ctx context.Context) (time.Time, bool, error)
+}
+
+// A Claim asks for a wake.
+type Claim struct {
+	Mind   spaces.Mind
+	Space  spaces.SpaceID
+	Holder string
+	TTL    time.Duration
+	At     time.Time
+	// Judge is called at most once, within the transaction, and must be pure.
+	Judge func(spaces.Judged) []spaces.Verdict
+}
+
+// Journal is the only writer of cycles.
+type Journal interface {
+	// Commit makes a step durable with everything it decided. It fails with
+	// [spaces.ErrLeaseLost] or [spaces.ErrStale], and then nothing happened.
+	Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error)
+	// Cut stores a keyframe with its compacted event. It takes the whole mind's
+	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
+	// in another process.
+	Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) error
+	// Redact passes the stored turns and keyframes of the mind that show the words
+	// of a remote event through redact.
+	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, redact func(string) string) error
+	// Deny records a denial made outside a cycle.
+	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
+}
+
+// Record is what frames are made from. Reads see every commit that returned
+// before they began.
+type Record interface {
+	Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error)
+	// Events returns the events of a branch after seq, ascending, at most limit.
+	// On a fork, earlier ones come from the branch it left.
+	Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error)
+	// Uplinks returns the mind's uplinks, oldest first.
+	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
+	// Spans returns the newest spans of an uplink, newest first.
+	Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error)
+	// Keyframe returns the mind's newest keyframe, or nil.
+	Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyframe, error)
+	// Cycles returns the closed cycles of the mind with N after n, ascending, with
+	// their turns when turns is set.
+	Cycles(ctx context.Context, m spaces.Mind, n int64, turns bool, limit int) ([]spaces.ClosedCycle, error)
+	// Entities returns who the ids are; unknown ones are absent.
+	Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
+	// Spent returns the tokens used since the day began.
+	Spent(ctx context.Context, day time.Time, agent spaces.AgentID, space spaces.SpaceID) (Spent, error)
+	// Failures returns the failed actions of the agent's cycles since the given
+	// cycle number of the mind, for the next frame.
+	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error)
+}
+
+// Spent is what was used today, in tokens.
+type Spent struct {
+	Agent, Space, All int
+}
