@@ -1,0 +1,205 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A fence says where something from outside may be imported. Tests are free.
+type fence struct {
+	what  string   // an import path, or a module with all its packages
+	where []string // patterns of folders; "..." is everywhere
+	why   string
+}
+
+// modules lists every module of others that the program may import. A suite
+// that tests import (adaptertest, storetest, modeltest) is part of the program.
+var modules = []fence{
+	{"github.com/spf13/cobra", []string{"cmd/..."}, "only the command line parses flags"},
+	{"github.com/goccy/go-yaml", []string{"cmd/..."}, "configuration is decoded and checked in one place"},
+	{"golang.org/x/term", []string{"cmd/...", "adapters/local/..."}, "only the terminal's room edits lines"},
+	{"github.com/mattn/go-isatty", []string{"cmd/...", "adapters/local/..."}, "only what faces a terminal asks for one"},
+	{"github.com/go-telegram-bot-api/telegram-bot-api/v5", []string{"adapters/telegram/...", "internal/bench/..."}, "only an adapter talks to its platform; the benchmark's bare baseline is built on the same library"},
+	{"github.com/yuin/goldmark", []string{"adapters/telegram/..."}, "CommonMark becomes a platform's own form in its adapter"},
+	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
+	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "cmd/..."}, "tokens are counted where a frame is fitted"},
+	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
+	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
+	{"golang.org/x/time", []string{"activity", "adapters/fake/...", "internal/notify/..."}, "budgets of calls are kept at the border"},
+	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/model/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
+	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
+	{"golang.org/x/sync", []string{"..."}, "errgroup: whoever starts, waits"},
+	{"golang.org/x/sys", []string{"internal/store/...", "internal/faults/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},
+	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/store/storetest"}, "deep comparison in suites"},
+	{"pgregory.net/rapid", []string{"internal/store/storetest"}, "property tests in suites"},
+	{"github.com/rogpeppe/go-internal", []string{}, "txtar and scripts: tests only"},
+}
+
+// standard fences the packages of the standard library that tell what a
+// package does to the world. What is not listed is free.
+var standard = []fence{
+	{"database/sql", []string{"internal/store/...", "internal/faults/..."}, "only a store holds SQL; the auditor reads it after a kill"},
+	{"net/http", []string{"adapters/...", "internal/model/...", "internal/console", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
+	{"net", []string{"adapters/...", "internal/model/...", "internal/console", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
+	{"os/exec", []string{"internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program"},
+	{"plugin", nil, "no code is loaded at run time"},
+	{"unsafe", nil, "nothing here needs it"},
+	{"reflect", nil, "types are known where they are used"},
+	{"log", nil, "log/slog, as a field"},
+	{"os", []string{"adapters/fake/...", "adapters/local/...", "internal/...", "cmd/..."}, "the record, the view, the agent and the border touch no file and no environment"},
+}
+
+func TestDependenciesStayInTheirPlace(t *testing.T) {
+	report(t, "These imports are outside their fence (modules and standard, in internal/archtest/fences_test.go):",
+		slices.Concat(strayModules(load(t).program(), modules), strayStandard(load(t).program(), standard)))
+}
+
+func strayModules(tr tree, fences []fence) []string {
+	var stray []string
+	for _, f := range tr {
+		for imported, at := range f.imports() {
+			host, _, _ := strings.Cut(imported, "/")
+			if !strings.Contains(host, ".") || imported == module || strings.HasPrefix(imported, module+"/") {
+				continue
+			}
+			i := slices.IndexFunc(fences, func(fe fence) bool {
+				return imported == fe.what || strings.HasPrefix(imported, fe.what+"/")
+			})
+			switch {
+			case i < 0:
+				stray = append(stray, fmt.Sprintf("%s: %s is not a dependency we chose", at, imported))
+			case !matchesAny(f.pkg, fences[i].where):
+				stray = append(stray, fmt.Sprintf("%s: %s belongs in %s: %s", at, imported, list(fences[i].where), fences[i].why))
+			}
+		}
+	}
+	slices.Sort(stray)
+	return stray
+}
+
+func strayStandard(tr tree, fences []fence) []string {
+	var stray []string
+	for _, f := range tr {
+		for imported, at := range f.imports() {
+			i := slices.IndexFunc(fences, func(fe fence) bool { return imported == fe.what })
+			if i >= 0 && !matchesAny(f.pkg, fences[i].where) {
+				stray = append(stray, fmt.Sprintf("%s: %s belongs in %s: %s", at, imported, list(fences[i].where), fences[i].why))
+			}
+		}
+	}
+	slices.Sort(stray)
+	return stray
+}
+
+// The view is pure: same events, same budget, same bytes. So it never asks for
+// the time, a random number or a file.
+func TestViewAsksTheWorldForNothing(t *testing.T) {
+	report(t, "hud may not ask the world; what it needs is an argument:", impure(load(t).program()))
+}
+
+func impure(tr tree) []string {
+	var found []string
+	for _, f := range tr {
+		if f.pkg != "hud" {
+			continue
+		}
+		for imported, at := range f.imports() {
+			if slices.Contains([]string{"math/rand", "math/rand/v2", "crypto/rand", "log/slog"}, imported) {
+				found = append(found, at+": "+imported)
+			}
+		}
+		calls(f, func(pkg, name string, n ast.Node) {
+			if pkg == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Sleep", "NewTimer", "NewTicker"}, name) {
+				found = append(found, f.at(n.Pos())+": time."+name)
+			}
+		})
+	}
+	slices.Sort(found)
+	return found
+}
+
+// calls visits every selector pkg.name of the file whose pkg is an identifier.
+func calls(f *source, visit func(pkg, name string, n ast.Node)) {
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok {
+				visit(x.Name, sel.Sel.Name, sel)
+			}
+		}
+		return true
+	})
+}
+
+// SECURITY S15: every direct dependency has its reason in a file, with the
+// version in use.
+func TestEveryDependencyIsExplained(t *testing.T) {
+	top := root(t)
+	mod, err := os.ReadFile(filepath.Join(top, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(filepath.Join(top, "docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, "docs/dependencies.md must have a table row for each module that the tree imports, with its version in go.mod:",
+		unexplained(load(t), string(mod), string(doc)))
+}
+
+func unexplained(tr tree, mod, doc string) []string {
+	versions := map[string]string{} // module → version
+	for line := range strings.Lines(mod) {
+		words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(words) >= 2 && strings.HasPrefix(words[1], "v") {
+			versions[words[0]] = words[1]
+		}
+	}
+	var missing []string
+	for _, f := range tr {
+		for imported := range f.imports() {
+			for m, v := range versions {
+				row := fmt.Sprintf("| `%s` | %s |", m, v)
+				if (imported == m || strings.HasPrefix(imported, m+"/")) && !strings.Contains(doc, row) {
+					missing = append(missing, fmt.Sprintf("%s imports %s: no row that begins %q", f.path, m, row))
+				}
+			}
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+func TestStrayDependencyIsNamedWithItsPlace(t *testing.T) {
+	tr := parse(t, map[string]string{
+		"shell/wake.go":               "package shell\n\nimport (\n\t_ \"github.com/sashabaranov/go-openai\"\n\t_ \"database/sql\"\n)\n",
+		"shell/new.go":                "package shell\n\nimport _ \"example.com/shiny\"\n",
+		"internal/store/sqlite/db.go": "package sqlite\n\nimport (\n\t_ \"database/sql\"\n\t_ \"modernc.org/sqlite\"\n)\n",
+		"hud/fit.go":                  "package hud\n\nimport (\n\t_ \"math/rand/v2\"\n\t\"time\"\n)\n\nvar now = time.Now()\n",
+	})
+	check := func(name string, got, want []string) {
+		t.Helper()
+		for i, s := range got {
+			got[i], _, _ = strings.Cut(s, ": ")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	check("modules", strayModules(tr, modules), []string{"shell/new.go:3", "shell/wake.go:4"})
+	check("standard", strayStandard(tr, standard), []string{"shell/wake.go:5"})
+	check("impure", impure(tr), []string{"hud/fit.go:4", "hud/fit.go:8"})
+
+	mod := "require (\n\tgithub.com/sashabaranov/go-openai v1.2.3\n\tmodernc.org/sqlite v1.60.1\n)\n"
+	doc := "| `modernc.org/sqlite` | v1.60.0 | why |\n| `github.com/sashabaranov/go-openai` | v1.2.3 | why |\n"
+	if got := unexplained(tr, mod, doc); len(got) != 1 || !strings.Contains(got[0], "modernc.org/sqlite") {
+		t.Errorf("unexplained: got %q, want the stale version of modernc.org/sqlite alone", got)
+	}
+}

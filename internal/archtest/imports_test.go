@@ -1,0 +1,182 @@
+package archtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A row says which packages of ours a package may import, and why no others.
+// A pattern that ends in /... means the folder and all below it.
+type row struct {
+	pkg string
+	may []string
+	why string
+}
+
+// rows is the import table of the design; the first row that matches decides.
+// Test files are free but for the programs: see barredInTests.
+var rows = []row{
+	{"adapters", nil, "the contract with a platform is a leaf: an adapter is written without knowing Trestle"},
+	{"adapters/adaptertest", []string{"adapters"}, "the suite sees an adapter only through the contract it checks"},
+	{"adapters/fake/...", []string{"adapters", "adapters/fake/...", "internal/fault"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
+	{"adapters/local/...", []string{"adapters", "internal/fault"}, "the terminal's room is an adapter like any other"},
+	{"adapters/telegram/...", []string{"adapters", "internal/fault"}, "a platform knows the contract and itself"},
+	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
+	{"activity", []string{"adapters", "spaces", "internal/fault"}, "the only package that knows both worlds, so the only one that translates"},
+	{"hud", []string{"spaces"}, "the view is a pure function of the record"},
+	{"shell", []string{"spaces", "hud", "internal/model", "internal/fault"}, "the only package that talks to a model; it reaches platforms through the record alone"},
+	{"migrations", nil, "the schema is text; the store that opens the database runs it"},
+
+	{"internal/fault", nil, "a fault point may stand anywhere, so it may depend on nothing"},
+	{"internal/model", nil, "the contract with a model is a leaf"},
+	{"internal/model/modeltest", []string{"internal/model", "internal/model/offline"}, "stand-ins for tests may start from the model that needs no endpoint"},
+	{"internal/model/...", []string{"internal/model"}, "an endpoint knows the contract and itself"},
+	{"internal/notify", nil, "a doorbell carries ids, never events: it needs none of our types"},
+	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
+	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console"}, "the suite sees a store only through the ports it checks"},
+	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/store", "migrations", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
+	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
+
+	{"internal/archtest", nil, "it reads source text"},
+	{"internal/faults/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/fault", "internal/faults/..."}, "the kill harness meets the program as a platform and a model endpoint would: from outside"},
+	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines"},
+	{"cmd/...", []string{"..."}, "the program wires everything, and nobody wires it"},
+}
+
+// barredInTests are packages that not even a test may import: programs, which
+// nothing may depend on. Otherwise a test may import what it needs to build its world.
+var barredInTests = []string{"cmd/...", "internal/faults/...", "internal/bench/...", "internal/archtest"}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	report(t, "These imports are not in the table (rows, in internal/archtest/imports_test.go); an arrow is added there with its reason, or not at all:",
+		strayImports(load(t), rows))
+}
+
+func strayImports(tr tree, rows []row) []string {
+	var stray []string
+	for folder, files := range tr.packages() {
+		r, listed := rowOf(folder, rows)
+		if !listed {
+			stray = append(stray, fmt.Sprintf("%s: the package has no row", folder))
+			continue
+		}
+		for _, f := range files {
+			for imported, at := range f.imports() {
+				theirs, ours := strings.CutPrefix(imported, module+"/")
+				if !ours || theirs == folder {
+					continue
+				}
+				switch {
+				case f.test && !strings.HasPrefix(theirs, folder+"/") && matchesAny(theirs, barredInTests):
+					stray = append(stray, fmt.Sprintf("%s: %s is a program; not even a test imports it", at, theirs))
+				case !f.test && !matchesAny(theirs, r.may):
+					stray = append(stray, fmt.Sprintf("%s: %s may import %s of ours, not %s: %s", at, folder, list(r.may), theirs, r.why))
+				}
+			}
+		}
+	}
+	slices.Sort(stray)
+	return stray
+}
+
+func rowOf(folder string, rows []row) (row, bool) {
+	for _, r := range rows {
+		if matches(folder, r.pkg) {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+func matchesAny(folder string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(folder, p) })
+}
+
+func matches(folder, pattern string) bool {
+	above, all := strings.CutSuffix(pattern, "...")
+	if !all {
+		return folder == pattern
+	}
+	return above == "" || folder+"/" == above || strings.HasPrefix(folder, above)
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestEveryRowHasAReasonAndAPlace(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if r.why == "" {
+			t.Errorf("%s: no reason", r.pkg)
+		}
+		if seen[r.pkg] {
+			t.Errorf("%s: two rows", r.pkg)
+		}
+		seen[r.pkg] = true
+		for _, may := range r.may {
+			if _, listed := rowOf(strings.TrimSuffix(may, "/..."), rows); !listed && may != "..." && may != "internal/store" {
+				t.Errorf("%s may import %s, which has no row", r.pkg, may)
+			}
+		}
+	}
+}
+
+// An arrow that closes a circle would make the direction of the tree a matter
+// of taste. The go command refuses circles between packages; the table refuses
+// them before there is code.
+func TestTableHasNoCircle(t *testing.T) {
+	above := map[string][]string{}
+	for _, r := range rows {
+		for _, other := range rows {
+			if r.pkg != other.pkg && matchesAny(strings.TrimSuffix(other.pkg, "/..."), r.may) {
+				above[r.pkg] = append(above[r.pkg], other.pkg)
+			}
+		}
+	}
+	done := map[string]bool{}
+	var visit func(pkg string, way []string)
+	visit = func(pkg string, way []string) {
+		if slices.Contains(way, pkg) {
+			t.Fatalf("circle: %s", strings.Join(append(way, pkg), " → "))
+		}
+		if done[pkg] {
+			return
+		}
+		for _, next := range above[pkg] {
+			visit(next, append(slices.Clone(way), pkg))
+		}
+		done[pkg] = true
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(above)) {
+		visit(pkg, nil)
+	}
+}
+
+func TestStrayImportIsNamedWithItsPlace(t *testing.T) {
+	tr := parse(t, map[string]string{
+		"hud/fit.go":          "package hud\n\nimport _ \"" + module + "/spaces\"\n",
+		"hud/clock.go":        "package hud\n\nimport _ \"" + module + "/shell\"\n",
+		"hud/fit_test.go":     "package hud\n\nimport _ \"" + module + "/adapters/fake\"\n",
+		"hud/scene_test.go":   "package hud\n\nimport _ \"" + module + "/cmd/trestle\"\n",
+		"spaces/deep/deep.go": "package deep\n",
+		"cmd/trestle/main.go": "package main\n\nimport _ \"" + module + "/hud\"\n",
+	})
+	var got []string
+	for _, s := range strayImports(tr, rows) {
+		at, _, _ := strings.Cut(s, ": ")
+		got = append(got, at)
+	}
+	want := []string{"hud/clock.go:3", "hud/scene_test.go:3", "spaces/deep"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stray imports (-want +got):\n%s", diff)
+	}
+}
