@@ -1,0 +1,137 @@
+package inproc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/notify"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestEveryStreamGetsEveryEventInOrder(t *testing.T) {
+	var b Bus
+	early := b.Open(8)
+	defer early.Close()
+	b.Publish("gate_decision", "one", nil, noon)
+	late := b.Open(8)
+	defer late.Close()
+	b.Publish("agent_thinking", "two", nil, noon)
+
+	if diff := cmp.Diff([]string{"1 one", "2 two"}, read(t, early, 2)); diff != "" {
+		t.Errorf("early stream (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"2 two"}, read(t, late, 1)); diff != "" {
+		t.Errorf("late stream (-want +got):\n%s", diff)
+	}
+}
+
+func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
+	var b Bus
+	s := b.Open(2)
+	defer s.Close()
+	for i := range 5 {
+		b.Publish("x", fmt.Sprint(i), nil, noon)
+	}
+	want := []string{"3 3 events skipped", "4 3", "5 4"}
+	if diff := cmp.Diff(want, read(t, s, 3)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestOrderOfEachPublisherHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const publishers, each = 4, 50
+		var (
+			b  Bus
+			wg sync.WaitGroup
+		)
+		s := b.Open(publishers * each)
+		defer s.Close()
+		for p := range publishers {
+			wg.Go(func() {
+				for i := range each {
+					b.Publish(fmt.Sprint(p), "", map[string]any{"i": i}, noon)
+				}
+			})
+		}
+		wg.Wait()
+		next := map[string]int{}
+		for range publishers * each {
+			e, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Metadata["i"]; got != next[e.Type] {
+				t.Fatalf("publisher %s: got event %v, want %d", e.Type, got, next[e.Type])
+			}
+			next[e.Type]++
+		}
+	})
+}
+
+func TestNextWaitsAndEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Bus
+		s := b.Open(1)
+		defer s.Close()
+		stopping := errors.New("stopping")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, stopping)
+		defer cancel()
+		if _, err := s.Next(ctx); !errors.Is(err, stopping) {
+			t.Errorf("got %v, want the context's cause", err)
+		}
+	})
+}
+
+func TestClosedStreamKeepsNothing(t *testing.T) {
+	var b Bus
+	s := b.Open(4)
+	s.Close()
+	s.Close()
+	b.Publish("x", "", nil, noon)
+	if _, ok := s.pop(); ok {
+		t.Error("a closed stream took an event")
+	}
+}
+
+// PRD-6.2-3
+func TestEventsHaveTheirFourFields(t *testing.T) {
+	var b Bus
+	s := b.Open(1)
+	defer s.Close()
+	b.Publish("tool_permission_denied", "no", map[string]any{"act": "use"}, noon)
+	e, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"tool_permission_denied","content":"no","metadata":{"act":"use"},"timestamp":"2026-03-01T12:00:00Z"}`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func read(t *testing.T, s notify.Stream, n int) []string {
+	t.Helper()
+	var got []string
+	for range n {
+		e, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s", e.ID, e.Content))
+	}
+	return got
+}

@@ -1,0 +1,63 @@
+// Package notify is the contract for doorbells and live events.
+//
+// A doorbell says "look again": it carries a key and no fact, so that losing
+// one costs a poll and never an event. A live [Event] shows people what happens
+// right now; it is not the record and may be skipped for a slow reader, who is
+// told so.
+//
+// The package knows nothing of events in spaces, agents or platforms, and
+// imports nothing of ours.
+package notify
+
+import (
+	"context"
+	"time"
+)
+
+// Skipped is the type of the event a slow reader gets in place of those it
+// missed; its metadata holds their number under "count".
+const Skipped = "skipped"
+
+// An Event is something that happens right now, as the live stream shows it
+// (PRD-6.2).
+type Event struct {
+	// ID rises by one with every event of a bus. It is no part of the JSON: the
+	// stream carries it as its own field.
+	ID       int64          `json:"-"`
+	Type     string         `json:"type"`
+	Content  string         `json:"content"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	At       time.Time      `json:"timestamp"`
+}
+
+// A Publisher takes live events.
+type Publisher interface {
+	// Publish hands an event to everybody who listens at this moment. It never
+	// blocks and keeps the order of each caller. The caller must not change
+	// metadata afterwards.
+	Publish(kind, content string, metadata map[string]any, at time.Time)
+}
+
+// A Stream is one reader's view of the live events. It has one reader at a time.
+type Stream interface {
+	// Next returns the next event, waiting for it. It fails only with the cause of
+	// ctx.
+	Next(ctx context.Context) (Event, error)
+	// Close ends the stream; events are no longer kept for it.
+	Close()
+}
+
+// A Ringer rings doorbells.
+type Ringer interface {
+	// Ring wakes everybody who listens to key. Rings that nobody has answered yet
+	// count as one. It never blocks.
+	Ring(key string)
+}
+
+// A Listener hears doorbells.
+type Listener interface {
+	// Listen returns a channel that holds at most one unanswered ring of key, and
+	// what stops the listening. Rings from before the call are not heard. The
+	// channel is never closed.
+	Listen(key string) (rings <-chan struct{}, stop func())
+}
