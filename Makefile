@@ -1,0 +1,73 @@
+# Trestle needs Go, git and make. The linter and the test runner are pinned in
+# tools.mod and built by the go command at first use (some minutes, once).
+
+BIN   ?= bin/trestle
+TOOL  := go tool -modfile=tools.mod
+
+# No C anywhere but in the race detector: what is tested is what is built.
+export CGO_ENABLED := 0
+
+.DEFAULT_GOAL := help
+.PHONY: help fmt lint fix test race scene fuzz faults bench microbench vuln db/new run build clean
+
+help: ## show this list
+	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+
+fmt: ## format every file
+	@$(TOOL) golangci-lint fmt
+
+lint: ## look for faults without running anything
+	@go vet ./... && go vet -tags faultinject ./...
+	@$(TOOL) golangci-lint run
+	@$(TOOL) golangci-lint run --build-tags faultinject $(patsubst %,./%/...,$(wildcard internal/fault internal/faults))
+
+fix: ## modernise, tidy and format
+	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
+
+test: ## run every test
+	@go test ./...
+
+race: ## run every test under the race detector, in random order (needs a C compiler)
+	@CGO_ENABLED=1 go test -race -shuffle=on ./...
+
+scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect
+	@go test -count=1 -run Scene ./cmd/trestle/... $(if $(UPDATE),-args -update)
+
+fuzz: ## run the fuzz targets for their seeds; FUZZTIME=1m searches for so long in each
+ifndef FUZZTIME
+	@go test -run '^Fuzz' ./...
+else
+	@grep -rl --include='*_test.go' '^func Fuzz' . | sort | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
+			echo "$$file $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+		done; \
+	done
+endif
+
+faults: ## kill the real binary at every crash point and audit what is left (some minutes)
+	@go test -count=1 -tags faultinject ./internal/fault
+	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/faults/...
+
+bench: ## measure the binary end to end, beside bare baselines
+	@go run ./internal/bench $(ARGS)
+
+microbench: ## run the benchmarks of single functions
+	@go test -run '^$$' -bench . -benchmem ./...
+
+vuln: ## ask the Go vulnerability database (needs the network)
+	@$(TOOL) govulncheck ./...
+
+db/new: ## start a migration: make db/new NAME=add_topics
+	@test -n "$(NAME)" || { echo 'usage: make db/new NAME=add_topics' >&2; exit 2; }
+	@n=$$(ls migrations | grep -c '\.sql$$'); file=$$(printf 'migrations/%05d_%s.sql' $$((n + 1)) '$(NAME)'); \
+		printf -- '-- +goose Up\n' > "$$file" && echo "$$file"
+
+run: ## start Trestle; in a terminal it opens the chat
+	@go run ./cmd/trestle run $(ARGS)
+
+build: ## build bin/trestle, static and reproducible
+	@go build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/trestle
+
+clean: ## remove what was built
+	@rm -rf bin
