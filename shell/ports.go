@@ -59,7 +59,10 @@ type Record interface {
 	// Events returns the events of a branch after seq, ascending, at most limit.
 	// On a fork, earlier ones come from the branch it left.
 	Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error)
-	// Uplinks returns the mind's uplinks, oldest first.
+	// Self returns those events of the mind's inner log that fold into its notes,
+	// goals, memories and bookmarks, ascending.
+	Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error)
+	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
 	// Spans returns the newest spans of an uplink, newest first.
 	Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error)

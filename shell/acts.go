@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An Act is one thing the model asks for, in the form both dialects share.
+type Act struct {
+	ID   string // of the call; unique within the cycle
+	Name string
+	Args string // JSON, as the model wrote it
+}
+
+// A deed is the typed form of an act: its fields are the arguments, and perform
+// decides what comes of it. It has no effect of its own; the step's commit has.
+type deed interface{ perform(s *stage) outcome }
+
+// A spec is what the shell knows about one act (PRD-6.1).
+type spec struct {
+	name   string
+	tier   spaces.Tier
+	risk   spaces.Risk
+	room   bool // a space act: one a step
+	schema json.RawMessage
+	about  string
+	check  *jsonschema.Resolved
+	decode func(args []byte) (deed, error)
+}
+
+//go:embed acts/*.md
+var actTexts embed.FS
+
+// define builds the spec of the act whose arguments are T and whose description
+// is acts/NAME.md. It runs once, at wiring, and panics on our own mistakes.
+func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) spec {
+	text, err := actTexts.ReadFile("acts/" + name + ".md")
+	if err != nil {
+		panic("shell: act without a description: " + err.Error())
+	}
+	schema, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic("shell: act " + name + " has no schema: " + err.Error())
+	}
+	check, err := schema.Resolve(nil)
+	if err != nil {
+		panic("shell: act " + name + ": " + err.Error())
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		panic("shell: act " + name + ": " + err.Error())
+	}
+	return spec{
+		name: name, tier: tier, risk: risk, room: room, schema: raw, about: strings.TrimSpace(string(text)), check: check,
+		decode: func(args []byte) (deed, error) {
+			var d T
+			err := json.Unmarshal(args, &d)
+			return d, err
+		},
+	}
+}
+
+// A Catalogue is every act this version has, in the order the model sees them.
+type Catalogue struct {
+	specs []spec
+	tools []model.Tool
+	hash  string
+}
+
+// NewCatalogue returns the acts of DESIGN 6 that are built.
+func NewCatalogue() *Catalogue {
+	const sys, plat = spaces.TierSystem, spaces.TierPlatform
+	c := &Catalogue{specs: []spec{
+		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
+		define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true),
+		define[react]("react", plat, spaces.RiskWriteOwn, true),
+		define[editMessage]("edit_message", plat, spaces.RiskWriteOwn, true),
+		define[deleteMessage]("delete_message", plat, spaces.RiskWriteOwn, true),
+		define[use]("use", sys, spaces.RiskReadOwn, false),
+		define[enterSpace]("enter_space", sys, spaces.RiskReadOwn, false),
+		define[view]("view", sys, spaces.RiskReadOwn, false),
+		define[readMessages]("read_messages", plat, spaces.RiskReadOwn, false),
+		define[search]("search", plat, spaces.RiskReadOwn, false),
+		define[sleep]("sleep", sys, spaces.RiskReadOwn, false),
+		define[timer]("timer", sys, spaces.RiskReadOwn, false),
+		define[bookmark]("bookmark", sys, spaces.RiskReadOwn, false),
+		define[note]("note", sys, spaces.RiskReadOwn, false),
+		define[goal]("goal", sys, spaces.RiskReadOwn, false),
+		define[remember]("remember", sys, spaces.RiskReadOwn, false),
+		define[forget]("forget", sys, spaces.RiskReadOwn, false),
+	}}
+	sum := sha256.New()
+	for _, s := range c.specs {
+		c.tools = append(c.tools, model.Tool{Name: s.name, Description: s.about, Schema: s.schema})
+		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\n", s.name, s.tier, s.about, s.schema)
+	}
+	c.hash = hex.EncodeToString(sum.Sum(nil)[:8])
+	return c
+}
+
+// Tools returns the acts as the model is offered them: always the same bytes.
+// The caller must not change them.
+func (c *Catalogue) Tools() []model.Tool { return c.tools }
+
+// Hash names this set of acts; it is stored with every cycle (PRD-7.2).
+func (c *Catalogue) Hash() string { return c.hash }
+
+// Names returns the names of all acts.
+func (c *Catalogue) Names() []string {
+	names := make([]string, len(c.specs))
+	for i, s := range c.specs {
+		names[i] = s.name
+	}
+	return names
+}
+
+// Tier returns how far the act is trusted. An act nobody knows is as little
+// trusted as can be (PRD-6.1-7).
+func (c *Catalogue) Tier(name string) spaces.Tier {
+	if s := c.find(name); s != nil {
+		return s.tier
+	}
+	return spaces.TierMarketplace
+}
+
+func (c *Catalogue) find(name string) *spec {
+	if name == "msg" { // the tag dialect's word (BLU-16)
+		name = "send_message"
+	}
+	i := slices.IndexFunc(c.specs, func(s spec) bool { return s.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.specs[i]
+}
+
+// parse checks an act against its schema and returns its typed form. The error
+// is a sentence for the model.
+func (s *spec) parse(args string) (deed, error) {
+	if strings.TrimSpace(args) == "" {
+		args = "{}"
+	}
+	var loose map[string]any
+	if err := json.Unmarshal([]byte(args), &loose); err != nil {
+		return nil, fmt.Errorf("the arguments are not a JSON object: %w", err)
+	}
+	if err := s.check.Validate(loose); err != nil {
+		return nil, fmt.Errorf("the arguments do not fit the schema: %w", err)
+	}
+	return s.decode([]byte(args))
+}

@@ -1,0 +1,138 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxSpeech is the longest text an agent may say at once, in bytes.
+const maxSpeech = 32 << 10
+
+type sendMessage struct {
+	Text    string `json:"text" jsonschema:"what to say, as Markdown"`
+	Space   string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
+	ReplyTo string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
+	Thread  string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
+	Why     string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
+}
+
+func (a sendMessage) perform(s *stage) outcome {
+	room, out := s.room(a.Space)
+	if room == nil {
+		return out
+	}
+	text, out := s.speech(room, a.Text)
+	if text == "" {
+		return out
+	}
+	e := s.effect(spaces.ActSend, room)
+	e.Text = text
+	if a.ReplyTo != "" {
+		m := s.message(room, a.ReplyTo)
+		if m == nil {
+			return s.noMessage(a.ReplyTo)
+		}
+		e.Target, e.Thread = m.ID, m.Thread
+	}
+	if a.Thread != "" {
+		e.Thread = spaces.ThreadID(a.Thread)
+	}
+	if room.ID() != s.active {
+		e.Policy = spaces.Hold
+		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: a.Why}
+	}
+	e.Mention = ParseMentions(text, room.Members())
+	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
+	return s.do(e)
+}
+
+type sendReply struct {
+	Text string `json:"text" jsonschema:"what to answer to the message that woke you, as Markdown"`
+}
+
+func (a sendReply) perform(s *stage) outcome {
+	trigger := s.newest()
+	if trigger == "" {
+		return s.deny("no_trigger", "There is no message to answer in this wake.", "Use send_message.")
+	}
+	room, out := s.room("")
+	if room == nil {
+		return out
+	}
+	m := room.Chat.Find(trigger)
+	if m == nil {
+		return s.deny("no_trigger", "The message that woke you is in another space.", "enter_space first, or use send_message with space.")
+	}
+	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq)}.perform(s)
+}
+
+type react struct {
+	Message string `json:"message" jsonschema:"id of the message, such as #a7"`
+	Emoji   string `json:"emoji" jsonschema:"one emoji; empty takes yours back"`
+}
+
+func (a react) perform(s *stage) outcome {
+	return s.upon(spaces.ActReact, a.Message, strings.TrimSpace(a.Emoji), false)
+}
+
+type editMessage struct {
+	Message string `json:"message" jsonschema:"id of your own message"`
+	Text    string `json:"text" jsonschema:"the whole new text"`
+}
+
+func (a editMessage) perform(s *stage) outcome {
+	room, out := s.room("")
+	if room == nil {
+		return out
+	}
+	text, out := s.speech(room, a.Text)
+	if text == "" {
+		return out
+	}
+	return s.upon(spaces.ActEdit, a.Message, text, true)
+}
+
+type deleteMessage struct {
+	Message string `json:"message" jsonschema:"id of your own message"`
+}
+
+func (a deleteMessage) perform(s *stage) outcome {
+	return s.upon(spaces.ActDelete, a.Message, "", true)
+}
+
+// upon is an effect on a message of the active space; own asks that the agent
+// wrote it.
+func (s *stage) upon(kind spaces.ActionKind, id, text string, own bool) outcome {
+	room, out := s.room("")
+	if room == nil {
+		return out
+	}
+	m := s.message(room, id)
+	if m == nil {
+		return s.noMessage(id)
+	}
+	if own && m.Sender != s.self() {
+		return s.deny("not_yours", "That message is not yours.", "You can change only what you said yourself.")
+	}
+	e := s.effect(kind, room)
+	e.Target, e.Thread, e.Text, e.Strict = m.ID, m.Thread, text, false
+	e.Chain = spaces.NextChain(s.wake.Consumed, m.ID, e.ID)
+	return s.do(e)
+}
+
+// speech returns the text as it may go out, or a denial (SECURITY S4, S6).
+func (s *stage) speech(room *hud.Room, text string) (string, outcome) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", s.deny("empty_text", "The text is empty.", "Say something, or end without an act: silence is fine.")
+	case len(text) > maxSpeech:
+		return "", s.deny("too_long", "The text is longer than 32 KB.", "Say it shorter.")
+	}
+	if reason, leaks := hud.Leak(text, s.system); leaks {
+		return "", s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
+	}
+	return hud.Defang(text, room.HasURL), outcome{}
+}

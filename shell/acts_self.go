@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxRest bounds sleep and timers: one year.
+const maxRest = 365 * 24 * 60 * 60
+
+type sleep struct {
+	Seconds int `json:"seconds" jsonschema:"how long nothing shall wake you"`
+}
+
+func (a sleep) perform(s *stage) outcome {
+	if a.Seconds < 1 || a.Seconds > maxRest {
+		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
+	}
+	due := s.setTimer(spaces.TimerSleep, a.Seconds, "")
+	s.stop, s.stopDetail = spaces.StopSleeping, "until "+due.UTC().Format(time.RFC3339)
+	return s.done(map[string]any{"until": due.UTC().Format(time.RFC3339)})
+}
+
+type timer struct {
+	Seconds int    `json:"seconds" jsonschema:"from now"`
+	Note    string `json:"note" jsonschema:"what to do then"`
+}
+
+func (a timer) perform(s *stage) outcome {
+	if a.Seconds < 1 || a.Seconds > maxRest {
+		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
+	}
+	due := s.setTimer(spaces.TimerAct, a.Seconds, a.Note)
+	return s.done(map[string]any{"at": due.UTC().Format(time.RFC3339)})
+}
+
+func (s *stage) setTimer(kind spaces.TimerKind, seconds int, text string) time.Time {
+	due := s.now.Add(time.Duration(seconds) * time.Second)
+	s.timers = append(s.timers, spaces.Timer{
+		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.active, Note: text, Due: due, Cycle: s.wake.Cycle.ID,
+	})
+	return due
+}
+
+type bookmark struct {
+	Label string `json:"label" jsonschema:"a few words to find this place again"`
+}
+
+func (a bookmark) perform(s *stage) outcome {
+	if strings.TrimSpace(a.Label) == "" {
+		return s.deny("empty_text", "A bookmark needs a label.", "")
+	}
+	return s.keep(spaces.Bookmarked{
+		Label: a.Label, Space: s.active, Object: spaces.ChatObject, Events: s.inView(), Cycle: s.wake.Cycle.ID,
+	})
+}
+
+type note struct {
+	Text string `json:"text"`
+}
+
+func (a note) perform(s *stage) outcome {
+	if strings.TrimSpace(a.Text) == "" {
+		return s.deny("empty_text", "The note is empty.", "")
+	}
+	return s.keep(spaces.Noted{Text: a.Text, Label: "notes", Cycle: s.wake.Cycle.ID})
+}
+
+type goal struct {
+	Text   string `json:"text" jsonschema:"the goal; the same text again changes its status"`
+	Status string `json:"status,omitempty" jsonschema:"active, long-term, done or dropped; default active"`
+}
+
+func (a goal) perform(s *stage) outcome {
+	if a.Status == "" {
+		a.Status = "active"
+	}
+	if !slices.Contains([]string{"active", "long-term", "done", "dropped"}, a.Status) || strings.TrimSpace(a.Text) == "" {
+		return s.deny("bad_goal", "A goal needs a text and one of the four statuses.", "active, long-term, done or dropped.")
+	}
+	return s.keep(spaces.Goal{Text: a.Text, Status: a.Status})
+}
+
+// The kinds of memory (PRD-5.5-3) and the most characters one may have.
+var memoryKinds = []string{"user_fact", "decision", "space_knowledge", "preference"}
+
+const maxMemory = 200
+
+type remember struct {
+	Fact string `json:"fact" jsonschema:"one fact, under 200 characters, leading with the fact"`
+	Kind string `json:"kind" jsonschema:"user_fact, decision, space_knowledge or preference"`
+}
+
+func (a remember) perform(s *stage) outcome {
+	fact := strings.TrimSpace(a.Fact)
+	switch {
+	case !slices.Contains(memoryKinds, a.Kind):
+		return s.deny("bad_kind", "There is no such kind of memory.", strings.Join(memoryKinds, ", "))
+	case fact == "" || utf8.RuneCountInString(fact) > maxMemory:
+		return s.deny("bad_fact", "A memory is one fact of at most 200 characters.", "Lead with the fact, leave out the story.")
+	case strings.ContainsAny(fact, "\n{}"):
+		return s.deny("bad_fact", "A memory is a sentence, not raw output.", "Say the fact in one sentence.")
+	case slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return strings.EqualFold(m.Fact, fact) }):
+		return s.deny("known_fact", "You remember that already.", "")
+	}
+	id := "m" + s.newID()
+	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
+	out.body["id"] = id
+	return out
+}
+
+type forget struct {
+	ID string `json:"id" jsonschema:"id of the memory"`
+}
+
+func (a forget) perform(s *stage) outcome {
+	if !slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return m.ID == a.ID }) {
+		return s.deny("unknown_memory", "There is no memory with that id.", "use memories shows them.")
+	}
+	return s.keep(spaces.Forgot{ID: a.ID})
+}

@@ -1,0 +1,180 @@
+package shell
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// fromCalls reads the tools dialect: the model's calls are the acts. Calls
+// without an id, or with one already used, get one of their own so that every
+// act has exactly one result.
+func fromCalls(calls []model.Call, step int) []Act {
+	acts := make([]Act, 0, len(calls))
+	seen := map[string]bool{}
+	for i, c := range calls {
+		id := c.ID
+		if id == "" || seen[id] {
+			id = fmt.Sprintf("call_%d_%d", step, i)
+		}
+		seen[id] = true
+		acts = append(acts, Act{ID: id, Name: c.Name, Args: c.Args})
+	}
+	return acts
+}
+
+// Tags of the source texts and what they are in the tools dialect. The value
+// names the argument that the text between the tags becomes.
+var tagActs = map[string]struct{ act, content string }{
+	"msg":      {"send_message", "text"},
+	"reply":    {"send_reply", "text"},
+	"react":    {"react", "emoji"},
+	"edit":     {"edit_message", "text"},
+	"delete":   {"delete_message", "message"},
+	"use":      {"use", "input"},
+	"enter":    {"enter_space", "space"},
+	"view":     {"view", "what"},
+	"read":     {"read_messages", "space"},
+	"search":   {"search", "query"},
+	"sleep":    {"sleep", "seconds"},
+	"timer":    {"timer", "note"},
+	"bookmark": {"bookmark", "label"},
+	"note":     {"note", "text"},
+	"goal":     {"goal", "text"},
+	"remember": {"remember", "fact"},
+	"forget":   {"forget", "id"},
+}
+
+var (
+	openTag = regexp.MustCompile(`<([a-z]+)((?:\s+[a-z_]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(/?)>`)
+	tagAttr = regexp.MustCompile(`([a-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+)
+
+// fromTags reads the tags dialect. A tag is an act only if it carries the
+// cycle's nonce and does not stand in code or a quotation: what people wrote
+// and the model repeats is never obeyed (SECURITY 5). An unclosed tag reaches to
+// the next act or the end (SEQ-90). What is left is returned as plain text.
+func fromTags(text, nonce string, step int) (acts []Act, plain string) {
+	visible := withoutCode(withoutQuotes(text)) // same length: offsets agree with text
+	var rest strings.Builder
+	at := 0
+	for at < len(text) {
+		m := nextTag(visible, nonce, at)
+		if m == nil {
+			break
+		}
+		rest.WriteString(text[at:m.start])
+		body, end := "", m.end
+		if !m.empty {
+			body, end = tagBody(text, visible, nonce, m)
+		}
+		acts = append(acts, Act{ID: fmt.Sprintf("tag_%d_%d", step, len(acts)), Name: tagActs[m.name].act, Args: tagArgs(m, body)})
+		at = end
+	}
+	rest.WriteString(text[at:])
+	return acts, strings.TrimSpace(rest.String())
+}
+
+type tag struct {
+	name       string
+	attrs      [][2]string
+	start, end int
+	empty      bool
+}
+
+// nextTag returns the first act's opening tag at or after from.
+func nextTag(text, nonce string, from int) *tag {
+	for from < len(text) {
+		m := openTag.FindStringSubmatchIndex(text[from:])
+		if m == nil {
+			return nil
+		}
+		t := tag{name: text[from+m[2] : from+m[3]], start: from + m[0], end: from + m[1], empty: m[6] != m[7]}
+		for _, a := range tagAttr.FindAllStringSubmatch(text[from+m[4]:from+m[5]], -1) {
+			t.attrs = append(t.attrs, [2]string{a[1], html.UnescapeString(a[2] + a[3])})
+		}
+		if _, known := tagActs[t.name]; known && slices.Contains(t.attrs, [2]string{"k", nonce}) {
+			return &t
+		}
+		from = t.end
+	}
+	return nil
+}
+
+// tagBody returns what stands between the tag and its close, and where to go on.
+func tagBody(text, visible, nonce string, m *tag) (body string, end int) {
+	closing := "</" + m.name + ">"
+	stop, end := len(text), len(text)
+	if i := strings.Index(visible[m.end:], closing); i >= 0 {
+		stop, end = m.end+i, m.end+i+len(closing)
+	}
+	if next := nextTag(visible, nonce, m.end); next != nil && next.start < stop {
+		stop, end = next.start, next.start
+	}
+	return strings.TrimSpace(html.UnescapeString(text[m.end:stop])), end
+}
+
+// numeric are the arguments that are numbers in the schema.
+var numeric = []string{"seconds", "limit"}
+
+func tagArgs(m *tag, body string) string {
+	args := map[string]any{}
+	set := func(name, value string) {
+		if n, err := strconv.Atoi(value); err == nil && slices.Contains(numeric, name) {
+			args[name] = n
+			return
+		}
+		args[name] = value
+	}
+	for _, a := range m.attrs {
+		if a[0] != "k" {
+			set(a[0], a[1])
+		}
+	}
+	if body != "" {
+		set(tagActs[m.name].content, body)
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		panic("shell: tag arguments do not marshal: " + err.Error())
+	}
+	return string(data)
+}
+
+// withoutQuotes blanks out quoted lines, keeping the length.
+func withoutQuotes(text string) string {
+	if !strings.Contains(text, ">") && !strings.Contains(text, "| ") {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if t := strings.TrimLeft(line, " \t"); strings.HasPrefix(t, ">") || strings.HasPrefix(t, "| ") {
+			words := strings.TrimRight(line, "\n")
+			line = strings.Repeat(" ", len(words)) + line[len(words):]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+var section = regexp.MustCompile(`(?s)<(notes|goals|questions)>(.*?)(?:</(?:notes|goals|questions)>|$)`)
+
+// sections returns the parts of a thought that are indexed, in order (SEQ-82,
+// SEQ-84). Anything else in it stays as it is; no form is asked for.
+func sections(thought string) (found [][2]string) {
+	for _, m := range section.FindAllStringSubmatch(withoutCode(thought), -1) {
+		for line := range strings.Lines(m[2]) {
+			line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*•"))
+			if line != "" {
+				found = append(found, [2]string{m[1], line})
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,148 @@
+package shell
+
+import (
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The gate's reasons. They are stored with every row and shown by explain.
+const (
+	GateOwn      = "own"       // the agent's own event
+	GateStopped  = "stopped"   // a person stopped this chain
+	GateDepth    = "depth"     // too many agent messages since its root
+	GateRun      = "agent_run" // too many agent messages in a row here
+	GateBudget   = "root_budget"
+	GateMuted    = "muted"
+	GateCommand  = "command" // a chat command, never the model's
+	GateDirect   = "direct"
+	GatePair     = "two_entity"
+	GateMention  = "mention"
+	GateReply    = "reply"
+	GateAll      = "wake_all"
+	GateNone     = "wake_none"
+	GateAmbient  = "ambient"
+	GateBot      = "bot"      // somebody else's program
+	GateObserved = "observed" // an edit, delete or reaction: seen, no new message
+)
+
+// Commands are the chat commands that people have; the model never sees one as
+// a request.
+var Commands = []string{"start", "help", "status", "stop", "new", "why", "cost"}
+
+// A Gate decides which events wake an agent. It is pure: the same rows give the
+// same verdicts. Seeing is not waking: what does not wake is still seen.
+type Gate struct {
+	Agent    spaces.AgentID
+	MaxDepth int // 0: [spaces.MaxDepth]
+	MaxRun   int // 0: [spaces.MaxAgentRun]
+	// RootTokens is what one causal chain may use; 0 is unlimited.
+	RootTokens int
+}
+
+// Judge returns a verdict for each row, in order (DESIGN 6.1; first match wins).
+func (g Gate) Judge(j spaces.Judged) []spaces.Verdict {
+	out := make([]spaces.Verdict, len(j.Rows))
+	for i, row := range j.Rows {
+		wake, reason := g.judge(j, j.Events[i])
+		out[i] = spaces.Verdict{Seq: row.Seq, Wake: wake, Reason: reason}
+	}
+	return out
+}
+
+func (g Gate) judge(j spaces.Judged, e spaces.Event) (wake bool, reason string) {
+	if e.Actor == g.Agent.Entity() {
+		return false, GateOwn
+	}
+	said, ok := e.Body.(spaces.Said)
+	if !ok {
+		return false, GateObserved
+	}
+	if reason := g.spent(j, e); reason != "" {
+		return false, reason
+	}
+	if j.Uplink.Muted {
+		return false, GateMuted
+	}
+	if slices.Contains(Commands, said.Command) {
+		return false, GateCommand
+	}
+	sender := kindOf(j.Members, e.Actor)
+	if sender == spaces.Bot && j.Space.Wake != spaces.WakeAll {
+		return false, GateBot
+	}
+	policy := j.Space.Wake
+	if j.Space.Direct && policy != spaces.WakeNone {
+		return true, GateDirect
+	}
+	if j.Space.Closed && len(j.Members) == 2 && (policy == spaces.WakeAuto || policy == spaces.WakeAll || policy == "") {
+		return true, GatePair
+	}
+	if reason := g.addressed(j, e, said); reason != "" {
+		return true, reason
+	}
+	switch policy {
+	case spaces.WakeAll:
+		return true, GateAll
+	case spaces.WakeNone:
+		return false, GateNone
+	case spaces.WakeAuto, spaces.WakeMention:
+	}
+	return false, GateAmbient
+}
+
+// spent returns why the event's causal chain may not go on, or "".
+func (g Gate) spent(j spaces.Judged, e spaces.Event) string {
+	maxDepth, maxRun := g.MaxDepth, g.MaxRun
+	if maxDepth == 0 {
+		maxDepth = spaces.MaxDepth
+	}
+	if maxRun == 0 {
+		maxRun = spaces.MaxAgentRun
+	}
+	tally := j.Roots[e.Root]
+	_, byAgent := e.Actor.IsAgent()
+	switch {
+	case tally.Stopped:
+		return GateStopped
+	case byAgent && e.Depth >= maxDepth:
+		return GateDepth
+	case byAgent && j.Space.AgentRun >= maxRun:
+		return GateRun
+	case g.RootTokens > 0 && tally.Tokens >= g.RootTokens:
+		return GateBudget
+	}
+	return ""
+}
+
+// addressed returns how the message is meant for the agent, or "". A message
+// that names agents is meant for those and no other (BLU-T2); one that only the
+// platform marks as ours is meant for the room's first agent.
+func (g Gate) addressed(j spaces.Judged, e spaces.Event, said spaces.Said) string {
+	self := g.Agent.Entity()
+	named := slices.Concat(ParseMentions(said.Text, j.Members), said.Mentions)
+	named = slices.DeleteFunc(named, func(id spaces.EntityID) bool { _, agent := id.IsAgent(); return !agent })
+	if slices.Contains(named, self) {
+		return GateMention
+	}
+	author, answers := j.ReplyTos[e.ReplyTo]
+	if answers && e.ReplyTo != "" && author == self {
+		return GateReply
+	}
+	if _, toAgent := author.IsAgent(); len(named) > 0 || toAgent || !said.ToUs {
+		return ""
+	}
+	if first := slices.IndexFunc(j.Members, func(m spaces.Member) bool { return m.Kind == spaces.Agent }); first >= 0 && j.Members[first].ID == self {
+		return GateMention
+	}
+	return ""
+}
+
+func kindOf(members []spaces.Member, id spaces.EntityID) spaces.EntityKind {
+	for _, m := range members {
+		if m.ID == id {
+			return m.Kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,314 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A mind is what the process keeps of one consciousness between cycles: a fold
+// of the record, dropped and read again at will.
+type mind struct {
+	id    spaces.Mind
+	agent *Agent
+	shell *Shell
+
+	loading sync.Mutex // held while reading the record; taken before mu
+
+	mu       sync.Mutex // guards all below; never held across I/O
+	loaded   bool
+	seats    []hud.Seat
+	self     *spaces.Self
+	keyframe *spaces.Keyframe
+	earlier  []spaces.ClosedCycle // absorbed by the keyframe
+	closed   []spaces.ClosedCycle // after it, in order of N
+	open     map[spaces.CycleID]spaces.SpaceID
+	lastUse  time.Time
+	lastEnd  time.Time // of a cycle
+	failures time.Time // failed deliveries up to then were shown
+	cut      string    // cause of a cut that is owed; empty: none
+}
+
+// minds holds the minds in use, and forgets those used longest ago.
+type minds struct {
+	shell *Shell
+	limit int
+	mu    sync.Mutex // guards all
+	all   map[spaces.Mind]*mind
+}
+
+func newMinds(s *Shell, limit int) *minds {
+	return &minds{shell: s, limit: limit, all: map[spaces.Mind]*mind{}}
+}
+
+// get returns the mind, unloaded if it was not in memory.
+func (ms *minds) get(id spaces.Mind) *mind {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	m, ok := ms.all[id]
+	if !ok {
+		ms.evict()
+		m = &mind{id: id, agent: ms.shell.agents[id.Agent], shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}}
+		ms.all[id] = m
+	}
+	m.lastUse = time.Now()
+	return m
+}
+
+// evict drops the mind that rested longest when there are too many. ms.mu is held.
+func (ms *minds) evict() {
+	if len(ms.all) < ms.limit {
+		return
+	}
+	var oldest *mind
+	for _, m := range ms.all {
+		m.mu.Lock()
+		busy := len(m.open) > 0
+		m.mu.Unlock()
+		if !busy && (oldest == nil || m.lastUse.Before(oldest.lastUse)) {
+			oldest = m
+		}
+	}
+	if oldest != nil {
+		delete(ms.all, oldest.id)
+	}
+}
+
+// refresh brings the mind up to date with the record: wholly the first time,
+// then its uplinks and the rooms that matter to a cycle in space.
+func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	if !m.loaded {
+		if err := m.load(ctx); err != nil {
+			return fmt.Errorf("load mind %s: %w", m.id, err)
+		}
+	}
+	uplinks, err := m.shell.Record.Uplinks(ctx, m.id)
+	if err != nil {
+		return fmt.Errorf("uplinks of %s: %w", m.id, err)
+	}
+	fresh := m.seated(uplinks)
+	for _, id := range fresh {
+		if err := m.follow(ctx, id, true); err != nil {
+			return err
+		}
+	}
+	if space == "" || slices.Contains(fresh, space) {
+		return nil
+	}
+	return m.follow(ctx, space, false)
+}
+
+// seated takes over the uplinks and returns the spaces that got a new seat.
+func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, u := range uplinks {
+		if i < len(m.seats) {
+			m.seats[i].Uplink = u
+			continue
+		}
+		m.seats = append(m.seats, hud.Seat{
+			Room: hud.NewRoom(spaces.Space{ID: u.Space}), Uplink: u, Short: "s" + strconv.Itoa(i+1),
+		})
+		fresh = append(fresh, u.Space)
+	}
+	return fresh
+}
+
+// page is how many events are read at once.
+const page = 500
+
+// follow reads what happened in a room since the mind last looked.
+func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error {
+	m.mu.Lock()
+	seat := m.seat(id)
+	if seat == nil {
+		m.mu.Unlock()
+		return nil
+	}
+	room, after := seat.Room, seat.Room.Upto()
+	m.mu.Unlock()
+
+	people := first
+	for {
+		events, err := m.shell.Record.Events(ctx, id, spaces.Primary, after, page)
+		if err != nil {
+			return fmt.Errorf("events of %s: %w", id, err)
+		}
+		m.mu.Lock()
+		for _, e := range events {
+			room.Apply(e)
+			people = people || changesPeople(room, e)
+		}
+		m.mu.Unlock()
+		if len(events) < page {
+			break
+		}
+		after = events[len(events)-1].Seq
+	}
+	if !people {
+		return nil
+	}
+	return m.meet(ctx, room)
+}
+
+// changesPeople reports whether the event may change who is in the room or what
+// they or it are called.
+func changesPeople(room *hud.Room, e spaces.Event) bool {
+	switch e.Body.(type) {
+	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Linked, spaces.Unlinked:
+		return true
+	default: // anybody heard for the first time
+		return e.Actor != "" && !slices.ContainsFunc(room.Members(), func(x spaces.Member) bool { return x.ID == e.Actor })
+	}
+}
+
+// meet reads who is in a room, and who wrote in it and left.
+func (m *mind) meet(ctx context.Context, room *hud.Room) error {
+	space, members, err := m.shell.Record.Space(ctx, room.ID())
+	if err != nil {
+		return fmt.Errorf("space %s: %w", room.ID(), err)
+	}
+	m.mu.Lock()
+	room.SetSpace(space)
+	room.SetMembers(members)
+	var gone []spaces.EntityID
+	for id := range room.Chat.Activity {
+		if !slices.ContainsFunc(members, func(x spaces.Member) bool { return x.ID == id }) {
+			gone = append(gone, id)
+		}
+	}
+	m.mu.Unlock()
+	if len(gone) == 0 {
+		return nil
+	}
+	known, err := m.shell.Record.Entities(ctx, gone)
+	if err != nil {
+		return fmt.Errorf("people of %s: %w", room.ID(), err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range known {
+		room.Know(e)
+	}
+	return nil
+}
+
+// load reads the mind's own log (CON-34).
+func (m *mind) load(ctx context.Context) error {
+	self := &spaces.Self{}
+	inner, err := m.shell.Record.Self(ctx, m.id)
+	if err != nil {
+		return fmt.Errorf("inner log: %w", err)
+	}
+	for _, e := range inner {
+		self.Apply(e)
+	}
+	keyframe, err := m.shell.Record.Keyframe(ctx, m.id)
+	if err != nil {
+		return fmt.Errorf("keyframe: %w", err)
+	}
+	var upto int64
+	if keyframe != nil {
+		upto = keyframe.Upto
+	}
+	earlier, err := m.cycles(ctx, 0, upto, false)
+	if err != nil {
+		return err
+	}
+	closed, err := m.cycles(ctx, upto, 0, true)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.self, m.keyframe, m.earlier, m.closed, m.loaded = self, keyframe, earlier, closed, true
+	if n := len(closed); n > 0 {
+		m.lastEnd = closed[n-1].Ended
+	}
+	return nil
+}
+
+// cycles reads the closed cycles after n, up to last unless that is 0.
+func (m *mind) cycles(ctx context.Context, n, last int64, turns bool) ([]spaces.ClosedCycle, error) {
+	var all []spaces.ClosedCycle
+	for last == 0 || n < last {
+		limit := int64(page)
+		if last > 0 {
+			limit = min(limit, last-n)
+		}
+		cs, err := m.shell.Record.Cycles(ctx, m.id, n, turns, int(limit))
+		if err != nil {
+			return nil, fmt.Errorf("cycles: %w", err)
+		}
+		all = append(all, cs...)
+		if len(cs) < int(limit) {
+			break
+		}
+		n = cs[len(cs)-1].N
+	}
+	return all, nil
+}
+
+// seat returns the seat in a space. m.mu is held.
+func (m *mind) seat(id spaces.SpaceID) *hud.Seat {
+	i := slices.IndexFunc(m.seats, func(s hud.Seat) bool { return s.Uplink.Space == id })
+	if i < 0 {
+		return nil
+	}
+	return &m.seats[i]
+}
+
+// begin notes an open cycle; end takes a closed one into the history.
+func (m *mind) begin(id spaces.CycleID, space spaces.SpaceID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open[id] = space
+}
+
+func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.open, id)
+	if closed == nil {
+		return
+	}
+	m.lastEnd = closed.Ended
+	m.closed = append(m.closed, *closed)
+	slices.SortFunc(m.closed, func(a, b spaces.ClosedCycle) int { return cmp.Compare(a.N, b.N) })
+}
+
+// learn folds inner bodies that were just committed. The mind is the only
+// writer of its own notes, goals, memories and bookmarks, so their order here
+// is that of the log.
+func (m *mind) learn(bodies []spaces.Body, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range bodies {
+		m.self.Apply(spaces.Event{Seq: m.self.Upto + 1, At: at, Body: b})
+	}
+}
+
+// view returns what a cycle sees: the history it began with and its own turns.
+// m.mu is held, and stays held while the view is used.
+func (m *mind) view(c *cycle) *hud.View {
+	closed := m.closed
+	for len(closed) > 0 && closed[len(closed)-1].N > c.wake.Cycle.Base {
+		closed = closed[:len(closed)-1]
+	}
+	return &hud.View{
+		Agent:  hud.Agent{ID: m.agent.ID, Name: m.agent.Name, Persona: m.agent.Persona},
+		Circle: m.id.Circle, Seats: m.seats, Active: c.active, Self: m.self,
+		System: c.system, FixedTokens: c.fixed, Keyframe: m.keyframe, Earlier: m.earlier, Closed: closed,
+		Current: c.turns, Limits: c.settings.limits(), Counter: m.shell.Counter,
+	}
+}

@@ -1,0 +1,97 @@
+package shell
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An Agent is who thinks: identity, model, grants. Its values do not change
+// while the shell runs.
+type Agent struct {
+	ID      spaces.AgentID
+	Name    string
+	Persona string
+	Model   model.Model
+	Denied  []string // acts taken from it; system acts cannot be
+}
+
+// Settings are the knobs of one agent in one space, already resolved: most
+// specific wins. Every field has its default in [DefaultSettings].
+type Settings struct {
+	ModelName     string
+	ContextTokens int           // the model's window
+	MaxOutput     int           // tokens an answer may take
+	MaxSteps      int           // model calls in one cycle
+	MaxRoomActs   int           // space acts in one step
+	OnePhase      bool          // contemplation inline (phases: one)
+	Tags          bool          // the tags dialect instead of tools
+	SendStale     bool          // on_stale: send
+	Parallel      int           // cycles of one mind at a time
+	Expires       time.Duration // after which a message is not sent any more
+	RecallTokens  int
+	HighWater     float64 // share of the budget at which the context is cut
+	LowWater      float64 // share it is cut down to
+	MinCycles     int     // closed cycles kept verbatim, as the budget allows
+	CompactAfter  int     // turns after which a rested mind is cut (PRD-6.4)
+	CompactKeep   int
+	CacheTTL      time.Duration // how long a provider's cache lives
+	CycleTokens   int           // what one cycle may use
+	RootTokens    int           // what one causal chain may use; 0 is unlimited
+	AgentTokens   int           // a day, in weighted tokens; 0 is unlimited
+	SpaceTokens   int
+	AllTokens     int
+}
+
+// DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.
+func DefaultSettings() Settings {
+	return Settings{
+		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
+		Expires: time.Hour, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
+		CompactAfter: 8, CompactKeep: 4, CacheTTL: 5 * time.Minute,
+		CycleTokens: 400_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
+	}
+}
+
+// A Bus carries typed live events to whoever looks (PRD-6.2). Publish never
+// blocks; what nobody reads is gone.
+type Bus interface {
+	Publish(kind, content string, metadata map[string]any, at time.Time)
+}
+
+// A Presence shows people that the agent is at it. Active never blocks.
+type Presence interface {
+	Active(space spaces.SpaceID, thread spaces.ThreadID)
+}
+
+// Options are the parts a shell is made of.
+type Options struct {
+	Inbox   Inbox
+	Journal Journal
+	Record  Record
+	Agents  []Agent
+	// Settings returns the resolved knobs; the space may be empty.
+	Settings func(spaces.AgentID, spaces.SpaceID) Settings
+	Bus      Bus
+	Presence Presence // nil: nobody is shown anything
+	Counter  *hud.Counter
+	// Holder names this process in leases; unique for ever.
+	Holder string
+	// NewID mints ids that are unique for ever and rise with time.
+	NewID func() string
+	// Nonce mints the secret word that marks an act in the tags dialect.
+	Nonce  func() string
+	Logger *slog.Logger
+	// Cycles is how many cycles may run at once. Default: 1024.
+	Cycles int
+	// Poll is how often the record is asked for work nobody rang for. Default: 1 s.
+	Poll time.Duration
+	// Lease is how long a claim lives without a commit. Default: 10 min, longer
+	// than the longest model call.
+	Lease time.Duration
+	// Minds is how many minds are kept in memory between cycles. Default: 1024.
+	Minds int
+}

@@ -1,0 +1,244 @@
+package shell
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Shell runs the cycles of every mind of its agents. Make one with [New].
+type Shell struct {
+	Options
+	agents    map[spaces.AgentID]*Agent
+	catalogue *Catalogue
+	minds     *minds
+
+	bell chan struct{} // something was rung, finished or cancelled
+
+	mu      sync.Mutex             // guards the fields below
+	rung    map[place]bool         // rung since the scheduler last looked
+	running map[place]*run         // cycles under way
+	load    map[spaces.Mind]int    // cycles under way by mind
+}
+
+// A place is the unit of claiming.
+type place struct {
+	mind  spaces.Mind
+	space spaces.SpaceID
+}
+
+// A run is one cycle under way.
+type run struct {
+	cancel context.CancelCauseFunc
+}
+
+// New returns a shell over its parts. It starts nothing.
+func New(o Options) *Shell {
+	if o.Cycles == 0 {
+		o.Cycles = 1024
+	}
+	if o.Poll == 0 {
+		o.Poll = time.Second
+	}
+	if o.Lease == 0 {
+		o.Lease = 10 * time.Minute
+	}
+	if o.Minds == 0 {
+		o.Minds = 1024
+	}
+	s := &Shell{
+		Options: o, agents: map[spaces.AgentID]*Agent{}, catalogue: NewCatalogue(),
+		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, load: map[spaces.Mind]int{},
+	}
+	for i := range o.Agents {
+		s.agents[o.Agents[i].ID] = &o.Agents[i]
+	}
+	s.minds = newMinds(s, o.Minds)
+	return s
+}
+
+// Ring tells that minds have something to do. It never blocks; a ring that gets
+// lost costs one poll.
+func (s *Shell) Ring(ws []spaces.Waiting) {
+	s.mu.Lock()
+	for _, w := range ws {
+		s.rung[place{w.Mind, w.Space}] = true
+	}
+	s.mu.Unlock()
+	s.wakeUp()
+}
+
+// Idle reports whether no cycle is under way and nobody has rung.
+func (s *Shell) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running) == 0 && len(s.rung) == 0
+}
+
+// Cancel ends the cycle that runs in a space, if one does, with the stop reason
+// human_cancelled. It reports whether there was one.
+func (s *Shell) Cancel(m spaces.Mind, space spaces.SpaceID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.running[place{m, space}]
+	if ok {
+		r.cancel(errCancelled)
+	}
+	return ok
+}
+
+// Catalogue returns the acts this shell offers.
+func (s *Shell) Catalogue() *Catalogue { return s.catalogue }
+
+func (s *Shell) wakeUp() {
+	select {
+	case s.bell <- struct{}{}:
+	default: // already rung
+	}
+}
+
+// Run gives every mind its cycles until ctx is done. Then it takes no new work
+// and waits for the cycles under way, whose model calls end with ctx; they are
+// resumed by the next process.
+func (s *Shell) Run(ctx context.Context) error {
+	var cycles sync.WaitGroup
+	defer cycles.Wait()
+	sweep, timers := time.NewTimer(0), time.NewTimer(0)
+	defer sweep.Stop()
+	defer timers.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.bell:
+		case <-sweep.C:
+			s.sweep(ctx)
+			sweep.Reset(s.Poll)
+		case <-timers.C:
+			timers.Reset(s.fire(ctx, &cycles))
+		}
+		for _, p := range s.ready() {
+			cycles.Go(func() { s.serve(ctx, p) })
+		}
+	}
+}
+
+// sweep rings for what is waiting in the record, rung for or not (K4, K15).
+func (s *Shell) sweep(ctx context.Context) {
+	ws, err := s.Inbox.Waiting(ctx, time.Now(), s.Cycles)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Logger.Error("inbox not readable", "error", err)
+		}
+		return
+	}
+	s.mu.Lock()
+	for _, w := range ws {
+		s.rung[place{w.Mind, w.Space}] = true
+	}
+	s.mu.Unlock()
+}
+
+// ready takes the rung places that may start now: not running, and within the
+// limits of their mind and of the process. The rest stay rung.
+func (s *Shell) ready() []place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var start []place
+	for p := range s.rung {
+		if len(s.running) >= s.Cycles {
+			break
+		}
+		agent, ours := s.agents[p.mind.Agent]
+		if !ours {
+			delete(s.rung, p)
+			continue
+		}
+		if s.running[p] != nil || s.load[p.mind] >= max(1, s.Settings(agent.ID, p.space).Parallel) {
+			continue
+		}
+		delete(s.rung, p)
+		s.running[p] = &run{cancel: func(error) {}}
+		s.load[p.mind]++
+		start = append(start, p)
+	}
+	return start
+}
+
+// serve claims and runs what waits at one place.
+func (s *Shell) serve(ctx context.Context, p place) {
+	defer s.finished(p)
+	w, err := s.Inbox.Claim(ctx, Claim{
+		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Judge: s.judge(p),
+	})
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			s.Logger.Error("wake not claimed", "mind", p.mind.String(), "space", p.space, "error", err)
+		}
+	case w != nil:
+		s.run(ctx, p, w)
+	}
+}
+
+// fire runs the timers that are due and returns when to look again.
+func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration {
+	wakes, err := s.Inbox.Due(ctx, time.Now(), s.Holder, s.Lease, s.Cycles)
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Error("timers not readable", "error", err)
+	}
+	for i := range wakes {
+		w := &wakes[i]
+		p := place{w.Cycle.Mind, w.Cycle.Space}
+		s.mu.Lock()
+		s.running[p] = &run{cancel: func(error) {}}
+		s.load[p.mind]++
+		s.mu.Unlock()
+		cycles.Go(func() {
+			defer s.finished(p)
+			s.run(ctx, p, w)
+		})
+	}
+	next, ok, err := s.Inbox.NextTimer(ctx)
+	if err != nil || !ok {
+		return s.Poll
+	}
+	return min(max(time.Until(next), time.Millisecond), s.Poll)
+}
+
+func (s *Shell) finished(p place) {
+	s.mu.Lock()
+	delete(s.running, p)
+	if s.load[p.mind]--; s.load[p.mind] <= 0 {
+		delete(s.load, p.mind)
+	}
+	s.mu.Unlock()
+	s.wakeUp()
+}
+
+// judge returns the gate for a place, and publishes its verdicts.
+func (s *Shell) judge(p place) func(spaces.Judged) []spaces.Verdict {
+	gate := Gate{Agent: p.mind.Agent, RootTokens: s.Settings(p.mind.Agent, p.space).RootTokens}
+	return func(j spaces.Judged) []spaces.Verdict {
+		verdicts := gate.Judge(j)
+		for i, v := range verdicts {
+			s.publish("gate_decision", v.Reason, map[string]any{
+				"mind": p.mind.String(), "space": string(p.space), "event": string(j.Events[i].ID), "wake": v.Wake,
+			})
+		}
+		return verdicts
+	}
+}
+
+func (s *Shell) publish(kind, content string, metadata map[string]any) {
+	if s.Bus != nil {
+		s.Bus.Publish(kind, content, metadata, time.Now())
+	}
+}
+
+func (s *Shell) log(w *spaces.Wake) *slog.Logger {
+	return s.Logger.With("cycle", w.Cycle.ID, "mind", w.Cycle.Mind.String(), "space", w.Cycle.Space)
+}

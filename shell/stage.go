@@ -1,0 +1,197 @@
+package shell
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A stage is what the acts of one step see and decide. Nothing on it has
+// happened: the step's commit makes it so, whole or not at all.
+type stage struct {
+	wake     *spaces.Wake
+	view     *hud.View
+	active   spaces.SpaceID
+	system   string
+	settings Settings
+	strict   bool // speech fails when others spoke meanwhile
+	now      time.Time
+	newID    func() string
+	phase    spaces.Phase
+
+	effects    []spaces.Effect
+	inner      []spaces.Body
+	timers     []spaces.Timer
+	denials    []spaces.Denial
+	stop       spaces.StopReason // set by an act that ends the cycle
+	stopDetail string
+	roomActs   int
+}
+
+// An outcome is what the model is told about an act.
+type outcome struct {
+	ok   bool
+	body map[string]any
+	text string // a rendering, for acts that look
+	refs []spaces.EventID
+	note string // the denial's code
+}
+
+// String returns the tool result as the model reads it (CON-51).
+func (o outcome) String() string {
+	if o.text != "" {
+		return o.text
+	}
+	data, err := json.Marshal(o.body)
+	if err != nil {
+		panic("shell: outcome does not marshal: " + err.Error())
+	}
+	return string(data)
+}
+
+func (s *stage) done(body map[string]any) outcome {
+	body["success"] = true
+	return outcome{ok: true, body: body}
+}
+
+func (s *stage) shown(text string, refs []spaces.EventID) outcome {
+	return outcome{ok: true, text: text, refs: refs}
+}
+
+// keep makes an inner event of what the act decided.
+func (s *stage) keep(b spaces.Body) outcome {
+	s.inner = append(s.inner, b)
+	return s.done(map[string]any{})
+}
+
+// do adds an effect on a room.
+func (s *stage) do(e spaces.Effect) outcome {
+	s.effects = append(s.effects, e)
+	out := s.done(map[string]any{})
+	if e.Kind == spaces.ActSend {
+		out.body["messageId"] = hud.OwnID(e.ID)
+	}
+	out.refs = []spaces.EventID{e.ID}
+	return out
+}
+
+// deny refuses the act being performed, as data (PRD-5.1). The caller fills in
+// which act it was.
+func (s *stage) deny(code, reason, hint string) outcome {
+	s.denials = append(s.denials, spaces.Denial{
+		Agent: s.wake.Cycle.Mind.Agent, Code: code, Reason: reason, Hint: hint,
+		Space: s.active, Cycle: s.wake.Cycle.ID, Phase: string(s.phase), At: s.now,
+	})
+	body := map[string]any{"success": false, "error": code, "message": reason}
+	if hint != "" {
+		body["hint"] = hint
+	}
+	return outcome{body: body, note: code}
+}
+
+func (s *stage) noMessage(id string) outcome {
+	return s.deny("unknown_message", "There is no message "+hud.Quote(id)+" here.", "Message ids look like #a7; read_messages shows them.")
+}
+
+// room finds a space among the agent's own: by its short id, its name, or its
+// id; empty means the active one.
+func (s *stage) room(name string) (*hud.Room, outcome) {
+	if name == "" {
+		if s.active == "" {
+			return nil, s.deny("no_active_space", "No active space: nothing has been entered in this wake.", "Call enter_space with one of your spaces first.")
+		}
+		name = string(s.active)
+	}
+	var named []*hud.Room
+	for _, seat := range s.view.Seats {
+		if !seat.Uplink.Live {
+			continue
+		}
+		switch {
+		case seat.Short == name || string(seat.Room.ID()) == name:
+			return seat.Room, outcome{}
+		case strings.EqualFold(seat.Room.Name(), name):
+			named = append(named, seat.Room)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return nil, s.deny("not_a_member", "You are in no space "+hud.Quote(name)+".", "view spaces shows yours.")
+	case 1:
+		return named[0], outcome{}
+	}
+	return nil, s.deny("ambiguous_space", "Several of your spaces have that name.", "Use the id, such as s2.")
+}
+
+func (s *stage) short(r *hud.Room) string {
+	for _, seat := range s.view.Seats {
+		if seat.Room == r {
+			return seat.Short
+		}
+	}
+	return string(r.ID())
+}
+
+// message finds a message by the id the HUD shows.
+func (s *stage) message(r *hud.Room, id string) *spaces.Message {
+	m := r.FindShort(id)
+	if m == nil || m.Notice != nil || m.Deleted {
+		return nil
+	}
+	return m
+}
+
+func (s *stage) self() spaces.EntityID { return s.wake.Cycle.Mind.Agent.Entity() }
+
+// newest returns the newest event that woke the cycle, or "".
+func (s *stage) newest() spaces.EventID {
+	if len(s.wake.Events) == 0 {
+		return ""
+	}
+	return s.wake.Events[len(s.wake.Events)-1].ID
+}
+
+// effect starts an effect on a room, in the thread the agent is talking in.
+func (s *stage) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
+	e := spaces.Effect{
+		Kind: kind, Space: r.ID(), ID: spaces.EventID(s.newID()), Seen: r.Upto(),
+		Policy: spaces.ResendOnce, Expires: s.now.Add(s.settings.Expires),
+	}
+	if r.ID() == s.wake.Cycle.Space {
+		e.Strict = s.strict && kind == spaces.ActSend
+		if n := len(s.wake.Events); n > 0 {
+			e.Thread = s.wake.Events[n-1].Thread
+		}
+	}
+	return e
+}
+
+// inView returns the events the agent is looking at: those that woke it.
+func (s *stage) inView() []spaces.EventID {
+	ids := make([]spaces.EventID, 0, len(s.wake.Events))
+	for _, e := range s.wake.Events {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// readers returns who may learn what the agent concludes here: the members of
+// every room it could have learned it from, which within one wake is the active
+// one (SECURITY S5).
+func (s *stage) readers() []spaces.EntityID {
+	var ids []spaces.EntityID
+	for _, seat := range s.view.Seats {
+		if seat.Room.ID() != s.active {
+			continue
+		}
+		for _, m := range seat.Room.Members() {
+			ids = append(ids, m.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,78 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ErrInvalidTransition is returned for a move the state machine does not have.
+// The machine stays where it was.
+var ErrInvalidTransition = errors.New("invalid transition")
+
+// A Machine is the state of one cycle. Its state changes only through Move, and
+// every move leaves an immutable record (PRD-6.3).
+type Machine struct {
+	cycle spaces.CycleID
+	state spaces.State
+	moves []spaces.Transition // since the last Taken
+}
+
+// NewMachine returns the machine of a cycle that stands in state.
+func NewMachine(c spaces.CycleID, state spaces.State) *Machine {
+	return &Machine{cycle: c, state: state}
+}
+
+// State returns where the machine stands.
+func (m *Machine) State() spaces.State { return m.state }
+
+// legal lists the moves the machine has.
+var legal = map[spaces.State][]spaces.State{
+	spaces.Idle:          {spaces.Contemplating, spaces.Engaging},
+	spaces.Contemplating: {spaces.Engaging, spaces.Idle},
+	spaces.Engaging:      {spaces.Acting, spaces.Idle, spaces.Sleeping, spaces.WaitingReply},
+	spaces.Acting:        {spaces.Engaging, spaces.Idle, spaces.Sleeping, spaces.WaitingReply},
+	spaces.WaitingReply:  {spaces.Idle},
+	spaces.Sleeping:      {spaces.Idle},
+}
+
+// A Cause says who moves the machine and why.
+type Cause struct {
+	By     string // coordinator, agent, user, system
+	Reason string
+	Stop   spaces.StopReason // set when the cycle ends with this move
+	At     time.Time
+}
+
+// Move takes the machine to a state and returns the record of it.
+func (m *Machine) Move(to spaces.State, c Cause) (spaces.Transition, error) {
+	for _, next := range legal[m.state] {
+		if next == to {
+			t := spaces.Transition{Cycle: m.cycle, From: m.state, To: to, By: c.By, Reason: c.Reason, Stop: c.Stop, At: c.At}
+			m.state = to
+			m.moves = append(m.moves, t)
+			return t, nil
+		}
+	}
+	return spaces.Transition{}, fmt.Errorf("%w: %s to %s", ErrInvalidTransition, m.state, to)
+}
+
+// must makes a move that our own code knows to be legal.
+func (m *Machine) must(to spaces.State, c Cause) {
+	if _, err := m.Move(to, c); err != nil {
+		panic("shell: " + err.Error())
+	}
+}
+
+// Taken returns the moves since the last call as one inner event, and false
+// when there were none.
+func (m *Machine) Taken() (spaces.Transitioned, bool) {
+	if len(m.moves) == 0 {
+		return spaces.Transitioned{}, false
+	}
+	t := spaces.Transitioned{Moves: m.moves}
+	m.moves = nil
+	return t, true
+}
