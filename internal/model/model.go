@@ -18,7 +18,8 @@ import (
 type Model interface {
 	// Generate asks once and returns the whole answer. It never retries: a
 	// failure is an [*Error] whose kind tells the caller what to do. It returns
-	// within the deadlines it was built with even if ctx has none.
+	// within the deadlines it was built with even if ctx has none. When ctx ends
+	// first the error wraps context.Cause(ctx). It keeps no part of r.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
@@ -61,7 +62,7 @@ type Request struct {
 	Model     string // the endpoint's name for the model
 	Messages  []Message
 	Tools     []Tool
-	NoCalls   bool   // the tools are shown but may not be called (tool_choice none)
+	NoCalls   bool   // the tools are shown but may not be called (tool_choice none): the answer has no calls
 	MaxOutput int    // tokens; 0 leaves it to the endpoint
 	CacheKey  string // the same for requests that share a prefix; opaque
 }
@@ -73,14 +74,14 @@ type Finish string
 const (
 	Stopped Finish = "stop"
 	Called  Finish = "tool_calls"
-	Length  Finish = "length" // cut at MaxOutput: calls in the answer are incomplete and must be dropped
+	Length  Finish = "length" // cut at MaxOutput: the calls were incomplete and are gone
 	Blocked Finish = "content_filter"
 )
 
-// Response is one whole answer.
+// Response is one whole answer. It may be empty: no text and no calls.
 type Response struct {
 	Text   string
-	Calls  []Call
+	Calls  []Call // ids are unique among themselves and those of the request
 	Finish Finish
 	Usage  Usage
 }
@@ -132,7 +133,7 @@ func (k Kind) Retryable() bool { return k <= Garbled }
 type Error struct {
 	Kind       Kind
 	Status     int           // HTTP status; 0 when there was none
-	RetryAfter time.Duration // with Limited; 0 when not said
+	RetryAfter time.Duration // how long the endpoint, or a paused credential, asks to wait; 0 when not said
 	Err        error         // cause, free of credentials
 }
 
@@ -158,4 +159,15 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Unavailable
+}
+
+// Interrupted is the error of a call whose ctx ended before the answer came:
+// Timeout when a deadline passed, Unavailable when somebody cancelled. It wraps
+// context.Cause(ctx).
+func Interrupted(ctx context.Context) *Error {
+	kind := Unavailable
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		kind = Timeout
+	}
+	return &Error{Kind: kind, Err: context.Cause(ctx)}
 }

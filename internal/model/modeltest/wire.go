@@ -1,0 +1,127 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// A wireRequest is the body of a chat completion.
+type wireRequest struct {
+	model.Request
+	Stream   bool
+	Usage    bool            // stream_options.include_usage
+	RawTools json.RawMessage // aliases the body
+}
+
+var errNoRequest = errors.New("the body is no chat completion request")
+
+// decode reads body: fast if it has the plain form that our own client writes,
+// else by encoding/json.
+func decode(body []byte) (wireRequest, error) {
+	if w, ok := decodePlain(body); ok {
+		return w, nil
+	}
+	return decodeAny(body)
+}
+
+// decodeAny reads every form of a request that the API allows for text.
+func decodeAny(body []byte) (wireRequest, error) {
+	var b struct {
+		Model         string            `json:"model"`
+		Messages      []json.RawMessage `json:"messages"`
+		Tools         json.RawMessage   `json:"tools"`
+		ToolChoice    json.RawMessage   `json:"tool_choice"`
+		MaxTokens     int               `json:"max_tokens"`
+		MaxCompletion int               `json:"max_completion_tokens"`
+		CacheKey      string            `json:"prompt_cache_key"`
+		Stream        bool              `json:"stream"`
+		StreamOptions struct {
+			IncludeUsage bool `json:"include_usage"`
+		} `json:"stream_options"`
+	}
+	if json.Unmarshal(body, &b) != nil {
+		return wireRequest{}, errNoRequest
+	}
+	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools}
+	w.Model, w.CacheKey, w.MaxOutput = b.Model, b.CacheKey, max(b.MaxTokens, b.MaxCompletion)
+	w.NoCalls = string(b.ToolChoice) == `"none"`
+	for _, raw := range b.Messages {
+		m, err := decodeMessage(raw)
+		if err != nil {
+			return wireRequest{}, errNoRequest
+		}
+		w.Messages = append(w.Messages, m)
+	}
+	return w, nil
+}
+
+func decodeMessage(raw json.RawMessage) (model.Message, error) {
+	var m struct {
+		Role      model.Role      `json:"role"`
+		Content   json.RawMessage `json:"content"`
+		CallID    string          `json:"tool_call_id"`
+		ToolCalls []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name string `json:"name"`
+				Args string `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return model.Message{}, err
+	}
+	text, err := decodeContent(m.Content)
+	if err != nil {
+		return model.Message{}, err
+	}
+	out := model.Message{Role: m.Role, Text: text, CallID: m.CallID}
+	for _, c := range m.ToolCalls {
+		out.Calls = append(out.Calls, model.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
+	}
+	return out, nil
+}
+
+// decodeContent reads a text, nothing, or a list of text parts.
+func decodeContent(raw json.RawMessage) (string, error) {
+	var text string
+	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
+		return text, nil
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return "", err
+	}
+	for _, p := range parts {
+		text += p.Text
+	}
+	return text, nil
+}
+
+// decodeTools reads the tools of a request. The schemas are copies.
+func decodeTools(raw json.RawMessage) ([]model.Tool, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var list []struct {
+		Function struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil, errNoRequest
+	}
+	tools := make([]model.Tool, len(list))
+	for i := range list {
+		f := &list[i].Function
+		tools[i] = model.Tool{Name: f.Name, Description: f.Description, Schema: slices.Clone(f.Parameters)}
+	}
+	return tools, nil
+}

@@ -1,0 +1,219 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+var (
+	errCut       = errors.New("the answer was cut off")
+	errManyCalls = errors.New("the answer has more calls than any model means")
+	errBroken    = errors.New("the endpoint broke off with an error it does not explain")
+)
+
+// mostCalls bounds the calls of one answer.
+const mostCalls = 512
+
+// An assembly puts the pieces of one answer together.
+//
+// Calls come in pieces that should name their index, and the first one its id
+// and name; endpoints leave out or repeat any of the three. See partFor.
+type assembly struct {
+	request model.Request
+	mint    func() string
+	text    strings.Builder
+	calls   []*partial
+	output  int // bytes of text, names and arguments
+	reason  string
+	usage   *usage
+	plain   bool // a whole answer came, not pieces
+}
+
+// A partial is a call of which pieces have come.
+type partial struct {
+	index *int
+	id    string
+	name  string
+	args  strings.Builder
+}
+
+func newAssembly(r model.Request, mint func() string) *assembly {
+	return &assembly{request: r, mint: mint}
+}
+
+// add takes the next event of the stream.
+func (a *assembly) add(line []byte) error {
+	var c chunk
+	if err := json.Unmarshal(line, &c); err != nil {
+		return err
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return brokenOff(c.Error)
+	}
+	if c.Usage != nil {
+		a.usage = c.Usage
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index != 0 {
+			continue // one answer was asked for
+		}
+		if err := a.choose(&c.Choices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// brokenOff is the error of an endpoint that gave up in the middle.
+func brokenOff(raw json.RawMessage) error {
+	r := &refusal{reason: readError(raw)}
+	var numbered struct {
+		Code int `json:"code"`
+	}
+	if json.Unmarshal(raw, &numbered) == nil {
+		r.status = httpStatus(numbered.Code)
+	}
+	if r.reason.Message == "" {
+		r.reason.Message = errBroken.Error()
+	}
+	return r
+}
+
+func (a *assembly) choose(c *choice) error {
+	if c.Finish != "" {
+		a.reason = c.Finish
+	}
+	p := c.Delta
+	if p == nil {
+		if p = c.Message; p == nil {
+			return nil
+		}
+		a.plain = true
+	}
+	a.text.WriteString(string(p.Content))
+	a.text.WriteString(p.Refusal)
+	a.output += len(p.Content) + len(p.Refusal)
+	for i := range p.ToolCalls {
+		if err := a.addCall(&p.ToolCalls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *assembly) addCall(c *callPart) error {
+	name, args := c.Function.Name, string(c.Function.Args)
+	a.output += len(name) + len(args)
+	p := a.partFor(c)
+	if p == nil {
+		if len(a.calls) == mostCalls {
+			return errManyCalls
+		}
+		p = &partial{index: c.Index, id: c.ID}
+		a.calls = append(a.calls, p)
+	}
+	if p.id == "" {
+		p.id = c.ID
+	}
+	if name != p.name { // some repeat it in every piece
+		p.name += name
+	}
+	p.args.WriteString(args)
+	return nil
+}
+
+// partFor returns the call that c continues, or nil when it begins one.
+func (a *assembly) partFor(c *callPart) *partial {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		p := a.calls[i]
+		switch {
+		case c.ID != "" && c.ID == p.id:
+			if c.Index == nil || p.index == nil || *c.Index == *p.index {
+				return p
+			}
+		case c.Index != nil && p.index != nil && *c.Index == *p.index, c.Index == nil && i == len(a.calls)-1:
+			if p.continuedBy(c) {
+				return p
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// continuedBy reports whether c, which has p's place but not its id, is more of
+// p. Some endpoints give every call the same index or none, but a piece that
+// begins a call has a name: it begins one if it has another id, or if p is
+// already whole.
+func (p *partial) continuedBy(c *callPart) bool {
+	if c.Function.Name == "" || p.name == "" {
+		return true
+	}
+	if c.ID != "" && p.id != "" {
+		return false
+	}
+	return p.args.Len() == 0 || !json.Valid([]byte(p.args.String()))
+}
+
+// finish returns the whole answer. sent is the size of the request in bytes.
+func (a *assembly) finish(sent int) (model.Response, error) {
+	switch {
+	case a.reason == "" && !a.plain:
+		return model.Response{}, errCut
+	case a.reason == "error":
+		return model.Response{}, &refusal{reason: reason{Message: errBroken.Error()}}
+	}
+	resp := model.Response{Text: a.text.String(), Finish: a.why(), Usage: a.counted(sent)}
+	if resp.Finish == model.Called {
+		resp.Calls = a.wholeCalls()
+	}
+	return resp, nil
+}
+
+// why is the reason to finish, as far as the calls bear it out: endpoints say
+// stop with calls and tool_calls with none.
+func (a *assembly) why() model.Finish {
+	switch a.reason {
+	case "length", "max_tokens":
+		return model.Length
+	case "content_filter":
+		return model.Blocked
+	}
+	if len(a.calls) > 0 && !a.request.NoCalls {
+		return model.Called
+	}
+	return model.Stopped
+}
+
+// counted is the usage: the endpoint's own, or a quarter of the bytes.
+func (a *assembly) counted(sent int) model.Usage {
+	if u, ok := a.usage.tokens(); ok {
+		return u
+	}
+	return model.Usage{Prompt: (sent + 3) / 4, Output: (a.output + 3) / 4, Estimated: true}
+}
+
+// wholeCalls returns the calls with ids that are unique among themselves and
+// those of the request: some endpoints send none, or call_0 in every answer.
+func (a *assembly) wholeCalls() []model.Call {
+	taken := make(map[string]bool)
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Calls {
+			taken[a.request.Messages[i].Calls[j].ID] = true
+		}
+	}
+	calls := make([]model.Call, len(a.calls))
+	for i, p := range a.calls {
+		id := p.id
+		if id == "" || taken[id] {
+			id = a.mint()
+		}
+		taken[id] = true
+		calls[i] = model.Call{ID: id, Name: p.name, Args: cmp.Or(p.args.String(), "{}")}
+	}
+	return calls
+}

@@ -1,0 +1,169 @@
+package openai
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// appendBody appends the JSON of a request to b.
+//
+// What changes least comes first, so that the bodies of two requests with the
+// same tools and the same first messages are equal up to the first message that
+// differs. Schemas are copied as they are.
+func appendBody(b []byte, r model.Request, p parameters) []byte {
+	if b == nil {
+		b = make([]byte, 0, roughSize(r))
+	}
+	b = append(b, `{"model":`...)
+	b = appendText(b, r.Model)
+	b = appendTools(b, r.Tools)
+	b = append(b, `,"messages":[`...)
+	for i := range r.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendMessage(b, &r.Messages[i])
+	}
+	b = append(b, `],"stream":true`...)
+	if p.usage {
+		b = append(b, `,"stream_options":{"include_usage":true}`...)
+	}
+	if r.NoCalls && len(r.Tools) > 0 {
+		b = append(b, `,"tool_choice":"none"`...)
+	}
+	if p.maxOutput != "" {
+		b = append(b, `,"`+p.maxOutput+`":`...)
+		b = strconv.AppendInt(b, int64(r.MaxOutput), 10)
+	}
+	if p.effort != "" {
+		b = append(b, `,"reasoning_effort":`...)
+		b = appendText(b, p.effort)
+	}
+	if p.cacheKey != "" {
+		b = append(b, `,"prompt_cache_key":`...)
+		b = appendText(b, p.cacheKey)
+	}
+	return append(b, '}')
+}
+
+// roughSize is a little more than the JSON of most requests takes.
+func roughSize(r model.Request) int {
+	n := 256
+	for i := range r.Tools {
+		n += 96 + len(r.Tools[i].Description) + len(r.Tools[i].Schema)
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		n += 64 + len(m.Text)
+		for j := range m.Calls {
+			n += 96 + len(m.Calls[j].Args)
+		}
+	}
+	return n + n/16
+}
+
+func appendTools(b []byte, tools []model.Tool) []byte {
+	if len(tools) == 0 {
+		return b
+	}
+	b = append(b, `,"tools":[`...)
+	for i := range tools {
+		t := &tools[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"type":"function","function":{"name":`...)
+		b = appendText(b, t.Name)
+		b = append(b, `,"description":`...)
+		b = appendText(b, t.Description)
+		b = append(b, `,"parameters":`...)
+		if len(t.Schema) == 0 {
+			b = append(b, `{"type":"object","properties":{}}`...)
+		} else {
+			b = append(b, t.Schema...)
+		}
+		b = append(b, `}}`...)
+	}
+	return append(b, ']')
+}
+
+func appendMessage(b []byte, m *model.Message) []byte {
+	b = append(b, `{"role":`...)
+	b = appendText(b, string(m.Role))
+	if m.Role == model.Result {
+		b = append(b, `,"tool_call_id":`...)
+		b = appendText(b, m.CallID)
+	}
+	b = append(b, `,"content":`...)
+	if m.Text == "" && len(m.Calls) > 0 {
+		b = append(b, `null`...)
+	} else {
+		b = appendText(b, m.Text)
+	}
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		if i == 0 {
+			b = append(b, `,"tool_calls":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, `{"id":`...)
+		b = appendText(b, c.ID)
+		b = append(b, `,"type":"function","function":{"name":`...)
+		b = appendText(b, c.Name)
+		b = append(b, `,"arguments":`...)
+		b = appendText(b, c.Args)
+		b = append(b, `}}`...)
+	}
+	if len(m.Calls) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+const hex = "0123456789abcdef"
+
+// appendText appends s as a JSON string. It escapes only what JSON demands;
+// bytes that are not UTF-8 become U+FFFD.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	valid := utf8.ValidString(s)
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf && !valid {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[from:i]...), "\ufffd"...)
+				from = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[from:i]...)
+		b = appendEscape(b, c)
+		i++
+		from = i
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	}
+	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}

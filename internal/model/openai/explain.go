@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	goopenai "github.com/sashabaranov/go-openai"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// unreachable is an error of the transport before there were response headers.
+type unreachable struct{ error }
+
+func (e *unreachable) Unwrap() error { return e.error }
+
+// explain says what a failed call means to the caller, in words free of the key.
+// ctx is the caller's context and call the watched one below it.
+func (c *Client) explain(ctx, call context.Context, err error) *model.Error {
+	switch {
+	case ctx.Err() != nil:
+		return model.Interrupted(ctx)
+	case call.Err() != nil:
+		return &model.Error{Kind: model.Timeout, Err: context.Cause(call)}
+	}
+	e := sort(err)
+	e.Err = errors.New(c.scrub(e.Err.Error())) // and without what err wraps
+	return e
+}
+
+// sort finds the kind of err.
+func sort(err error) *model.Error {
+	if r := asRefusal(err); r != nil {
+		return &model.Error{Kind: r.kind(), Status: r.status, RetryAfter: r.retryAfter, Err: r}
+	}
+	if _, ok := errors.AsType[*unreachable](err); ok {
+		return &model.Error{Kind: model.Unavailable, Err: err}
+	}
+	switch {
+	case errors.Is(err, goopenai.ErrChatCompletionInvalidModel), errors.Is(err, goopenai.ErrReasoningToolsRequireResponses):
+		return &model.Error{Kind: model.NoModel, Err: err}
+	case errors.Is(err, io.ErrUnexpectedEOF), isNet(err):
+		err = errCut
+	}
+	return &model.Error{Kind: model.Garbled, Err: err}
+}
+
+// asRefusal returns the endpoint's own words in err, or nil. The library has its
+// own type for an error that is the first thing in an event.
+func asRefusal(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	e, ok := errors.AsType[*goopenai.APIError](err)
+	if !ok {
+		return nil
+	}
+	r := &refusal{reason: reason{Message: e.Message, Code: e.Type}}
+	if e.Param != nil {
+		r.reason.Param = *e.Param
+	}
+	switch code := e.Code.(type) {
+	case string:
+		r.reason.Code += " " + code
+	case int:
+		r.status = httpStatus(code)
+	}
+	return r
+}
+
+// httpStatus returns code when it is the status of an HTTP error, else 0.
+func httpStatus(code int) int {
+	if code >= 400 && code <= 599 {
+		return code
+	}
+	return 0
+}
+
+func isNet(err error) bool {
+	_, ok := errors.AsType[net.Error](err)
+	return ok
+}
+
+// scrub removes the key, should an endpoint or a library repeat it.
+func (c *Client) scrub(s string) string {
+	if c.options.APIKey == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, c.options.APIKey, "***")
+}
+
+// What endpoints say, in lower case.
+var (
+	saysTooLong = []string{
+		"context_length", "context length", "context window", "context size", "maximum prompt length",
+		"prompt is too long", "input is too long", "too many tokens", "string_above_max_length",
+	}
+	saysNoModel = []string{
+		"model_not_found", "model not found", "unknown model", "invalid model", "not a valid model", "no such model",
+	}
+	saysDenied = []string{
+		"invalid_api_key", "invalid api key", "api key not valid", "incorrect api key", "authentication_error", "permission_error",
+	}
+	saysSpent   = []string{"insufficient_quota", "insufficient_balance", "insufficient balance", "billing", "credit balance"}
+	saysLimited = []string{"rate_limit", "rate limit", "too many requests", "resource_exhausted"}
+)
+
+// kind sorts a refusal by its status and, where endpoints disagree about the
+// status, by its words.
+func (r *refusal) kind() model.Kind {
+	says := func(phrases []string) bool { return r.reason.says(phrases) }
+	switch s := r.status; {
+	case s == http.StatusTooManyRequests && says(saysSpent):
+		return model.Denied
+	case s == http.StatusTooManyRequests:
+		return model.Limited
+	case s == http.StatusForbidden && says(saysNoModel), s == http.StatusNotFound:
+		return model.NoModel
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusPaymentRequired:
+		return model.Denied
+	case s == http.StatusRequestEntityTooLarge, says(saysTooLong):
+		return model.TooLong
+	case s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly, s >= 500, s >= 300 && s < 400:
+		return model.Unavailable
+	case says(saysNoModel):
+		return model.NoModel
+	case says(saysDenied), says(saysSpent):
+		return model.Denied
+	case s == 0 && says(saysLimited):
+		return model.Limited
+	case s == 0:
+		return model.Unavailable // it had accepted the request and then broke
+	}
+	return model.Rejected
+}
+
+// says reports whether the reason contains one of phrases.
+func (r reason) says(phrases []string) bool {
+	text := strings.ToLower(r.Message + " " + r.Code + " " + r.Param)
+	for _, p := range phrases {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
