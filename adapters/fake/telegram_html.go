@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type htmlParser struct {
 	units  int // UTF-16 units in out
 	open   []openTag
 	result []Entity
+	broken bool // half of a surrogate pair was decoded
 }
 
 type openTag struct {
@@ -45,17 +47,15 @@ func parseHTML(in string) (string, []Entity, error) {
 	if n := len(p.open); n > 0 {
 		return "", nil, unparsablef("Can't find end tag corresponding to start tag \"%s\"", p.open[n-1].name)
 	}
+	if p.broken {
+		return "", nil, unparsablef("Text contains invalid Unicode characters after decoding HTML entities, check for unmatched surrogate code units")
+	}
 	for i := range p.result {
 		if p.result[i].Type == "code" {
 			p.result[i].Language = ""
 		}
 	}
-	slices.SortStableFunc(p.result, func(a, b Entity) int {
-		if a.Offset != b.Offset {
-			return a.Offset - b.Offset
-		}
-		return b.Length - a.Length
-	})
+	slices.SortStableFunc(p.result, Entity.order)
 	return string(p.out), p.result, nil
 }
 
@@ -64,6 +64,7 @@ func (p *htmlParser) step() error {
 	case c == '&':
 		if r, n := decodeEntity(p.in[p.i:]); n > 0 {
 			p.i += n
+			p.broken = p.broken || !utf8.ValidRune(r)
 			p.put(r)
 			return nil
 		}
@@ -137,11 +138,6 @@ func (p *htmlParser) startTag() error {
 	if name == "span" && tag.argument != "spoiler" {
 		return unparsablef("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", begin)
 	}
-	if name == "tg-emoji" {
-		if _, err := strconv.ParseInt(tag.argument, 10, 64); err != nil {
-			return unparsablef("Invalid custom emoji identifier specified")
-		}
-	}
 	p.open = append(p.open, tag)
 	return nil
 }
@@ -149,7 +145,7 @@ func (p *htmlParser) startTag() error {
 // attribute reads one attribute, which may lack a value.
 func (p *htmlParser) attribute(tag string, begin int) (name, value string, err error) {
 	start := p.i
-	for p.i < len(p.in) && !isSpace(p.at()) && p.at() != '=' && p.at() != '>' {
+	for p.i < len(p.in) && !isSpace(p.at()) && strings.IndexByte(`=>/"'`, p.at()) < 0 {
 		p.i++
 	}
 	name = lowerASCII(p.in[start:p.i])
@@ -247,13 +243,13 @@ func (p *htmlParser) endTag() error {
 	}
 	p.open = p.open[:len(p.open)-1]
 	if p.units > tag.offset {
-		p.close(tag)
+		return p.close(tag)
 	}
 	return nil
 }
 
 // close adds the entity of a tag that contains something.
-func (p *htmlParser) close(tag openTag) {
+func (p *htmlParser) close(tag openTag) error {
 	e := Entity{Type: htmlTags[tag.name], Offset: tag.offset, Length: p.units - tag.offset}
 	switch tag.name {
 	case "a":
@@ -261,18 +257,27 @@ func (p *htmlParser) close(tag openTag) {
 			tag.argument = string(p.out[tag.begin:])
 		}
 		if !e.link(tag.argument) {
-			return
+			return nil
+		}
+	case "tg-time":
+		if _, err := strconv.ParseInt(tag.argument, 10, 32); err != nil {
+			return nil
 		}
 	case "tg-emoji":
+		if _, err := strconv.ParseInt(tag.argument, 10, 64); err != nil {
+			return unparsablef("Invalid custom emoji identifier specified")
+		}
 		e.Emoji = tag.argument
 	case "code":
-		e.Language = tag.argument // kept only when a pre wraps exactly this
+		e.Language = tag.argument // kept only where a pre covers the same text
+		if n := len(p.result); n > 0 && e.Language != "" && p.result[n-1].covers(e, "pre") {
+			p.result[n-1].Language = e.Language
+			return nil
+		}
 	case "pre":
-		if n := len(p.result); n > 0 {
-			if in := p.result[n-1]; in.Type == "code" && in.Offset == e.Offset && in.Length == e.Length && in.Language != "" {
-				e.Language = in.Language
-				p.result = p.result[:n-1]
-			}
+		if n := len(p.result); n > 0 && p.result[n-1].Language != "" && p.result[n-1].covers(e, "code") {
+			e.Language = p.result[n-1].Language
+			p.result = p.result[:n-1]
 		}
 	case "blockquote":
 		if tag.argument != "" {
@@ -280,6 +285,22 @@ func (p *htmlParser) close(tag openTag) {
 		}
 	}
 	p.result = append(p.result, e)
+	return nil
+}
+
+func (e Entity) covers(o Entity, kind string) bool {
+	return e.Type == kind && e.Offset == o.Offset && e.Length == o.Length
+}
+
+// priority orders entities that cover the same text, the outer one first.
+var priority = map[string]int{
+	"blockquote": 1, "expandable_blockquote": 1, "pre": 11, "code": 20, "text_link": 49, "text_mention": 49,
+	"bold": 90, "italic": 91, "underline": 92, "strikethrough": 93, "spoiler": 94, "custom_emoji": 99,
+}
+
+// order is the platform's: by offset, longer first, then by what the entity is.
+func (e Entity) order(o Entity) int {
+	return cmp.Or(cmp.Compare(e.Offset, o.Offset), cmp.Compare(o.Length, e.Length), cmp.Compare(priority[e.Type], priority[o.Type]))
 }
 
 // unparsable is the platform's reason for refusing a text.

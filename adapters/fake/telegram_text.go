@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // entityNames are the four named entities the platform decodes.
@@ -26,7 +25,7 @@ func decodeEntity(s string) (rune, int) {
 			end++
 		}
 		n, err := strconv.ParseUint(s[i:end], base, 32)
-		if err != nil || n == 0 || n >= 0x10ffff || end-i >= 10 || !utf8.ValidRune(rune(n)) {
+		if err != nil || n == 0 || n >= 0x10ffff || end-i >= 10 {
 			return 0, 0
 		}
 		return rune(n), end + semicolon(s, end)
@@ -160,7 +159,7 @@ func detect(text string, have []Entity) []Entity {
 			added = append(added, e)
 		}
 	}
-	slices.SortStableFunc(added, func(a, b Entity) int { return a.Offset - b.Offset })
+	slices.SortStableFunc(added, Entity.order)
 	return added
 }
 
