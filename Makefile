@@ -60,7 +60,7 @@ vuln: ## ask the Go vulnerability database (needs the network)
 
 db/new: ## start a migration: make db/new NAME=add_topics
 	@test -n "$(NAME)" || { echo 'usage: make db/new NAME=add_topics' >&2; exit 2; }
-	@n=$$(ls migrations | grep -c '\.sql$$'); file=$$(printf 'migrations/%05d_%s.sql' $$((n + 1)) '$(NAME)'); \
+	@n=$$(ls migrations/sqlite | grep -c '\.sql$$'); file=$$(printf 'migrations/sqlite/%04d_%s.sql' $$((n + 1)) '$(NAME)'); \
 		printf -- '-- +goose Up\n' > "$$file" && echo "$$file"
 
 run: ## start Trestle; in a terminal it opens the chat
