@@ -1,0 +1,89 @@
+package telegram
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// address sets what m has to do with us: its command, if it has one and that is
+// not for another bot, and whether it is meant for us.
+func (m *message) address(out *adapters.Message, text string, entities []entity, self user) {
+	command, to := commandOf(text, entities)
+	if command != nil && (to == "" || strings.EqualFold(to, self.Username)) {
+		out.Command = command
+	}
+	switch {
+	case command != nil && out.Command == nil: // for another bot
+	case m.Chat.Type == "private",
+		command != nil && to != "",
+		m.ReplyTo != nil && !m.answersTopic() && m.ReplyTo.From != nil && m.ReplyTo.From.ID == self.ID:
+		out.ToUs = true
+	default:
+		for _, p := range out.Mentions {
+			out.ToUs = out.ToUs || p.ID == formatID(self.ID)
+		}
+	}
+}
+
+// commandOf returns the command that text begins with, and the bot it is
+// addressed to: empty when it names none.
+func commandOf(text string, entities []entity) (command *adapters.Command, to string) {
+	for _, e := range entities {
+		if e.Type != "bot_command" || e.Offset != 0 {
+			continue
+		}
+		head, rest := cutUnits(text, e.Length)
+		name, to, _ := strings.Cut(strings.TrimPrefix(head, "/"), "@")
+		if name == "" {
+			return nil, ""
+		}
+		return &adapters.Command{Name: strings.ToLower(name), Args: strings.TrimSpace(rest)}, to
+	}
+	return nil, ""
+}
+
+// cutUnits cuts text after n UTF-16 units, or at its end.
+func cutUnits(text string, n int) (head, rest string) {
+	for i, r := range text {
+		if n <= 0 {
+			return text[:i], text[i:]
+		}
+		n -= max(utf16.RuneLen(r), 1)
+	}
+	return text, ""
+}
+
+// mentions returns the people that text names, each once. Telegram gives the id
+// only for people without a username and for us; of the others it gives only
+// the handle.
+func mentions(text string, entities []entity, self user) []adapters.Person {
+	var out []adapters.Person
+	add := func(p adapters.Person) {
+		for _, have := range out {
+			if have.ID == p.ID && strings.EqualFold(have.Handle, p.Handle) {
+				return
+			}
+		}
+		out = append(out, p)
+	}
+	for _, e := range entities {
+		switch {
+		case e.Type == "text_mention" && e.User != nil:
+			add(e.User.person())
+		case e.Type == "mention" && e.Offset >= 0:
+			_, tail := cutUnits(text, e.Offset)
+			name, _ := cutUnits(tail, e.Length)
+			handle := strings.TrimPrefix(name, "@")
+			switch {
+			case handle == "":
+			case strings.EqualFold(handle, self.Username):
+				add(self.person())
+			default:
+				add(adapters.Person{Handle: handle})
+			}
+		}
+	}
+	return out
+}

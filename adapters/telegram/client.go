@@ -1,0 +1,152 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Options say which bot this is and where its server stands.
+type Options struct {
+	// Token is the bot's token as BotFather gave it. Required.
+	Token adapters.Secret
+	// APIURL is the base URL of the Bot API server, with or without a slash at
+	// its end. Default: https://api.telegram.org
+	APIURL string
+	// HTTPClient carries the requests. Its redirect policy and timeout are not
+	// used: redirects are refused and every call has its own deadline. Default: a
+	// client made for many parallel calls to one host.
+	HTTPClient *http.Client
+	// Logger takes what the adapter decides by itself. Default: nothing is logged.
+	Logger *slog.Logger
+	// PollTimeout is how long Telegram may hold one poll open; the server caps it
+	// at 50 s. Default: 50 s.
+	PollTimeout time.Duration
+	// CallTimeout bounds every other call. Default: 30 s.
+	CallTimeout time.Duration
+	// Unpaced gives up Telegram's published limits, for servers that have none.
+	// Default: false.
+	Unpaced bool
+}
+
+// Client is one bot. Its methods may be called concurrently, but only one
+// Receive at a time.
+type Client struct {
+	token    adapters.Secret
+	endpoint string // the library's format: base, token, method
+	http     *http.Client
+	log      *slog.Logger
+	poll     time.Duration
+	limit    time.Duration
+	unpaced  bool
+	markdown markdown
+
+	self atomic.Pointer[user] // set by Connect
+}
+
+var (
+	_ adapters.Adapter = (*Client)(nil)
+	_ adapters.Pacer   = (*Client)(nil)
+)
+
+// New returns the bot that o describes. It calls nobody; it fails when the
+// token is missing or the URL is no base URL.
+func New(o Options) (*Client, error) {
+	if o.Token == "" {
+		return nil, errors.New("telegram: the bot token is missing")
+	}
+	base, err := baseURL(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		token:    o.Token,
+		endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s",
+		http:     client(o),
+		log:      o.Logger,
+		poll:     min(o.PollTimeout, maxPoll),
+		limit:    o.CallTimeout,
+		unpaced:  o.Unpaced,
+		markdown: newMarkdown(),
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.poll <= 0 {
+		c.poll = maxPoll
+	}
+	if c.limit <= 0 {
+		c.limit = 30 * time.Second
+	}
+	return c, nil
+}
+
+// baseURL checks the operator's URL and cuts the slashes at its end.
+func baseURL(s string) (string, error) {
+	if s == "" {
+		return "https://api.telegram.org", nil
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", errors.New("telegram: api_url is not a URL")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return "", errors.New("telegram: api_url must begin with http:// or https:// and name a host")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", errors.New("telegram: api_url must be a base URL, without user, query or fragment")
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// Connect asks Telegram who the token belongs to. A webhook that is set does
+// not show here but in Receive, as a Conflict.
+func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
+	me, err := call[user](ctx, c, "getMe", nil, c.limit)
+	if err != nil {
+		return adapters.Account{}, err
+	}
+	if me.ID == 0 {
+		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "getMe", Err: errors.New("the answer names no bot")}
+	}
+	c.self.Store(&me)
+	return adapters.Account{
+		Platform: "telegram",
+		ID:       strconv.FormatInt(me.ID, 10),
+		Name:     me.name(),
+		Handle:   me.Username,
+	}, nil
+}
+
+// me returns who we are, asking Telegram when Connect has not yet.
+func (c *Client) me(ctx context.Context) (user, error) {
+	if self := c.self.Load(); self != nil {
+		return *self, nil
+	}
+	if _, err := c.Connect(ctx); err != nil {
+		return user{}, fmt.Errorf("learn who we are: %w", err)
+	}
+	return *c.self.Load(), nil
+}
+
+// Pace returns Telegram's published limits for one chat: about one message a
+// second with short bursts, and 20 a minute in a group or channel
+// (core.telegram.org/bots/faq, "My bot is hitting limits").
+func (c *Client) Pace(chat adapters.Chat) adapters.Pace {
+	switch {
+	case c.unpaced:
+		return adapters.Pace{}
+	case chat.Kind == adapters.Direct:
+		return adapters.Pace{Every: time.Second, Burst: 5}
+	default:
+		return adapters.Pace{Every: 3 * time.Second, Burst: 5}
+	}
+}

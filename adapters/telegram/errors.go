@@ -1,0 +1,140 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// finer by what Telegram says in its own form of error.
+func (c *Client) judge(method string, seen answer, err error) error {
+	out := &adapters.Error{Op: method}
+	refusal, ours := errors.AsType[*tgbotapi.Error](err)
+	ours = ours && refusal.Code != 0
+	status := seen.status
+	if ours && status < 500 {
+		status = refusal.Code // some servers answer 200 and say the code in the body
+	}
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: status})
+	switch {
+	case !ours:
+		c.judgeForeign(out, seen, err)
+	default:
+		judgeRefusal(out, refusal)
+		out.Err = errors.New(c.token.Scrub(fmt.Sprintf("%d %s", refusal.Code, refusal.Message)))
+	}
+	return out
+}
+
+// judgeForeign judges what is not Telegram's own error: no answer, half an
+// answer, a page of something in between.
+func (c *Client) judgeForeign(out *adapters.Error, seen answer, err error) {
+	switch {
+	case out.Kind == adapters.Limited:
+		seconds, _ := strconv.Atoi(seen.retryAfter)
+		out.RetryAfter = time.Duration(max(seconds, 0)) * time.Second
+	case seen.status >= 400 && seen.status < 500 && out.Kind != adapters.NotSent:
+		// Telegram says why in JSON. A page without it comes from something in
+		// between, which cannot tell what happened behind it.
+		out.Kind = adapters.Unknown
+	}
+	out.Err = scrub(c.token, seen.status, err)
+}
+
+// scrubbed is a foreign error in words free of the token. It unwraps to nothing
+// but the context's errors, because the original may hold the URL.
+type scrubbed struct {
+	text  string
+	cause error
+}
+
+// Error returns the words.
+func (e *scrubbed) Error() string { return e.text }
+
+// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+func (e *scrubbed) Unwrap() error { return e.cause }
+
+// scrub keeps of err only its words without the token, and whether the context ended it.
+func scrub(token adapters.Secret, status int, err error) error {
+	text := err.Error()
+	if status != 0 {
+		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
+	}
+	out := &scrubbed{text: token.Scrub(text)}
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cause) {
+			out.cause = cause
+		}
+	}
+	return out
+}
+
+// judgeRefusal reads Telegram's own error.
+func judgeRefusal(out *adapters.Error, e *tgbotapi.Error) {
+	said := strings.ToLower(e.Message)
+	switch {
+	case e.Code >= 500: // it may have happened; Judge said so
+	case e.Code == http.StatusTooManyRequests:
+		out.Kind, out.RetryAfter = adapters.Limited, retryAfter(e.RetryAfter, said)
+	case e.MigrateToChatID != 0:
+		out.Kind, out.MovedTo = adapters.Moved, formatID(e.MigrateToChatID)
+	case e.Code == http.StatusUnauthorized, e.Code == http.StatusNotFound && said == "not found":
+		// 404 without more words is how Telegram answers a token it cannot even parse.
+		out.Kind = adapters.Unauthorized
+	case e.Code == http.StatusForbidden, saysAny(said, noRight):
+		out.Kind = adapters.Forbidden
+	case e.Code == http.StatusBadRequest && saysAny(said, noTarget):
+		out.Kind = adapters.NoTarget
+	}
+}
+
+// What Telegram writes in a 400, lower case, as its server's source has it.
+var (
+	noTarget = []string{
+		"chat not found", "user not found", "message thread not found", "topic_deleted", "topic_id_invalid",
+		"message to be replied not found", "message to reply not found", "replied message not found",
+		"message to edit not found", "message to delete not found", "message to react not found", "message not found",
+		"message_id_invalid", "group chat was deactivated", "chat was deleted", "peer_id_invalid",
+	}
+	noRight = []string{
+		"not enough rights", "have no rights", "need administrator rights", "chat_write_forbidden", "topic_closed",
+		"chat_admin_required", "user_is_blocked", "message can't be edited", "message can't be deleted",
+	}
+)
+
+// saysAny reports whether text holds one of words.
+func saysAny(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// retryAfter returns how long a 429 asks to wait: its parameter, else the words
+// "retry after N" at the end of its text.
+func retryAfter(seconds int, said string) time.Duration {
+	if seconds <= 0 {
+		if _, n, ok := strings.Cut(said, "retry after "); ok {
+			seconds, _ = strconv.Atoi(n)
+		}
+	}
+	return time.Duration(max(seconds, 0)) * time.Second
+}
+
+// refusedFor reports whether err is a definite refusal whose text holds words.
+func refusedFor(err error, words ...string) bool {
+	e, ok := errors.AsType[*adapters.Error](err)
+	return ok && (e.Kind == adapters.Invalid || e.Kind == adapters.NoTarget) && e.Err != nil &&
+		saysAny(strings.ToLower(e.Err.Error()), words)
+}

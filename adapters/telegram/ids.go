@@ -1,0 +1,61 @@
+package telegram
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// The keys below are the identity of what happened (DELIVERY 1.1), never of its
+// delivery: update ids start anew after a silence, and the same fact may come by
+// two roads. Every key begins with its kind.
+
+// formatID returns an id or time of Telegram's as the text we keep.
+func formatID(id int64) string { return strconv.FormatInt(id, 10) }
+
+// messageKey names what was said, or what a service message told.
+func messageKey(chat, message int64) string { return fmt.Sprintf("message:%d:%d", chat, message) }
+
+// editKey names one version of a message. Two edits may fall into one second,
+// so the words count too.
+func editKey(chat, message, date int64, content string) string {
+	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, digest(content))
+}
+
+// memberKey names somebody's coming ("join") or going ("left"). It is told by a
+// service message, by chat_member, or by both.
+func memberKey(what string, chat, user, date int64) string {
+	return fmt.Sprintf("%s:%d:%d:%d", what, chat, user, date)
+}
+
+// standingKey names a change of our own standing in a chat.
+func standingKey(chat, date int64, from, to string) string {
+	return fmt.Sprintf("standing:%d:%d:%s:%s", chat, date, from, to)
+}
+
+// migrationKey names a group's becoming a supergroup; both sides tell of it.
+func migrationKey(from, to int64) string { return fmt.Sprintf("migrate:%d:%d", from, to) }
+
+// reactionKey names one change of one person's reactions.
+func reactionKey(chat, message int64, who string, date int64, r adapters.Reaction) string {
+	return fmt.Sprintf("reaction:%d:%d:%s:%d:%s:%s", chat, message, who, date, emojiSet(r.Old), emojiSet(r.New))
+}
+
+// emojiSet returns the emoji as a set: the same for every order.
+func emojiSet(emoji []string) string {
+	return strings.Join(slices.Sorted(slices.Values(emoji)), ",")
+}
+
+// rawKey names what we could not read by its bytes.
+func rawKey(raw []byte) string { return "raw:" + digest(string(raw)) }
+
+// digest returns a short name for content.
+func digest(content string) string {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(content)) // a hash never fails
+	return fmt.Sprintf("%x", h.Sum(nil))
+}

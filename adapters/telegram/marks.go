@@ -1,0 +1,193 @@
+package telegram
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// writeMarks returns text as CommonMark with its marks, which come outer first.
+func writeMarks(text string, marks []mark) string {
+	w := marksWriter{text: text, marks: marks}
+	w.write(0, len(text), "")
+	return strings.TrimRight(w.out.String(), "\n")
+}
+
+// marksWriter writes text from left to right and takes each mark where it begins.
+type marksWriter struct {
+	text  string
+	marks []mark // those not yet begun
+	out   strings.Builder
+}
+
+// write writes text[from:to] and the marks that begin in it.
+func (w *marksWriter) write(from, to int, inside string) {
+	for len(w.marks) > 0 && w.marks[0].from < to {
+		m := w.marks[0]
+		w.marks = w.marks[1:]
+		m.to = min(m.to, to) // marks nest; what claims otherwise is cut
+		if m.from < from || m.from >= m.to {
+			continue
+		}
+		w.plain(from, m.from)
+		w.mark(m, inside)
+		from = m.to
+	}
+	w.plain(from, to)
+}
+
+// plain writes words that have no mark.
+func (w *marksWriter) plain(from, to int) {
+	if from < to {
+		escapeInto(&w.out, w.text[from:to], w.atLineStart())
+	}
+}
+
+// atLineStart reports whether a line begins here, as far as CommonMark sees.
+func (w *marksWriter) atLineStart() bool {
+	out := w.out.String()
+	return out == "" || strings.HasSuffix(out, "\n") || strings.HasSuffix(out, "> ")
+}
+
+// mark writes one mark and what is in it. inside names the marks around it.
+func (w *marksWriter) mark(m mark, inside string) {
+	words := w.text[m.from:m.to]
+	sign, within := "", inside+" "+m.kind
+	switch m.kind {
+	case "bold":
+		sign = "**"
+	case "italic":
+		sign = w.italic(m)
+	case "strikethrough":
+		sign = "~~"
+	case "spoiler":
+		sign = "||"
+	case "code":
+		w.skipInner(m.to)
+		w.out.WriteString(codeSpan(words))
+		return
+	case "pre":
+		w.skipInner(m.to)
+		w.fence(m)
+		return
+	case "url":
+		w.skipInner(m.to)
+		w.url(words)
+		return
+	case "text_link":
+		w.link(m, within)
+		return
+	case "blockquote":
+		w.quote(m, within)
+		return
+	}
+	if strings.Contains(inside, m.kind) {
+		sign = "" // a mark inside itself changes nothing
+	}
+	w.out.WriteString(sign)
+	w.write(m.from, m.to, within)
+	w.out.WriteString(sign)
+}
+
+// skipInner drops the marks that begin before to: there are none inside code.
+func (w *marksWriter) skipInner(to int) {
+	for len(w.marks) > 0 && w.marks[0].from < to {
+		w.marks = w.marks[1:]
+	}
+}
+
+// italic returns the sign for m: an underscore, but inside a word a star.
+func (w *marksWriter) italic(m mark) string {
+	before, _ := utf8.DecodeLastRuneInString(w.text[:m.from])
+	after, _ := utf8.DecodeRuneInString(w.text[m.to:])
+	if isWordRune(before) || isWordRune(after) {
+		return "*"
+	}
+	return "_"
+}
+
+// codeSpan returns words as code in a line.
+func codeSpan(words string) string {
+	fence := strings.Repeat("`", longestRun(words)+1)
+	pad := ""
+	if words[0] == '`' || words[len(words)-1] == '`' || (words[0] == ' ' && words[len(words)-1] == ' ') {
+		pad = " "
+	}
+	return fence + pad + words + pad + fence
+}
+
+// longestRun returns the length of the longest run of backticks in words.
+func longestRun(words string) int {
+	longest, run := 0, 0
+	for i := range len(words) {
+		if run++; words[i] != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// fence writes a code block on lines of its own.
+func (w *marksWriter) fence(m mark) {
+	code, language := w.text[m.from:m.to], m.arg
+	if !w.atLineStart() {
+		w.out.WriteByte('\n')
+	}
+	fence := strings.Repeat("`", max(3, longestRun(code)+1))
+	if strings.ContainsAny(language, "` \t\n") {
+		language = ""
+	}
+	w.out.WriteString(fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence)
+	w.end(m.to, 1)
+}
+
+// url writes an address whose signs would need escaping, so that it stays whole.
+func (w *marksWriter) url(address string) {
+	if strings.Contains(address, "://") && !strings.ContainsAny(address, "<> \t\n") {
+		w.out.WriteString("<" + address + ">")
+		return
+	}
+	escapeInto(&w.out, address, w.atLineStart())
+}
+
+// link writes words that lead to an address.
+func (w *marksWriter) link(m mark, within string) {
+	inner := marksWriter{text: w.text, marks: w.marks}
+	inner.write(m.from, m.to, within)
+	w.marks = inner.marks
+	words := strings.NewReplacer(`\[`, `\[`, `\]`, `\]`, "[", `\[`, "]", `\]`).Replace(inner.out.String())
+	switch {
+	case m.arg == "" || strings.ContainsAny(m.arg, "<>\n"):
+		w.out.WriteString(words)
+	case strings.ContainsAny(m.arg, " \t()\\"):
+		w.out.WriteString("[" + words + "](<" + strings.ReplaceAll(m.arg, `\`, `\\`) + ">)")
+	default:
+		w.out.WriteString("[" + words + "](" + m.arg + ")")
+	}
+}
+
+// quote writes a block quote and the blank line that ends it.
+func (w *marksWriter) quote(m mark, within string) {
+	inner := marksWriter{text: w.text, marks: w.marks}
+	inner.write(m.from, m.to, within)
+	w.marks = inner.marks
+	if !w.atLineStart() {
+		w.out.WriteByte('\n')
+	}
+	words := strings.TrimRight(inner.out.String(), "\n")
+	w.out.WriteString("> " + strings.ReplaceAll(words, "\n", "\n> "))
+	w.end(m.to, 2)
+}
+
+// end writes what is missing of the line breaks that must follow a block which
+// ends at to.
+func (w *marksWriter) end(to, breaks int) {
+	rest := w.text[to:]
+	for range breaks {
+		if strings.HasPrefix(rest, "\n") {
+			rest = rest[1:]
+			continue
+		}
+		w.out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,89 @@
+package telegram
+
+import (
+	"encoding/json"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// readMember reads chat_member: somebody else came, went, or got other rights.
+func readMember(raw json.RawMessage) ([]adapters.Update, error) {
+	var c memberChange
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	u := c.update()
+	who := c.New.User
+	switch {
+	case !c.Old.in() && c.New.in():
+		u.Key = memberKey("join", c.Chat.ID, who.ID, c.Date)
+		u.Body = adapters.Joined{People: []adapters.Person{who.person()}}
+	case c.Old.in() && !c.New.in():
+		u.Key = memberKey("left", c.Chat.ID, who.ID, c.Date)
+		u.Body = adapters.Left{People: []adapters.Person{who.person()}, By: by(u.From, who)}
+	default:
+		u.Body = adapters.Unreadable{Kind: "chat_member", Reason: "a change of rights, neither a join nor a leave"}
+	}
+	return []adapters.Update{u}, nil
+}
+
+// readStanding reads my_chat_member: our own coming, going or change of rights.
+func readStanding(raw json.RawMessage) ([]adapters.Update, error) {
+	var c memberChange
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	u := c.update()
+	u.Key = standingKey(c.Chat.ID, c.Date, c.Old.Status, c.New.Status)
+	switch {
+	case c.New.in():
+		u.Body = adapters.Linked{}
+	case c.New.Status == "":
+		u.Body = adapters.Unreadable{Kind: "my_chat_member", Reason: "no new status"}
+	case c.Chat.Type == "private":
+		u.Body = adapters.Unlinked{Reason: "blocked"}
+	default:
+		u.Body = adapters.Unlinked{Reason: c.New.Status}
+	}
+	return []adapters.Update{u}, nil
+}
+
+// update returns what every update made of c has; key and body are to be set.
+func (c memberChange) update() adapters.Update {
+	return adapters.Update{Chat: c.Chat.chat(), From: c.From.person(), At: at(c.Date)}
+}
+
+// readReaction reads message_reaction.
+func readReaction(raw json.RawMessage) ([]adapters.Update, error) {
+	var c reactionChange
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	u := adapters.Update{Chat: c.Chat.chat(), At: at(c.Date)}
+	switch {
+	case c.User != nil:
+		u.From = c.User.person()
+	case c.ActorChat != nil:
+		u.From = c.ActorChat.person()
+	}
+	r := adapters.Reaction{Message: formatID(c.MessageID), Old: emoji(c.Old), New: emoji(c.New)}
+	u.Key = reactionKey(c.Chat.ID, c.MessageID, u.From.ID, c.Date, r)
+	u.Body = r
+	return []adapters.Update{u}, nil
+}
+
+// emoji returns the reactions as the contract has them.
+func emoji(reactions []reactionType) []string {
+	var out []string
+	for _, r := range reactions {
+		switch r.Type {
+		case "emoji":
+			out = append(out, r.Emoji)
+		case "custom_emoji":
+			out = append(out, ":"+r.CustomEmojiID+":")
+		default:
+			out = append(out, ":"+r.Type+":")
+		}
+	}
+	return out
+}

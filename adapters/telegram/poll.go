@@ -1,0 +1,181 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+const (
+	maxPoll   = 50 * time.Second // what the server takes at most
+	pollSlack = 15 * time.Second // the way there and back
+	// hurried is the least time between two polls that brought nothing. A server
+	// that does not hold polls open would otherwise be asked without end.
+	hurried = 250 * time.Millisecond
+)
+
+// allowedUpdates names every kind of update that we read. Telegram keeps the
+// list until it is told another, and leaves out members and reactions unless
+// they are named.
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post",` +
+	`"message_reaction","my_chat_member","chat_member"]`
+
+// Receive polls until ctx is done or a poll fails.
+//
+// Each answer is handed in whole, as one batch, before the next poll confirms
+// it. When the sink refuses, the offset stays and the same updates are asked
+// for again after a pause. A 429 is waited out here; any other failure is
+// returned: Conflict when another poller or a webhook has the bot, Unauthorized
+// for a dead token, else what [adapters.Judge] makes of it.
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+	at, err := parsePosition(cursor)
+	if err != nil {
+		return &adapters.Error{Kind: adapters.Invalid, Op: "getUpdates", Err: err}
+	}
+	self, err := c.me(ctx)
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	read := reader{self: self, markdown: c.markdown}
+	pause := backoff.NewExponentialBackOff()
+	pause.MaxInterval = 30 * time.Second
+	for ctx.Err() == nil {
+		asked := time.Now()
+		raw, err := c.updates(ctx, at)
+		if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Limited {
+			c.log.Warn("polling is limited", "retry_after", e.RetryAfter)
+			wait(ctx, max(e.RetryAfter, time.Second))
+			continue
+		}
+		if err != nil {
+			return orDone(ctx, err)
+		}
+		now := time.Now()
+		sink.Heard(now)
+		batch, next := c.batch(read, raw, at, now)
+		switch err := handIn(ctx, sink, batch); {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			rest := pause.NextBackOff()
+			c.log.Error("updates not recorded, asking again", "updates", len(batch.Updates), "pause", rest, "error", err)
+			wait(ctx, rest)
+			continue
+		case batch.Cursor != nil:
+			at = next
+			pause.Reset()
+		}
+		if len(raw) == 0 {
+			wait(ctx, hurried-now.Sub(asked))
+		}
+	}
+	return nil
+}
+
+// updates makes one poll. It waits for something to happen unless there is a gap
+// to tell of first.
+func (c *Client) updates(ctx context.Context, at position) ([]json.RawMessage, error) {
+	now := time.Now()
+	hold := c.poll
+	if _, _, lost := at.lost(now); lost {
+		hold = 0
+	}
+	params := tgbotapi.Params{
+		"timeout":         strconv.Itoa(int(hold / time.Second)),
+		"limit":           "100",
+		"allowed_updates": allowedUpdates,
+	}
+	if offset := at.ask(now); offset > 0 {
+		params["offset"] = formatID(offset)
+	}
+	raw, err := call[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
+	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Conflict {
+		e.Err = conflict(e.Err)
+	}
+	return raw, err
+}
+
+// conflict adds to Telegram's words what can be done about them.
+func conflict(err error) error {
+	advice := "another program polls with this token; stop it or use a token of its own"
+	if saysAny(err.Error(), []string{"webhook"}) {
+		advice = "a webhook is set for this bot; remove it with deleteWebhook and leave drop_pending_updates out"
+	}
+	return errors.New(err.Error() + " (" + advice + ")")
+}
+
+// batch turns an answer into what is handed in, and says where that leads. A
+// batch without cursor needs no handing in.
+func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time.Time) (adapters.Batch, position) {
+	next := position{offset: at.offset, heard: now.Unix(), moved: at.moved}
+	var b adapters.Batch
+	if from, to, lost := at.lost(now); lost {
+		b.Updates = append(b.Updates, gap(from, to))
+	}
+	for i, one := range raw {
+		id, updates := read.decode(one, at.offset+int64(i))
+		if i == 0 {
+			next.offset = 0 // ids may start anew: follow what the server returns
+		}
+		next.offset = max(next.offset, id+1)
+		b.Updates = append(b.Updates, updates...)
+		for _, u := range updates {
+			if bad, ok := u.Body.(adapters.Unreadable); ok {
+				c.log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
+			}
+		}
+	}
+	if len(raw) > 0 || next.moved == 0 {
+		next.moved = now.Unix()
+	}
+	if len(b.Updates) > 0 || len(raw) > 0 || at.stale(now) {
+		b.Cursor = next.cursor()
+	}
+	return b, next
+}
+
+// gap says that what was written between from and to is gone.
+func gap(from, to time.Time) adapters.Update {
+	return adapters.Update{
+		ID:   "gap",
+		Key:  "gap:" + formatID(from.Unix()),
+		At:   to,
+		Body: adapters.Gap{From: from, To: to, Reason: "telegram keeps updates for 24 hours only"},
+	}
+}
+
+// handIn gives the batch to the sink if there is anything to record.
+func handIn(ctx context.Context, sink adapters.Sink, b adapters.Batch) error {
+	if b.Cursor == nil {
+		return nil
+	}
+	return sink.Accept(ctx, b)
+}
+
+// orDone returns err, or nil when the end of ctx explains it.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// wait returns after d or when ctx is done.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,51 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Reactor = (*Client)(nil)
+
+// reactions are the emoji Telegram takes as a reaction, most used first
+// (core.telegram.org/bots/api#reactiontypeemoji).
+var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓
+	🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡`)
+
+// React sets our reaction on message m; an empty emoji takes it back. Telegram
+// has a fixed set: presentation selectors and skin tones are dropped to meet it,
+// and what is still not in it is Invalid.
+func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
+	set := "[]"
+	if emoji != "" {
+		known := bareEmoji(emoji)
+		if !slices.Contains(reactions, known) {
+			return &adapters.Error{
+				Kind: adapters.Invalid, Op: "setMessageReaction",
+				Err: fmt.Errorf("telegram has no reaction %q; it has %s", emoji, strings.Join(reactions, " ")),
+			}
+		}
+		set = `[{"type":"emoji","emoji":"` + known + `"}]`
+	}
+	_, err := call[json.RawMessage](ctx, c, "setMessageReaction", tgbotapi.Params{
+		"chat_id": m.Chat, "message_id": m.Message, "reaction": set,
+	}, c.limit)
+	return err
+}
+
+// bareEmoji returns emoji without what only changes its looks.
+func bareEmoji(emoji string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\uFE0F' || (r >= '\U0001F3FB' && r <= '\U0001F3FF') {
+			return -1
+		}
+		return r
+	}, emoji)
+}

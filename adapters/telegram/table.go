@@ -1,0 +1,92 @@
+package telegram
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// table writes a table as aligned text in a fixed-width block; Telegram has no
+// tables in ordinary messages.
+func (w *walk) table(n *east.Table) {
+	var rows [][]string
+	var widths []int
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			words := w.flat(cell)
+			if i := len(cells); i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[len(cells)] = max(widths[len(cells)], columns(words))
+			cells = append(cells, words)
+		}
+		rows = append(rows, cells)
+	}
+	if !w.fresh {
+		w.breakLine(1)
+	}
+	w.span(tag{name: "pre"}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
+}
+
+// flat returns the words of a cell without their looks.
+func (w *walk) flat(cell ast.Node) string {
+	inner := walk{draft: newDraft(), source: w.source}
+	inner.inlines(cell)
+	return strings.ReplaceAll(inner.styled().text, "\n", " ")
+}
+
+// drawTable returns the rows with a line under the first.
+func drawTable(rows [][]string, widths []int, align []east.Alignment) string {
+	var b strings.Builder
+	for i, row := range rows {
+		var line strings.Builder
+		for j, width := range widths {
+			if j > 0 {
+				line.WriteString(" | ")
+			}
+			var cell string
+			if j < len(row) {
+				cell = row[j]
+			}
+			room := width - columns(cell)
+			left := 0
+			switch {
+			case j < len(align) && align[j] == east.AlignRight:
+				left = room
+			case j < len(align) && align[j] == east.AlignCenter:
+				left = room / 2
+			}
+			line.WriteString(strings.Repeat(" ", left) + cell + strings.Repeat(" ", room-left))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+		if i == 0 {
+			rules := make([]string, len(widths))
+			for j, width := range widths {
+				rules[j] = strings.Repeat("-", width)
+			}
+			b.WriteString(strings.Join(rules, "-+-") + "\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// columns returns how wide a fixed-width font draws s, near enough to align a
+// table: two columns for East Asian letters and emoji, none for marks.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r >= 0x1F300 && r <= 0x1FAFF, r >= 0xFF01 && r <= 0xFF60,
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
