@@ -106,7 +106,8 @@ func ours(name string) bool {
 	if name == "trestle.yaml" || name == "trestle.env" || name == "internal/archtest/words_test.go" {
 		return false
 	}
-	return slices.Contains([]string{".go", ".md", ".yml", ".yaml", ".sql", ".sh", ".txtar", ".mod", ".html", ""}, path.Ext(name))
+	return name == "Makefile" || name == ".ci/run" ||
+		slices.Contains([]string{".go", ".md", ".yml", ".yaml", ".sql", ".txtar", ".mod", ".html"}, path.Ext(name))
 }
 
 func looseEnds(name, text string) []string {
