@@ -69,10 +69,9 @@ type Bot struct {
 // AddBot makes a bot. It panics when the token does not begin with a number and
 // a colon, since that is the caller's own mistake.
 func (t *Telegram) AddBot(p BotProfile) *Bot {
-	head, _, ok := strings.Cut(p.Token, ":")
-	id, err := strconv.ParseInt(head, 10, 64)
-	if !ok || err != nil {
-		panic("fake: a token is <number>:<secret>")
+	id, err := botID(p.Token)
+	if err != nil {
+		panic("fake: " + err.Error())
 	}
 	b := &Bot{
 		of:      t,
@@ -86,6 +85,15 @@ func (t *Telegram) AddBot(p BotProfile) *Bot {
 	t.bots[p.Token] = b
 	t.byID[id] = b
 	return b
+}
+
+func botID(token string) (int64, error) {
+	head, _, ok := strings.Cut(token, ":")
+	id, err := strconv.ParseInt(head, 10, 64)
+	if !ok || err != nil {
+		return 0, errors.New("a bot's token is <number>:<secret>")
+	}
+	return id, nil
 }
 
 // ID returns the bot's user id.

@@ -65,7 +65,10 @@ func TestLinksLeadWhereThePlatformLeads(t *testing.T) {
 		"tg://resolve?domain=x": "tg://resolve?domain=x",
 		"x":                     "",
 		"javascript:alert(1)":   "",
-		"mailto:a@example.com":  "",
+		"mailto:a@example.com":  "http://mailto:a@example.com/",
+		"https://EXAMPLE.com":   "https://example.com/",
+		"http://localhost:80/x": "",
+		"ftp://e.com":           "",
 	} {
 		var e Entity
 		if ok := e.link(address); ok != (want != "") || e.URL != want {

@@ -69,21 +69,25 @@ func (e *Entity) link(address string) bool {
 			return true
 		}
 	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
 	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return false
-	case u.Scheme == "" && u.Host == "":
-		if u, err = url.Parse("http://" + address); err != nil || !strings.Contains(u.Host, ".") {
-			return false
-		}
-	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "tg" && u.Scheme != "ton" && u.Scheme != "tonsite":
-		return false
-	case (u.Scheme == "http" || u.Scheme == "https") && !strings.Contains(u.Host, ".") && u.Hostname() != "localhost":
+	if err != nil {
 		return false
 	}
-	if u.Path == "" && (u.Scheme == "http" || u.Scheme == "https") {
-		u.Path = "/"
+	switch u.Scheme {
+	case "tg", "ton", "tonsite":
+	case "http", "https":
+		if !strings.Contains(u.Host, ".") {
+			return false
+		}
+		u.Host = strings.ToLower(u.Host)
+		if u.Path == "" {
+			u.Path = "/"
+		}
+	default:
+		return false
 	}
 	e.URL = u.String()
 	return true
