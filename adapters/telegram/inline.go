@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -163,8 +164,7 @@ func target(address string) (string, reach) {
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
-		host := u.Hostname()
-		if _, err := netip.ParseAddr(host); err != nil && !strings.Contains(strings.Trim(host, "."), ".") {
+		if !reachable(u) {
 			return address, shown
 		}
 		return address, linked
@@ -179,4 +179,19 @@ func target(address string) (string, reach) {
 	default:
 		return "", hidden
 	}
+}
+
+// reachable reports whether Telegram takes u's host and port, and whether the
+// host is what it seems: a user's name before it makes it look like another.
+func reachable(u *url.URL) bool {
+	if u.User != nil {
+		return false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+	}
+	_, err := netip.ParseAddr(u.Hostname())
+	return err == nil || strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
