@@ -21,30 +21,30 @@ type FaultKind int
 
 // The faults.
 const (
-	None                 FaultKind = iota
-	HangBeforeHeaders              // silence until the client gives up
-	HangAfterHeaders               // headers, then silence
-	HangMidStream                  // half an answer, then silence
-	CutConnection                  // half an answer, then the connection breaks
-	CutQuietly                     // half an answer, then a clean end without a finish_reason
-	Huge                           // an answer of 9 MiB
-	BadJSON                        // events that are no JSON
-	HTML                           // 200 with a web page
-	WrongContentType               // an image
-	Unauthorized                   // 401
-	Spent                          // 429 with insufficient_quota
-	TooMany                        // 429
-	ServerError                    // 500
-	ModelGone                      // 404 with model_not_found
-	ContextExceeded                // 400 with context_length_exceeded
-	BadTranscript                  // 400 about the messages
-	NoStreamOptions                // 400 when stream_options was sent
-	PlainJSON                      // one plain JSON body although a stream was asked for
-	Empty                          // a whole answer with nothing in it
-	CutLength                      // finish_reason length, in the middle of a call if there is one
-	ManyCalls                      // 200 calls of the model's first one, or of send_message
-	UnknownTool                    // a call of a tool that nobody offered
-	ErrorInStream                  // an error event after half an answer
+	None              FaultKind = iota
+	HangBeforeHeaders           // silence until the client gives up
+	HangAfterHeaders            // headers, then silence
+	HangMidStream               // half an answer, then silence
+	CutConnection               // half an answer, then the connection breaks
+	CutQuietly                  // half an answer, then a clean end without a finish_reason
+	Huge                        // an answer of 9 MiB
+	BadJSON                     // events that are no JSON
+	HTML                        // 200 with a web page
+	WrongContentType            // an image
+	Unauthorized                // 401
+	Spent                       // 429 with insufficient_quota
+	TooMany                     // 429
+	ServerError                 // 500
+	ModelGone                   // 404 with model_not_found
+	ContextExceeded             // 400 with context_length_exceeded
+	BadTranscript               // 400 about the messages
+	NoStreamOptions             // 400 when stream_options was sent
+	PlainJSON                   // one plain JSON body although a stream was asked for
+	Empty                       // a whole answer with nothing in it
+	CutLength                   // finish_reason length, in the middle of a call if there is one
+	ManyCalls                   // 200 calls of the model's first one, or of send_message
+	UnknownTool                 // a call of a tool that nobody offered
+	ErrorInStream               // an error event after half an answer
 	faultKinds
 )
 

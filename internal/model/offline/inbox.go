@@ -17,6 +17,8 @@ type Line struct {
 	Text     string // decoded
 	Trigger  bool
 	Answered bool // a message was sent after the line first appeared
+
+	bare string // the line as it stands in the prompt, up to the end of its text
 }
 
 // The form of an INBOX line.
@@ -26,20 +28,11 @@ const (
 )
 
 // Newest returns the newest INBOX line of the user messages: the last one marked
-// as a trigger, else the last one of the last message that has any. ok is false
-// when there is none.
+// as a trigger, else the last one of any. ok is false when there is none.
 func Newest(messages []model.Message) (newest Line, ok bool) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role != model.User {
-			continue
-		}
-		l, found := lastLine(messages[i].Text)
-		if found && (!ok || l.Trigger) {
-			newest, ok = l, true
-		}
-		if newest.Trigger {
-			break
-		}
+	newest, ok = lastLine(messages, triggerMark)
+	if !ok {
+		newest, ok = lastLine(messages, "")
 	}
 	if ok {
 		newest.Answered = answered(messages, newest)
@@ -47,15 +40,22 @@ func Newest(messages []model.Message) (newest Line, ok bool) {
 	return newest, ok
 }
 
-// lastLine returns the last trigger line of text, else its last INBOX line.
-func lastLine(text string) (last Line, ok bool) {
-	for s := range strings.SplitSeq(text, "\n") {
-		l, found := parseLine(s)
-		if found && (l.Trigger || !last.Trigger) {
-			last, ok = l, true
+// lastLine returns the last INBOX line that has the mark after its text.
+func lastLine(messages []model.Message, mark string) (Line, bool) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		text := messages[i].Text
+		if messages[i].Role != model.User || !strings.Contains(text, mark) {
+			continue
+		}
+		for text != "" {
+			at := strings.LastIndexByte(text, '\n') + 1
+			if l, ok := parseLine(text[at:]); ok && (mark == "" || l.Trigger) {
+				return l, true
+			}
+			text = text[:max(0, at-1)]
 		}
 	}
-	return last, ok
+	return Line{}, false
 }
 
 // parseLine reads one line of a prompt.
@@ -73,17 +73,32 @@ func parseLine(s string) (l Line, ok bool) {
 	if !ok {
 		return Line{}, false
 	}
-	rest = `"` + rest
-	dec := json.NewDecoder(strings.NewReader(rest))
+	end := len(s) - len(rest) + textEnd(rest)
 	var text string
-	if dec.Decode(&text) != nil {
+	if json.Unmarshal([]byte(s[len(s)-len(rest)-1:end]), &text) != nil {
 		return Line{}, false
 	}
 	if i := strings.LastIndex(who, " ("); i >= 0 {
 		who = who[:i]
 	}
-	after := rest[dec.InputOffset():]
-	return Line{ID: id, Space: space, Who: who, Text: text, Trigger: strings.Contains(after, triggerMark)}, true
+	return Line{
+		ID: id, Space: space, Who: who, Text: text,
+		Trigger: strings.Contains(s[end:], triggerMark),
+		bare:    s[:end],
+	}, true
+}
+
+// textEnd is where the JSON text that s continues ends, after its quote.
+func textEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
 }
 
 // answered reports whether the assistant sent something after the message in
@@ -94,22 +109,12 @@ func answered(messages []model.Message, l Line) bool {
 		m := &messages[i]
 		switch m.Role {
 		case model.User:
-			seen = seen || shows(m.Text, l)
+			seen = seen || strings.Contains(m.Text, l.bare)
 		case model.Assistant:
 			if seen && sends(m) {
 				return true
 			}
 		case model.System, model.Result:
-		}
-	}
-	return false
-}
-
-// shows reports whether text has the line l.
-func shows(text string, l Line) bool {
-	for s := range strings.SplitSeq(text, "\n") {
-		if got, ok := parseLine(s); ok && got.ID == l.ID && got.Text == l.Text {
-			return true
 		}
 	}
 	return false

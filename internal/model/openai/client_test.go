@@ -320,3 +320,10 @@ func TestCancelledCallerGetsTheCause(t *testing.T) {
 		t.Errorf("error = %v, want unavailable with its cause", err)
 	}
 }
+
+// fixed answers every request with body.
+func fixed(body string) fakeTransport {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}

@@ -1,0 +1,155 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	goopenai "github.com/sashabaranov/go-openai"
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// fromLibrary is what go-openai makes of a message that we wrote.
+func fromLibrary(m goopenai.ChatCompletionMessage) model.Message {
+	out := model.Message{Role: model.Role(m.Role), Text: m.Content, CallID: m.ToolCallID}
+	for _, c := range m.ToolCalls {
+		out.Calls = append(out.Calls, model.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
+	}
+	return out
+}
+
+func anyMessage(t *rapid.T) model.Message {
+	m := model.Message{
+		Role: rapid.SampledFrom([]model.Role{model.System, model.User, model.Assistant, model.Result}).Draw(t, "role"),
+		Text: rapid.String().Draw(t, "text"),
+	}
+	switch m.Role {
+	case model.Assistant:
+		for range rapid.IntRange(0, 3).Draw(t, "calls") {
+			m.Calls = append(m.Calls, model.Call{ID: rapid.String().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Args: rapid.String().Draw(t, "args")})
+		}
+	case model.Result:
+		m.CallID = rapid.String().Draw(t, "call")
+	case model.System, model.User:
+	}
+	return m
+}
+
+// CON-49: a message and its form on the wire are the same thing.
+func TestMessagesSurviveTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
+		body := appendBody(nil, model.Request{Model: "m", Messages: want}, parameters{usage: true})
+		var got goopenai.ChatCompletionRequest
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		for i := range want {
+			if diff := cmp.Diff(want[i], fromLibrary(got.Messages[i])); diff != "" {
+				t.Fatalf("message %d (-want +got):\n%s", i, diff)
+			}
+		}
+		if len(got.Messages) != len(want) || !got.Stream || got.Model != "m" {
+			t.Fatalf("%d messages, stream %t, model %s", len(got.Messages), got.Stream, got.Model)
+		}
+	})
+}
+
+// CONTEXT.md 4: what two requests share at their beginning is the same bytes.
+func TestSharedMessagesAreSharedBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shared := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 4).Draw(t, "shared")
+		more := func(name string) model.Request {
+			return model.Request{
+				Model: "m", Tools: hello.Tools, NoCalls: rapid.Bool().Draw(t, name+" no calls"),
+				Messages: append(shared[:len(shared):len(shared)], rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
+			}
+		}
+		a, b := appendBody(nil, more("a"), parameters{}), appendBody(nil, more("b"), parameters{usage: true, cacheKey: "k"})
+		prefix := appendBody(nil, model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
+		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
+			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
+		}
+	})
+}
+
+func TestTextIsTheJSONThatTheStandardLibraryReads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		var got string
+		if err := json.Unmarshal(appendText(nil, s), &got); err != nil {
+			t.Fatal(err)
+		}
+		slow, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		if err := json.Unmarshal(slow, &want); err != nil || got != want {
+			t.Fatalf("%q becomes %q, want %q (%v)", s, got, want, err)
+		}
+	})
+}
+
+func TestBodyIsTheGoldenOne(t *testing.T) {
+	r := hello
+	r.NoCalls = true
+	r.CacheKey = "mind-1"
+	r.Tools = append(r.Tools[:1:1], model.Tool{Name: "rest"})
+	r.Messages = append(r.Messages[:2:2],
+		model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "c1", Name: "send_message", Args: `{"text":"hi\n"}`}}},
+		model.Message{Role: model.Result, CallID: "c1", Text: ""},
+		model.Message{Role: model.Assistant, Text: "Responded to Kai.\x01"},
+	)
+	body := appendBody(nil, r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
+	if !json.Valid(body) {
+		t.Errorf("the body is no JSON: %s", body)
+	}
+	golden(t, "body.json", string(body)+"\n")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestReasoningModelsAreKnownByName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"o1": true, "o3-mini": true, "o4-mini-high": true, "gpt-5": true, "gpt-5.6-sol": true, "openai/gpt-5-mini": true, "gpt-6-luna": true,
+		"gpt-4o": false, "olmo": false, "o": false, "": false, "gpt-50/x": false, "openhermes": false,
+	} {
+		c := mustNew(t, Options{BaseURL: "http://model.test", Transport: fakeTransport(nil)})
+		got := c.parametersFor(model.Request{Model: name, MaxOutput: 1}, 0).maxOutput
+		if (got == maxCompletionTokens) != want {
+			t.Errorf("%s is sent %s", name, got)
+		}
+	}
+	if p := mustNew(t, Options{}).parametersFor(model.Request{Model: strings.Repeat("x", 3)}, 0); p.maxOutput != "" {
+		t.Errorf("no limit is sent as %s", p.maxOutput)
+	}
+}
