@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -21,6 +22,12 @@ func (s Secret) String() string {
 
 // GoString returns what String does, so that %#v shows nothing either.
 func (s Secret) GoString() string { return s.String() }
+
+// Format writes what String returns whatever the verb: fmt asks String for some
+// verbs only.
+func (s Secret) Format(f fmt.State, _ rune) {
+	_, _ = f.Write([]byte(s.String())) // a formatter has nobody to tell
+}
 
 // MarshalText returns what String does; encoding/json uses it.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

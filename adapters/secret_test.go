@@ -20,7 +20,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	var logged strings.Builder
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("said", "token", s)
 	for _, got := range []string{
-		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q", s, s, s, s), fmt.Sprintf("%v %+v %#v", struct{ S Secret }{s}, []Secret{s}, &s),
+		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %x %d %c %t", s, s, s, s, s, s, s, s), fmt.Sprintf("%v %+v %#v", struct{ S Secret }{s}, []Secret{s}, &s),
 		string(asJSON), logged.String(),
 	} {
 		if strings.Contains(got, "secret_words") {
