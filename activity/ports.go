@@ -14,16 +14,26 @@ var ErrUnmapped = errors.New("chat is mapped to no space")
 // Directory knows which chat belongs to which space.
 type Directory interface {
 	// Place returns where the updates of a chat go; several when it is mapped to
-	// several spaces. No placement is [ErrUnmapped].
+	// several spaces, the oldest mapping first. No placement is [ErrUnmapped].
 	Place(ctx context.Context, account, chat string) ([]spaces.Placement, error)
 	// Open makes sure of a space, its chats and its agents' uplinks, in one
 	// transaction, and returns it. Opening what is already so changes nothing.
 	Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error)
-	// Migrate moves every mapping of a chat to its new id and records it.
+	// Migrate moves every mapping of a chat, and every action that waits for it, to
+	// the new id and records it. A chat without a mapping is no error: it may have
+	// been moved before.
 	Migrate(ctx context.Context, account, from, to string, at time.Time) error
 	// Live notes that a chat can or cannot be reached. It opens or closes the
-	// connection spans of its space and records linked or unlinked.
+	// connection spans of its space and records linked or unlinked. What is already
+	// so changes nothing, nor does a chat without a mapping.
 	Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error
+}
+
+// Chats lists mappings.
+type Chats interface {
+	// Chats returns the mappings of an account, of a space, or of an account's part
+	// in a space, oldest first; an empty argument matches all.
+	Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error)
 }
 
 // Log takes what adapters received.
@@ -31,7 +41,8 @@ type Log interface {
 	// Record appends a batch, its cursor and the inbox rows of every uplinked
 	// mind, in one transaction. An item already recorded (same source) changes
 	// nothing. An item that does not cohere is recorded as such and does not
-	// stop the others.
+	// stop the others. Mentions that a message already carries are agents'; the
+	// entities of [spaces.Incoming.Mentions] follow them.
 	Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error)
 	// Cursor returns what the last recorded batch of the account carried, or nil.
 	Cursor(ctx context.Context, account string) ([]byte, error)
@@ -60,19 +71,53 @@ type Outbox interface {
 	Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error)
 }
 
-// A Settlement is what became of one attempt at one part of an action.
+// Notices takes what the process itself has to say in a chat: a pairing code, the
+// help text. A notice is a row of the outbox without a cycle, a space or an
+// event; it obeys the same order, pace and expiry as an agent's words.
+type Notices interface {
+	// Post stores a notice. One with a key already posted changes nothing.
+	Post(ctx context.Context, n Notice) error
+}
+
+// A Notice is something the process itself says.
+type Notice struct {
+	Key     string // what it answers; unique for ever
+	Account string
+	Chat    string
+	Thread  spaces.ThreadID
+	Text    string // CommonMark
+	At      time.Time
+	Expires time.Time
+}
+
+// Pairings keeps the one [Desk] of the record.
+type Pairings interface {
+	// Load returns the desk as it stands; an empty one at first.
+	Load(ctx context.Context) (Desk, error)
+	// Amend has change alter the desk and stores it, in one transaction. Amendments
+	// never overlap, whatever process makes them. change is called at most once
+	// for each attempt at the transaction and touches nothing but the desk and its
+	// own results.
+	Amend(ctx context.Context, change func(*Desk)) error
+}
+
+// A Settlement is what became of one attempt at one part of an action. Several of
+// one action in one call are applied in order.
 type Settlement struct {
 	Action spaces.ActionID
-	// State is Sent when this part was accepted and More is false, Sending when it
-	// was accepted and another part follows at once, Ready to try again at
-	// NotBefore, or a terminal state.
+	// State is Sent when the last part was accepted, Sending when a part was
+	// accepted and another follows at once, Ready to try again at NotBefore, or a
+	// terminal state. Sent and Sending count one more part as accepted, also
+	// without a Ref: an edit has none.
 	State     spaces.ActionState
-	Ref       spaces.Ref // the accepted part; zero otherwise
-	NotBefore time.Time
-	Resent    bool // the next attempt repeats an unknown one
-	MovedTo   string
-	Code      string // adapters.Kind as text, for failures
-	Reason    string // a plain sentence for the agent
+	Ref       spaces.Ref // the accepted message; zero otherwise
+	NotBefore time.Time  // with Ready
+	Resent    bool       // the next attempt repeats an unknown one
+	MovedTo   string     // the chat goes on here; the action with it
+	// Code is adapters.Kind as text, for failures. Ready without a code was no
+	// attempt: the action only waits for its turn.
+	Code   string
+	Reason string // a plain sentence for the agent
 	// Cut is true when the text was sent in another form than asked (for explain).
 	Cut bool
 }

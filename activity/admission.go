@@ -1,0 +1,189 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Admit is who may talk in chats that the configuration does not name. The
+// modes never mix: what one of them let in is not let in by another.
+type Admit string
+
+// The modes of admission.
+const (
+	AdmitPairing Admit = "pairing" // whoever a person with the right has approved by code
+	AdmitOpen    Admit = "open"    // everybody
+	AdmitDeny    Admit = "deny"    // nobody
+)
+
+// An applicant is what admission is decided on. Nothing a sender can choose,
+// such as a name, is part of it.
+type applicant struct {
+	named    bool // the configuration names the chat or its server
+	approved bool // this sender was approved by code in this chat
+	direct   bool
+	sender   adapters.PersonKind
+	speaks   bool // the update is a message
+}
+
+// A verdict is the outcome of admission.
+type verdict int
+
+const (
+	refuse verdict = iota
+	pair           // refused, but told how to be approved
+	letIn
+)
+
+// decide is the whole rule of who may talk (SECURITY S1).
+func decide(mode Admit, a applicant) verdict {
+	if a.named {
+		return letIn
+	}
+	switch mode {
+	case AdmitOpen:
+		return letIn
+	case AdmitDeny:
+		return refuse
+	case AdmitPairing:
+		switch {
+		case !a.direct:
+			return refuse // an approval in a direct chat gives no right in a group
+		case a.approved:
+			return letIn
+		case a.sender == adapters.Human && a.speaks:
+			return pair
+		}
+	}
+	return refuse
+}
+
+// admit returns where an update goes: none when it is refused. A chat that is
+// let in for the first time gets its space here.
+func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Placement, error) {
+	if u.Chat.ID == "" {
+		return in.placeWhole(ctx, u, at)
+	}
+	places, err := in.mapping.Resolve(ctx, in.account.Key(), u.Chat.ID)
+	if err != nil && !errors.Is(err, ErrUnmapped) {
+		return nil, err
+	}
+	named := in.namedAmong(places)
+	server, ofServer := in.server(u.Chat)
+	a := applicant{named: len(named) > 0 || ofServer, direct: u.Chat.Kind == adapters.Direct, sender: u.From.Kind}
+	_, a.speaks = u.Body.(adapters.Message)
+	room := in.o.Room
+	if a.direct && !a.named && in.o.Admit == AdmitPairing {
+		if room.Circle, a.approved, err = in.approved(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	switch decide(in.o.Admit, a) {
+	case refuse:
+		in.refused(u)
+		return nil, nil
+	case pair:
+		in.refused(u)
+		return nil, in.begin(ctx, u, at)
+	case letIn:
+	}
+	switch {
+	case len(named) > 0:
+		return named, nil
+	case len(places) > 0:
+		return places, nil
+	case ofServer:
+		room = server
+	}
+	p, err := in.open(ctx, u.Chat, u.From, room, at)
+	return []spaces.Placement{p}, err
+}
+
+// namedAmong returns the placements that lie in rooms of the configuration.
+func (in *Ingress) namedAmong(places []spaces.Placement) []spaces.Placement {
+	var named []spaces.Placement
+	for _, p := range places {
+		if _, ok := in.o.Named[p.Space]; ok {
+			named = append(named, p)
+		}
+	}
+	return named
+}
+
+// open gives a chat a space of its own.
+func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Person, room Room, at time.Time) (spaces.Placement, error) {
+	direct := c.Kind == adapters.Direct
+	name := c.Title
+	if name == "" && direct {
+		name = from.Name
+	}
+	if name == "" {
+		name = c.ID
+	}
+	name = cutText(name, maxName)
+	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.o.Admit))
+	return in.mapping.Open(ctx, spaces.Opening{
+		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,
+		Chats: []spaces.Mapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
+		At:    at,
+	})
+}
+
+// placeWhole places an update that is about the account and no chat. It goes
+// to the account's own room, which no agent sees; a gap also goes to every room
+// of the account, because each of them lacks what was said meanwhile.
+func (in *Ingress) placeWhole(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Placement, error) {
+	key := in.account.Key()
+	own, err := in.mapping.Resolve(ctx, key, "")
+	if errors.Is(err, ErrUnmapped) {
+		var p spaces.Placement
+		p, err = in.mapping.Open(ctx, spaces.Opening{
+			Name: key, Wake: spaces.WakeNone, Closed: true, At: at,
+			Chats: []spaces.Mapping{{Account: key, Title: key, Live: true}},
+		})
+		own = []spaces.Placement{p}
+	}
+	if _, gap := u.Body.(adapters.Gap); err != nil || !gap {
+		return own, err
+	}
+	rooms, err := in.mapping.Account(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	places := slices.Clone(own)
+	for _, p := range rooms {
+		if !slices.ContainsFunc(places, func(q spaces.Placement) bool { return q.Space == p.Space }) {
+			places = append(places, p)
+		}
+	}
+	return places, nil
+}
+
+// speaker returns the agent that speaks for the account in a space.
+func (in *Ingress) speaker(space spaces.SpaceID, c adapters.Chat) spaces.AgentID {
+	agents, ok := in.o.Named[space]
+	if !ok {
+		agents = in.o.Room.Agents
+		if server, ok := in.server(c); ok {
+			agents = server.Agents
+		}
+	}
+	if len(agents) == 0 {
+		return ""
+	}
+	return agents[0]
+}
+
+// server returns the form of the spaces of the chat's server, if it is named.
+func (in *Ingress) server(c adapters.Chat) (Room, bool) {
+	if c.Group == "" {
+		return Room{}, false
+	}
+	room, ok := in.o.Servers[c.Group]
+	return room, ok
+}

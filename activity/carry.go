@@ -1,0 +1,123 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// carry takes a claimed action as far as it goes now: to its end, or back to the
+// outbox. Once stopping is closed no further part is begun.
+func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.Action) {
+	steps, err := e.steps(ctx, a)
+	if err != nil {
+		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
+			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
+		}
+		e.settle(ctx, a, e.failed(ctx, a, err, true))
+		return
+	}
+	if a.Part >= len(steps) {
+		e.settle(ctx, a, Settlement{State: spaces.ActionSent}) // only the last receipt's word was missing
+		return
+	}
+	for n := a.Part; n < len(steps); n++ {
+		if s, back := e.turn(ctx, stopping, a); back {
+			e.settle(ctx, a, s)
+			return
+		}
+		receipt, err := e.call(ctx, steps[n])
+		if err != nil {
+			e.settle(ctx, a, e.failed(ctx, a, err, steps[n].repeatable))
+			return
+		}
+		if !e.settle(ctx, a, accepted(a, receipt, n == len(steps)-1)) {
+			return
+		}
+		a.Attempts = 0
+		if n < len(steps)-1 && fault.Point("send.part") != nil {
+			e.settle(ctx, a, later(a, time.Now()))
+			return
+		}
+	}
+	if err := fault.Point("receipt.committed"); err != nil {
+		e.logger.Error("after receipt", "action", string(a.ID), "err", err)
+	}
+}
+
+// turn waits until the action may go to the wire. If it may not soon, or not at
+// all any more, it says what the action goes back as.
+func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (s Settlement, back bool) {
+	now := time.Now()
+	if until := e.pausedUntil(); until.After(now) {
+		return later(a, until), true
+	}
+	wait, taken := e.pace.take(a.Chat, now, e.o.Patience)
+	if !taken {
+		return later(a, now.Add(wait)), true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-stopping:
+		return later(a, time.Now()), true
+	case <-ctx.Done():
+		return later(a, time.Now()), true
+	}
+	select {
+	case <-stopping:
+		return later(a, time.Now()), true
+	default:
+	}
+	if now = time.Now(); expired(a, now) {
+		return Settlement{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
+	}
+	return Settlement{}, false
+}
+
+// call makes one step under the send limit. The receipt's fault point stands for
+// a process that dies with the platform's yes in its hand.
+func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	receipt, err := s.do(ctx)
+	if err != nil {
+		return receipt, err
+	}
+	return receipt, fault.Point("send.accepted")
+}
+
+// accepted is the settlement of a step the platform took.
+func accepted(a spaces.Action, r adapters.Receipt, last bool) Settlement {
+	s := Settlement{State: spaces.ActionSending}
+	if last {
+		s.State = spaces.ActionSent
+	}
+	if r.Message != "" {
+		s.Ref = spaces.Ref{Account: a.Account, Chat: a.Chat, Message: r.Message}
+	}
+	return s
+}
+
+// later sends an action back without an attempt.
+func later(a spaces.Action, at time.Time) Settlement {
+	return Settlement{State: spaces.ActionReady, NotBefore: before(a, at), Resent: a.Resent}
+}
+
+// before returns at, or the action's expiry if that comes first, so that the
+// outbox looks at it again in time to say that it expired.
+func before(a spaces.Action, at time.Time) time.Time {
+	if !a.Expires.IsZero() && a.Expires.Before(at) {
+		return a.Expires
+	}
+	return at
+}
+
+func expired(a spaces.Action, now time.Time) bool {
+	return !a.Expires.IsZero() && !now.Before(a.Expires)
+}

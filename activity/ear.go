@@ -1,0 +1,103 @@
+package activity
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// An ear watches whether a line is heard. It tells the record when it goes deaf
+// and when it hears again, so that connection spans close and open (DESIGN 4),
+// and gives up a connection that has gone silent.
+type ear struct {
+	line *Line
+	in   *Ingress
+	deaf bool // what the record was last told
+
+	mu   sync.Mutex // guards give
+	give context.CancelCauseFunc
+}
+
+func newEar(l *Line, in *Ingress) *ear { return &ear{line: l, in: in} }
+
+// attend runs talk with the ear beside it and returns what talk returned.
+func (e *ear) attend(ctx context.Context, talk func(context.Context) error) error {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside.Go(func() { e.listen(ctx) })
+	return talk(ctx)
+}
+
+// watch makes give the end of the connection that now is.
+func (e *ear) watch(give context.CancelCauseFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.give = give
+}
+
+// listen follows what is heard until ctx is done.
+func (e *ear) listen(ctx context.Context) {
+	began := time.Now()
+	for {
+		patience := e.line.o.Deaf - time.Since(latest(began, e.in.LastHeard()))
+		if patience <= 0 {
+			e.silence(ctx)
+			began = time.Now() // the next connection has its own time
+			continue
+		}
+		timer := time.NewTimer(patience)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-e.in.hearing:
+			e.sound(ctx)
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// silence makes the line deaf and drops its connection.
+func (e *ear) silence(ctx context.Context) {
+	if s := e.line.stands(); s != LineMisconfigured && s != LineConflict {
+		e.line.become(LineDegraded, errDeaf.Error())
+	}
+	e.tell(ctx, false)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.give != nil {
+		e.give(errDeaf)
+	}
+}
+
+// sound makes the line healthy.
+func (e *ear) sound(ctx context.Context) {
+	e.line.become(LineConnected, "")
+	e.tell(ctx, true)
+}
+
+// tell tells the record of a change. One it does not take is told again with the
+// next sound or silence.
+func (e *ear) tell(ctx context.Context, hears bool) {
+	if e.deaf == !hears {
+		return
+	}
+	account := e.in.account.Key()
+	if err := e.line.log.Hearing(ctx, account, hears, time.Now()); err != nil {
+		if ctx.Err() == nil {
+			e.line.logger.Error("hearing not recorded", "account", account, "hears", hears, "err", err)
+		}
+		return
+	}
+	e.deaf = !hears
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,248 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// errStopping is why a send in hand is cut off at the end of the grace period.
+var errStopping = errors.New("the process is stopping")
+
+const (
+	poll        = 2 * time.Second // the slow look at the outbox behind the doorbell
+	unpausing   = 5 * time.Minute // between tries while the credentials are dead
+	settleLimit = 10 * time.Second
+)
+
+// Egress sends one account's decided actions. What is to be sent, in which order,
+// and what became of it are rows of the outbox; Egress holds nothing that a
+// crash could lose.
+type Egress struct {
+	account adapters.Account
+	adapter adapters.Adapter
+	box     Outbox
+	mapping *SpaceMapping
+	o       EgressOptions
+	logger  *slog.Logger
+	pace    *pace
+
+	editor  adapters.Editor // nil: the platform cannot
+	deleter adapters.Deleter
+	reactor adapters.Reactor
+	typer   adapters.Typer
+
+	bell   chan struct{}
+	inHand atomic.Int64
+
+	mu     sync.Mutex // guards paused and why
+	paused time.Time  // nothing is sent before this
+	why    string
+}
+
+// EgressOptions are the limits of an egress.
+type EgressOptions struct {
+	// Unpaced sends as fast as the platform takes it; a platform that says wait is
+	// still obeyed. Default: false, the adapter's own limits.
+	Unpaced bool
+	// Whole is the pace of the account over all chats. Default: 30 a second.
+	Whole adapters.Pace
+	// Hands is how many actions are carried at once. Default: 64.
+	Hands int
+	// Patience is how long an action may be held in hand for its turn; beyond that
+	// it goes back to the outbox. Default: 1 s.
+	Patience time.Duration
+	// SendLimit ends a call to the platform that does not end by itself. Default: 1 min.
+	SendLimit time.Duration
+	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
+	Grace time.Duration
+	// Logger takes one line an action. Default: none are written.
+	Logger *slog.Logger
+}
+
+// withDefaults returns o with every field set.
+func (o EgressOptions) withDefaults() EgressOptions {
+	if o.Whole == (adapters.Pace{}) {
+		o.Whole = adapters.Pace{Every: time.Second / 30, Burst: 30}
+	}
+	if o.Unpaced {
+		o.Whole = adapters.Pace{}
+	}
+	if o.Hands <= 0 {
+		o.Hands = 64
+	}
+	if o.Patience <= 0 {
+		o.Patience = time.Second
+	}
+	if o.SendLimit <= 0 {
+		o.SendLimit = time.Minute
+	}
+	if o.Grace <= 0 {
+		o.Grace = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// NewEgress returns the way out for an account, which uses whatever the adapter
+// can do beyond sending.
+func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapping, o EgressOptions) *Egress {
+	o = o.withDefaults()
+	e := &Egress{
+		account: a, adapter: ad, box: box, mapping: m, o: o,
+		logger: o.Logger.With("account", a.Key()),
+		bell:   make(chan struct{}, 1),
+	}
+	e.editor, _ = ad.(adapters.Editor)
+	e.deleter, _ = ad.(adapters.Deleter)
+	e.reactor, _ = ad.(adapters.Reactor)
+	e.typer, _ = ad.(adapters.Typer)
+	pacer, paced := ad.(adapters.Pacer)
+	if !paced || o.Unpaced {
+		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })
+		return e
+	}
+	e.pace = newPace(o.Whole, func(chat string) adapters.Pace { return pacer.Pace(adapters.Chat{ID: chat}) })
+	return e
+}
+
+// Ring tells that the outbox may have something new. It never blocks; a lost
+// ring costs the time of a poll.
+func (e *Egress) Ring() {
+	select {
+	case e.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends until ctx is done, then lets the sends in hand finish within the
+// grace period and returns nil. It fails only when what an earlier process left
+// cannot be put back.
+func (e *Egress) Run(ctx context.Context) error {
+	if err := e.box.Recover(ctx, e.account.Key(), time.Now()); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("recover outbox of %s: %w", e.account.Key(), err)
+	}
+	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	var hands sync.WaitGroup
+	for ctx.Err() == nil {
+		e.rest(ctx, e.round(ctx, work, &hands))
+	}
+	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
+	defer grace.Stop()
+	hands.Wait()
+	return nil
+}
+
+// round takes what is due in hand and returns how long nothing more can be due.
+// stop ends the taking of new work, work the work in hand.
+func (e *Egress) round(stop, work context.Context, hands *sync.WaitGroup) time.Duration {
+	now := time.Now()
+	if until := e.pausedUntil(); until.After(now) {
+		return until.Sub(now)
+	}
+	free := e.o.Hands - int(e.inHand.Load())
+	if free <= 0 {
+		return poll
+	}
+	due, waiting, err := e.box.Next(stop, e.account.Key())
+	if err != nil {
+		return e.trouble(stop, "outbox cannot be read", err)
+	}
+	if !waiting {
+		return poll
+	}
+	if due.After(now) {
+		return min(due.Sub(now), poll)
+	}
+	actions, err := e.box.Claim(stop, e.account.Key(), now, free)
+	if err != nil {
+		return e.trouble(stop, "outbox cannot be claimed from", err)
+	}
+	for _, a := range actions {
+		e.inHand.Add(1)
+		hands.Go(func() {
+			defer e.Ring() // its lane is free, and so is a hand
+			defer e.inHand.Add(-1)
+			e.carry(work, stop.Done(), a)
+		})
+	}
+	return poll
+}
+
+// rest returns when the bell rings, after d, or when ctx is done.
+func (e *Egress) rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-e.bell:
+	case <-timer.C:
+	}
+}
+
+// trouble says that the record is out of reach. The outbox keeps what is there.
+func (e *Egress) trouble(ctx context.Context, what string, err error) time.Duration {
+	if ctx.Err() == nil {
+		e.logger.Error("sending is delayed", "what", what, "err", err)
+	}
+	return poll
+}
+
+// Typing shows that something is being written, if the chat's budget has room
+// for it beside a send; otherwise it does nothing. It never delays a send, and
+// what goes wrong with it concerns nobody.
+func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID) {
+	now := time.Now()
+	if e.typer == nil || e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	err := e.typer.Typing(ctx, chat, string(thread))
+	if wait, limited := limitedFor(err); limited {
+		e.pace.hold(chat, now, now.Add(wait))
+	}
+}
+
+// Paused returns why nothing is sent for the moment; empty when sending works.
+func (e *Egress) Paused() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.paused.IsZero() {
+		return ""
+	}
+	return e.why
+}
+
+// Resume ends a pause: the credentials have been proved again.
+func (e *Egress) Resume() {
+	e.mu.Lock()
+	e.paused, e.why = time.Time{}, ""
+	e.mu.Unlock()
+	e.Ring()
+}
+
+func (e *Egress) pause(until time.Time, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.paused, e.why = until, why
+}
+
+func (e *Egress) pausedUntil() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.paused
+}

@@ -1,0 +1,225 @@
+package activity
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Ingress takes what one account received into the record. It is the account's
+// [adapters.Sink] and safe for concurrent use.
+type Ingress struct {
+	account adapters.Account
+	mapping *SpaceMapping
+	log     Log
+	notices Notices
+	desk    Pairings
+	o       IngressOptions
+	logger  *slog.Logger
+
+	heard   atomic.Int64  // when the platform last proved to be there, Unix nanoseconds
+	hearing chan struct{} // doorbell for the line: heard has moved
+	tally   tally
+
+	mu    sync.Mutex // guards known
+	known map[personKey]spaces.CircleID
+}
+
+var _ adapters.Sink = (*Ingress)(nil)
+
+// IngressOptions says who may talk through an account, and to whom.
+type IngressOptions struct {
+	// Admit is who may talk in chats that are not named. Default: AdmitPairing.
+	Admit Admit
+	// Named are the rooms of the configuration with their agents, the one that
+	// speaks for the account first. Their members are all admitted. Default: none.
+	Named map[spaces.SpaceID][]spaces.AgentID
+	// Servers are groups of chats, by the platform's id of the group, each of whose
+	// chats becomes a space of this form and admits its members. Default: none.
+	Servers map[string]Room
+	// Room is the form of a space for a chat let in without being named. Default:
+	// a circle of its own, no agents.
+	Room Room
+	// Help answers /start and /help. Default: they pass like any other command.
+	Help string
+	// Bell is told which minds have something to do, after each batch that gave
+	// them any. It must not block. Default: nobody is told; the shell polls.
+	Bell func([]spaces.Waiting)
+	// Random is where pairing codes come from. Default: crypto/rand.
+	Random io.Reader
+	// Logger takes one line a decision. Default: none are written.
+	Logger *slog.Logger
+}
+
+// A Room is the form of a space that is opened when a chat first speaks.
+type Room struct {
+	Circle spaces.CircleID // empty: one of its own
+	Wake   spaces.WakePolicy
+	Agents []spaces.AgentID // the one that speaks for the account first
+}
+
+// NewIngress returns the way in for an account.
+func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairings, o IngressOptions) *Ingress {
+	if o.Admit == "" {
+		o.Admit = AdmitPairing
+	}
+	if o.Bell == nil {
+		o.Bell = func([]spaces.Waiting) {}
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	in := &Ingress{
+		account: a, mapping: m, log: l, notices: n, desk: p, o: o,
+		logger:  o.Logger.With("account", a.Key()),
+		hearing: make(chan struct{}, 1),
+		known:   map[personKey]spaces.CircleID{},
+	}
+	if o.Admit == AdmitOpen {
+		in.logger.Warn("everybody may talk here", "admit", string(o.Admit))
+	}
+	return in
+}
+
+// Accept records a batch. A nil result means that every update of it is
+// durable, by this call or an earlier one, or was refused for good, and that the
+// cursor is stored, so the platform may forget the batch. Accept may be called
+// concurrently; the updates of one chat must arrive in order.
+func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
+	if err := fault.Point("ingest.received"); err != nil {
+		return fmt.Errorf("take batch: %w", err)
+	}
+	at := time.Now()
+	in.Heard(at)
+	taken := spaces.Intake{Account: in.account.Key(), At: at}
+	for _, u := range b.Updates {
+		if changesMap(u.Body) {
+			// It acts on the map at once; what came before it must be in the log first.
+			if err := in.record(ctx, &taken); err != nil {
+				return err
+			}
+			if err := in.remap(ctx, u, at); err != nil {
+				return fmt.Errorf("take update %s: %w", u.ID, err)
+			}
+			continue
+		}
+		items, err := in.take(ctx, u, at)
+		if err != nil {
+			return fmt.Errorf("take update %s: %w", u.ID, err)
+		}
+		taken.Items = append(taken.Items, items...)
+	}
+	taken.Cursor = b.Cursor
+	return in.record(ctx, &taken)
+}
+
+// Heard notes that the platform proved to be there. It never blocks.
+func (in *Ingress) Heard(at time.Time) {
+	in.heard.Store(at.UnixNano())
+	select {
+	case in.hearing <- struct{}{}:
+	default:
+	}
+}
+
+// LastHeard returns when the platform last proved to be there; zero if never.
+func (in *Ingress) LastHeard() time.Time {
+	if n := in.heard.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
+}
+
+// take admits one update, answers what needs no mind, and returns its events-to-be.
+func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Incoming, error) {
+	if isEcho(in.account, u) {
+		in.tally.echoes.Add(1)
+		return nil, nil
+	}
+	places, err := in.admit(ctx, u, at)
+	if err != nil || len(places) == 0 {
+		return nil, err
+	}
+	if err := in.answer(ctx, u, at); err != nil {
+		return nil, err
+	}
+	if _, bad := u.Body.(adapters.Unreadable); bad {
+		in.tally.unreadable.Add(1)
+		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
+	}
+	var items []spaces.Incoming
+	for i, p := range places {
+		items = append(items, translate(u, setting{
+			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
+			source: source(in.account, u, i, p.Space), at: at,
+		})...)
+	}
+	return items, nil
+}
+
+// record commits what was taken so far, rings for it and empties it.
+func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
+	if len(taken.Items) == 0 && taken.Cursor == nil {
+		return nil
+	}
+	done, err := in.log.Record(ctx, *taken)
+	if err != nil {
+		return fmt.Errorf("record %d updates: %w", len(taken.Items), err)
+	}
+	taken.Items = nil
+	in.tally.recorded.Add(int64(done.New))
+	in.tally.duplicates.Add(int64(done.Duplicates))
+	if err := fault.Point("ingest.after_commit"); err != nil {
+		return fmt.Errorf("after commit: %w", err)
+	}
+	if len(done.Wakes) > 0 {
+		in.o.Bell(done.Wakes)
+	}
+	return nil
+}
+
+// changesMap reports whether a body changes which chats there are.
+func changesMap(b adapters.Body) bool {
+	switch b.(type) {
+	case adapters.Migrated, adapters.Linked, adapters.Unlinked:
+		return true
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+		return false
+	}
+	return false
+}
+
+// remap carries a change of the map into the directory, which records it too.
+func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) error {
+	key := in.account.Key()
+	switch b := u.Body.(type) {
+	case adapters.Migrated:
+		if b.To == "" || b.To == u.Chat.ID {
+			return nil
+		}
+		return in.mapping.Migrate(ctx, key, u.Chat.ID, b.To, at)
+	case adapters.Linked:
+		if _, err := in.admit(ctx, u, at); err != nil { // a chat that is let in is opened
+			return err
+		}
+		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
+	case adapters.Unlinked:
+		return in.mapping.Live(ctx, key, u.Chat.ID, false, cutText(b.Reason, maxName), at)
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+	}
+	panic("activity: remap of a body that changes no map")
+}

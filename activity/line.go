@@ -1,0 +1,226 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// errDeaf is why a connection is given up that has not been heard for too long.
+var errDeaf = errors.New("not heard for too long")
+
+// A Line keeps one account connected: it connects, receives, sends, and begins
+// anew for ever when the connection is lost. It believes in a connection only as
+// far as it hears it (I13).
+type Line struct {
+	adapter adapters.Adapter
+	log     Log
+	join    Join
+	o       LineOptions
+	logger  *slog.Logger
+
+	mu     sync.Mutex // guards what follows
+	in     *Ingress
+	out    *Egress
+	state  LineState
+	reason string
+	since  time.Time
+}
+
+// Join returns the two ways of an account that has connected for the first time.
+// It opens the spaces that the configuration names there.
+type Join func(ctx context.Context, a adapters.Account) (*Ingress, *Egress, error)
+
+// LineOptions name a line and set its times.
+type LineOptions struct {
+	// Name is the line's entry in the configuration. Default: none.
+	Name string
+	// Deaf is how long a healthy platform may be silent. Default: 90 s.
+	Deaf time.Duration
+	// RetryMax bounds the pause between attempts to connect. Default: 30 s.
+	RetryMax time.Duration
+	// ConflictRetry is the pause while somebody else receives with our
+	// credentials. Default: 1 min.
+	ConflictRetry time.Duration
+	// Logger takes a line for each change of state. Default: none are written.
+	Logger *slog.Logger
+}
+
+// NewLine returns a line over an adapter. Nothing happens before Run.
+func NewLine(ad adapters.Adapter, l Log, j Join, o LineOptions) *Line {
+	if o.Deaf <= 0 {
+		o.Deaf = 90 * time.Second
+	}
+	if o.RetryMax <= 0 {
+		o.RetryMax = 30 * time.Second
+	}
+	if o.ConflictRetry <= 0 {
+		o.ConflictRetry = time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Line{adapter: ad, log: l, join: j, o: o, logger: o.Logger.With("line", o.Name)}
+}
+
+// Run keeps the line up until ctx is done and then returns nil. It fails only
+// when the record is out of reach at the start; whatever the platform does is
+// answered by trying again, or by waiting for other credentials.
+func (l *Line) Run(ctx context.Context) error {
+	l.become(LineConnecting, "")
+	tries := l.newBackoff()
+	account, ok := l.connect(ctx, tries)
+	if !ok {
+		return nil
+	}
+	in, out, err := l.join(ctx, account)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("join %s: %w", account.Key(), err)
+	}
+	l.mu.Lock()
+	l.in, l.out = in, out
+	l.mu.Unlock()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return out.Run(ctx) })
+	g.Go(func() error { return l.receive(ctx, in, out, tries) })
+	return g.Wait()
+}
+
+// Egress returns the way out, for doorbells and typing; nil before the first
+// connection.
+func (l *Line) Egress() *Egress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out
+}
+
+// Ring tells that the outbox may have something new for this account.
+func (l *Line) Ring() {
+	if out := l.Egress(); out != nil {
+		out.Ring()
+	}
+}
+
+// connect proves the credentials, as often as it takes. It returns false when
+// ctx is done first, which with dead credentials is the only end.
+func (l *Line) connect(ctx context.Context, tries *backoff.ExponentialBackOff) (adapters.Account, bool) {
+	for {
+		account, err := l.adapter.Connect(ctx)
+		if err == nil {
+			return account, ctx.Err() == nil
+		}
+		if !l.retry(ctx, err, tries) {
+			return adapters.Account{}, false
+		}
+	}
+}
+
+// retry says what a failure means and waits until it is time to try again. It
+// returns false when there will be no such time.
+func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialBackOff) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	pause := tries.NextBackOff()
+	switch adapters.KindOf(err) {
+	case adapters.Unauthorized:
+		l.become(LineMisconfigured, err.Error())
+		<-ctx.Done()
+		return false
+	case adapters.Conflict:
+		l.become(LineConflict, err.Error())
+		pause = l.o.ConflictRetry
+	case adapters.Limited:
+		l.become(l.lost(), err.Error())
+		if wait, ok := limitedFor(err); ok {
+			pause = max(pause, wait)
+		}
+	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
+		l.become(l.lost(), err.Error())
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// lost is the state of a line that failed: a deaf one stays so until it hears.
+func (l *Line) lost() LineState {
+	if l.stands() == LineDegraded {
+		return LineDegraded
+	}
+	return LineConnecting
+}
+
+// receive reads the platform until ctx is done, over as many connections as it
+// takes. The first one has been made.
+func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *backoff.ExponentialBackOff) error {
+	ear := newEar(l, in)
+	return ear.attend(ctx, func(ctx context.Context) error {
+		for connected := true; ctx.Err() == nil; connected = false {
+			if !connected {
+				account, ok := l.connect(ctx, tries)
+				if !ok {
+					return nil
+				}
+				if account.Key() != in.account.Key() {
+					l.become(LineMisconfigured, "the credentials are now another account's: "+account.Key())
+					<-ctx.Done()
+					return nil
+				}
+				out.Resume()
+			}
+			since := in.LastHeard()
+			err := l.listen(ctx, in, ear)
+			if in.LastHeard().After(since) {
+				tries.Reset()
+			}
+			if !l.retry(ctx, err, tries) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// listen is one connection: it ends with the reason it was lost.
+func (l *Line) listen(ctx context.Context, in *Ingress, ear *ear) error {
+	cursor, err := l.log.Cursor(ctx, in.account.Key())
+	if err != nil {
+		return fmt.Errorf("cursor of %s: %w", in.account.Key(), err)
+	}
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	ear.watch(give)
+	err = l.adapter.Receive(ctx, cursor, in)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil:
+		return errors.New("the adapter stopped receiving")
+	}
+	return err
+}
+
+func (l *Line) newBackoff() *backoff.ExponentialBackOff {
+	b := &backoff.ExponentialBackOff{
+		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: l.o.RetryMax,
+	}
+	b.Reset()
+	return b
+}

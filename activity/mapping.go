@@ -1,0 +1,128 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxPlaced bounds the placements a mapping remembers; beyond it starts afresh.
+const maxPlaced = 4096
+
+// SpaceMapping is the map between chats and spaces, many to many. It remembers
+// placements, so that a message costs no question to the directory; whoever
+// changes the map does it here. It is safe for concurrent use and may be shared
+// by all accounts.
+type SpaceMapping struct {
+	directory Directory
+	chats     Chats
+
+	mu     sync.Mutex // guards placed
+	placed map[chatKey][]spaces.Placement
+}
+
+type chatKey struct{ account, chat string }
+
+// NewSpaceMapping returns the mapping kept in d, listed by c.
+func NewSpaceMapping(d Directory, c Chats) *SpaceMapping {
+	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}}
+}
+
+// Resolve returns where the updates of a chat go (SEQ-07), or [ErrUnmapped]. The
+// caller must not change the slice. That a chat is unmapped is never
+// remembered, because another process may open it.
+func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
+	k := chatKey{account, chat}
+	m.mu.Lock()
+	places, known := m.placed[k]
+	m.mu.Unlock()
+	if known {
+		return places, nil
+	}
+	places, err := m.directory.Place(ctx, account, chat)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("place chat %s: %w", chat, err)
+	case len(places) == 0:
+		return nil, ErrUnmapped
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.placed) >= maxPlaced {
+		clear(m.placed)
+	}
+	m.placed[k] = places
+	return places, nil
+}
+
+// External returns the chats of a space that can be reached (SEQ-96), oldest
+// first.
+func (m *SpaceMapping) External(ctx context.Context, space spaces.SpaceID) ([]spaces.Mapping, error) {
+	all, err := m.chats.Chats(ctx, "", space)
+	if err != nil {
+		return nil, fmt.Errorf("chats of %s: %w", space, err)
+	}
+	return slices.DeleteFunc(all, func(c spaces.Mapping) bool { return !c.Live }), nil
+}
+
+// Account returns the placements of all chats of an account, each space once.
+func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.Placement, error) {
+	all, err := m.chats.Chats(ctx, account, "")
+	if err != nil {
+		return nil, fmt.Errorf("chats of %s: %w", account, err)
+	}
+	var places []spaces.Placement
+	for _, c := range all {
+		p := spaces.Placement{Space: c.Space, Object: c.Object}
+		if !slices.Contains(places, p) {
+			places = append(places, p)
+		}
+	}
+	return places, nil
+}
+
+// Open makes sure of a space with its chats, as [Directory.Open] does.
+func (m *SpaceMapping) Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error) {
+	p, err := m.directory.Open(ctx, o)
+	if err != nil {
+		return p, fmt.Errorf("open space %q: %w", o.Name, err)
+	}
+	for _, c := range o.Chats {
+		m.forget(c.Account, c.Chat)
+	}
+	return p, nil
+}
+
+// Migrate moves a chat to its new id. A chat that is mapped to nothing, or was
+// moved before, is no error.
+func (m *SpaceMapping) Migrate(ctx context.Context, account, from, to string, at time.Time) error {
+	err := m.directory.Migrate(ctx, account, from, to, at)
+	m.forget(account, from)
+	m.forget(account, to)
+	if err != nil && !errors.Is(err, ErrUnmapped) {
+		return fmt.Errorf("migrate chat %s to %s: %w", from, to, err)
+	}
+	return nil
+}
+
+// Live notes that a chat can or cannot be reached. A chat that is mapped to
+// nothing is no error.
+func (m *SpaceMapping) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
+	err := m.directory.Live(ctx, account, chat, live, reason, at)
+	m.forget(account, chat)
+	if err != nil && !errors.Is(err, ErrUnmapped) {
+		return fmt.Errorf("note chat %s live=%t: %w", chat, live, err)
+	}
+	return nil
+}
+
+func (m *SpaceMapping) forget(account, chat string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.placed, chatKey{account, chat})
+}

@@ -1,0 +1,153 @@
+package activity
+
+import (
+	"crypto/subtle"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The bounds of pairing (SECURITY S2).
+const (
+	PairingTTL    = 10 * time.Minute // how long a code is good
+	MaxPending    = 3                // codes an account may have out at once
+	MaxWrong      = 5                // wrong codes before the desk locks
+	PairingLock   = time.Hour        // how long it stays locked
+	pairingLength = 8
+)
+
+// pairingAlphabet has 32 characters, none of which is taken for another when
+// read aloud or copied by hand: no 0 and O, no 1 and I.
+const pairingAlphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+// The errors of the desk.
+var (
+	ErrTooManyPending = errors.New("too many pairings are pending")
+	ErrNoPairing      = errors.New("no pending pairing has this code")
+	ErrDeskLocked     = errors.New("too many wrong codes, try again later")
+)
+
+// A Pairing is a person who asks to be let in, known by an immutable id and
+// bound to the chat they asked in.
+type Pairing struct {
+	Code    string    `json:"code"`
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"`
+	Scope   string    `json:"scope,omitempty"`
+	Name    string    `json:"name,omitempty"` // for the approver's eyes; decides nothing
+	Expires time.Time `json:"expires"`
+}
+
+// same reports whether both are about the same person in the same chat.
+func (p Pairing) same(q Pairing) bool {
+	return p.Account == q.Account && p.Chat == q.Chat && p.User == q.User && p.Scope == q.Scope
+}
+
+// An Admission is a pairing that somebody with the right has approved.
+type Admission struct {
+	Pairing
+	Circle spaces.CircleID `json:"circle,omitempty"` // of the chat's space; empty: one of its own
+	At     time.Time       `json:"at"`
+}
+
+// A Desk is where pairings are begun and approved. It is a plain value whose
+// methods are the whole of the rules; [Pairings] keeps it. The zero Desk is
+// empty. The JSON form is its stored form.
+type Desk struct {
+	Pending  []Pairing   `json:"pending,omitempty"`
+	Admitted []Admission `json:"admitted,omitempty"`
+	Wrong    int         `json:"wrong,omitempty"` // wrong codes since the last good one
+	Locked   time.Time   `json:"locked,omitzero"` // no code is looked at before this
+}
+
+// Begin notes that somebody asks and returns their pending pairing: the one they
+// have, or p with its expiry set. It fails with [ErrTooManyPending] when the
+// account has as many codes out as it may.
+func (d *Desk) Begin(p Pairing, at time.Time) (Pairing, error) {
+	d.expire(at)
+	ofAccount := 0
+	for _, q := range d.Pending {
+		if q.same(p) {
+			return q, nil
+		}
+		if q.Account == p.Account {
+			ofAccount++
+		}
+	}
+	if ofAccount >= MaxPending {
+		return Pairing{}, ErrTooManyPending
+	}
+	p.Expires = at.Add(PairingTTL)
+	d.Pending = append(d.Pending, p)
+	return p, nil
+}
+
+// Approve lets the person in whose code this is, once. Case, spaces and hyphens
+// in code do not matter. It fails with [ErrNoPairing], which counts as a wrong
+// guess, and with [ErrDeskLocked] without looking at the code.
+func (d *Desk) Approve(code string, circle spaces.CircleID, at time.Time) (Admission, error) {
+	if at.Before(d.Locked) {
+		return Admission{}, ErrDeskLocked
+	}
+	d.expire(at)
+	code = plainCode(code)
+	i := slices.IndexFunc(d.Pending, func(p Pairing) bool {
+		return subtle.ConstantTimeCompare([]byte(p.Code), []byte(code)) == 1
+	})
+	if i < 0 {
+		d.Wrong++
+		if d.Wrong >= MaxWrong {
+			d.Wrong, d.Locked = 0, at.Add(PairingLock)
+		}
+		return Admission{}, ErrNoPairing
+	}
+	a := Admission{Pairing: d.Pending[i], Circle: circle, At: at}
+	a.Code = ""
+	d.Pending = slices.Delete(d.Pending, i, i+1)
+	d.Admitted = append(d.Admitted, a)
+	d.Wrong = 0
+	return a, nil
+}
+
+// Admission returns the admission of a person in a chat. An empty user stands
+// for the platform itself and is admitted where anybody is.
+func (d *Desk) Admission(account, chat, scope, user string) (Admission, bool) {
+	for _, a := range d.Admitted {
+		if a.Account == account && a.Chat == chat && (user == "" || a.User == user && a.Scope == scope) {
+			return a, true
+		}
+	}
+	return Admission{}, false
+}
+
+// expire drops the pairings whose time is over.
+func (d *Desk) expire(at time.Time) {
+	d.Pending = slices.DeleteFunc(d.Pending, func(p Pairing) bool { return !at.Before(p.Expires) })
+}
+
+// newCode draws a code: 40 bits of random.
+func newCode(random io.Reader) (string, error) {
+	var b [pairingLength]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", err
+	}
+	for i := range b {
+		b[i] = pairingAlphabet[b[i]%byte(len(pairingAlphabet))]
+	}
+	return string(b[:]), nil
+}
+
+// shownCode is a code as people read it: ABCD-EFGH.
+func shownCode(code string) string {
+	return code[:len(code)/2] + "-" + code[len(code)/2:]
+}
+
+// plainCode undoes what people do to a code on its way.
+func plainCode(shown string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(shown))
+}

@@ -1,0 +1,68 @@
+package activity
+
+import "time"
+
+// LineState says how an account stands.
+type LineState string
+
+// The states of a line.
+const (
+	LineConnecting    LineState = "connecting"    // not yet heard, or lost and coming back
+	LineConnected     LineState = "connected"     // heard lately: the only healthy state
+	LineDegraded      LineState = "degraded"      // not heard for too long; it keeps trying
+	LineMisconfigured LineState = "misconfigured" // the credentials are dead until they change
+	LineConflict      LineState = "conflict"      // somebody else receives with our credentials
+)
+
+// A Status is a line as it stands at one moment.
+type Status struct {
+	Name    string // of the entry in the configuration
+	Account string // account key; empty before the first connection
+	Handle  string // what people write after @
+	State   LineState
+	Since   time.Time // when it came into this state
+	Heard   time.Time // when the platform last proved to be there; zero if never
+	Reason  string    // why it is not connected; empty when it is
+	Paused  string    // why nothing is sent; empty when sending works
+	Tally   Tally
+}
+
+// Status returns how the line stands now. It may be called at any time.
+func (l *Line) Status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Status{Name: l.o.Name, State: l.state, Since: l.since, Reason: l.reason}
+	if s.State == "" {
+		s.State = LineConnecting
+	}
+	if l.in != nil {
+		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
+		s.Heard, s.Tally, s.Paused = l.in.LastHeard(), l.in.Tally(), l.out.Paused()
+	}
+	return s
+}
+
+// become notes a change of state and says it once.
+func (l *Line) become(state LineState, reason string) {
+	l.mu.Lock()
+	same := l.state == state && l.reason == reason
+	moved := l.state != state
+	l.state, l.reason = state, reason
+	if moved {
+		l.since = time.Now()
+	}
+	l.mu.Unlock()
+	switch {
+	case same:
+	case state == LineConnected || state == LineConnecting && reason == "":
+		l.logger.Info("line state", "state", string(state))
+	default:
+		l.logger.Warn("line state", "state", string(state), "reason", reason)
+	}
+}
+
+func (l *Line) stands() LineState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}

@@ -1,0 +1,173 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// postNamespace is where the keys of posts are made; it never changes.
+var postNamespace = uuid.MustParse("6f1f6f0e-6c1f-5d0a-9c1b-2f4b1d9f7a10")
+
+// A step is one call to the platform on behalf of an action.
+type step struct {
+	// do makes the call and returns the message it made, if it made one.
+	do func(ctx context.Context) (adapters.Receipt, error)
+	// repeatable is true when a second copy of the call changes nothing, so that an
+	// unknown outcome is simply tried again.
+	repeatable bool
+}
+
+// steps returns the calls an action takes, in order. They are the same for the
+// same action, so that a restart goes on at the step it had reached. A failure
+// that is the platform's nature, not the moment's, is an [*adapters.Error].
+func (e *Egress) steps(ctx context.Context, a spaces.Action) ([]step, error) {
+	switch a.Kind {
+	case spaces.ActSend:
+		return e.sending(ctx, a)
+	case spaces.ActEdit:
+		return e.editing(ctx, a)
+	case spaces.ActDelete:
+		return e.deleting(ctx, a)
+	case spaces.ActReact:
+		return e.reacting(ctx, a)
+	}
+	return nil, cannot("act", "do "+string(a.Kind))
+}
+
+// cannot is the error for what this platform has no call for.
+func cannot(op, what string) error {
+	return &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("this platform cannot %s", what)}
+}
+
+// gone is the error for a message that is not in the chat.
+func gone(op string) error {
+	return &adapters.Error{Kind: adapters.NoTarget, Op: op, Err: fmt.Errorf("the message never arrived in this chat")}
+}
+
+func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
+	parts := e.adapter.Split(a.Text)
+	if len(parts) == 0 {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
+	}
+	answered := ""
+	if a.Target != "" {
+		refs, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
+		if err != nil {
+			return nil, fmt.Errorf("find message answered: %w", err)
+		}
+		if len(refs) > 0 {
+			answered = refs[0].Message
+		}
+	}
+	steps := make([]step, len(parts))
+	for i, text := range parts {
+		steps[i] = e.post(a, i, text, answered)
+		answered = "" // only the first part answers
+	}
+	return steps, nil
+}
+
+// post returns the step that sends one part.
+func (e *Egress) post(a spaces.Action, part int, text, answered string) step {
+	return step{do: func(ctx context.Context) (adapters.Receipt, error) {
+		return e.adapter.Send(ctx, adapters.Post{
+			Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part),
+		})
+	}}
+}
+
+// postKey is the same for every attempt at a part, and no other part's.
+func postKey(a spaces.ActionID, part int) string {
+	return uuid.NewSHA1(postNamespace, fmt.Appendf(nil, "%s/%d", a, part)).String()
+}
+
+// editing replaces a message part by part: parts that stood there are edited,
+// further ones posted, and those no longer needed deleted.
+func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
+	if e.editor == nil {
+		return nil, cannot("edit", "edit messages")
+	}
+	refs, err := e.target(ctx, a, "edit")
+	if err != nil {
+		return nil, err
+	}
+	parts := e.adapter.Split(a.Text)
+	if len(parts) == 0 {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
+	}
+	var steps []step
+	for i, text := range parts {
+		if i >= len(refs) {
+			steps = append(steps, e.post(a, i, text, ""))
+			continue
+		}
+		steps = append(steps, silent(func(ctx context.Context) error { return e.editor.Edit(ctx, e.ref(a, refs[i]), text) }))
+	}
+	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
+		steps = append(steps, e.removal(a, refs[i]))
+	}
+	return steps, nil
+}
+
+func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]step, error) {
+	if e.deleter == nil {
+		return nil, cannot("delete", "delete messages")
+	}
+	refs, err := e.target(ctx, a, "delete")
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, r := range refs {
+		steps = append(steps, e.removal(a, r))
+	}
+	return steps, nil
+}
+
+// removal deletes one part. One that is gone already is as good as deleted.
+func (e *Egress) removal(a spaces.Action, r spaces.Ref) step {
+	return silent(func(ctx context.Context) error {
+		err := e.deleter.Delete(ctx, e.ref(a, r))
+		if err != nil && adapters.KindOf(err) == adapters.NoTarget {
+			return nil
+		}
+		return err
+	})
+}
+
+func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]step, error) {
+	if e.reactor == nil {
+		return nil, cannot("react", "react to messages")
+	}
+	refs, err := e.target(ctx, a, "react")
+	if err != nil {
+		return nil, err
+	}
+	return []step{silent(func(ctx context.Context) error { return e.reactor.React(ctx, e.ref(a, refs[0]), a.Text) })}, nil
+}
+
+// target returns where the action's message stands in its chat.
+func (e *Egress) target(ctx context.Context, a spaces.Action, op string) ([]spaces.Ref, error) {
+	refs, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
+	if err != nil {
+		return nil, fmt.Errorf("find message to %s: %w", op, err)
+	}
+	if len(refs) == 0 {
+		return nil, gone(op)
+	}
+	return refs, nil
+}
+
+func (e *Egress) ref(a spaces.Action, r spaces.Ref) adapters.Ref {
+	return adapters.Ref{Chat: a.Chat, Thread: string(a.Thread), Message: r.Message}
+}
+
+// silent is a step that makes no message and may be repeated.
+func silent(do func(ctx context.Context) error) step {
+	return step{repeatable: true, do: func(ctx context.Context) (adapters.Receipt, error) { return adapters.Receipt{}, do(ctx) }}
+}

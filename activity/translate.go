@@ -1,0 +1,224 @@
+package activity
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A setting is what an update is translated into: whose account saw it, where
+// it goes, and who speaks for the account there.
+type setting struct {
+	account adapters.Account
+	place   spaces.Placement
+	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of nobody
+	source  string         // identity of the update in the record, see source
+	at      time.Time      // when we learned of it
+}
+
+// source returns the identity of an update's content in the record. Of a chat
+// that is mapped to several spaces only the first mapping bears the plain one.
+func source(a adapters.Account, u adapters.Update, place int, space spaces.SpaceID) string {
+	s := a.Key() + "|" + u.Key
+	if place > 0 {
+		s += "@" + string(space)
+	}
+	return s
+}
+
+// translate returns the facts that an update holds, in order; none when it says
+// nothing new. It is pure and total: what cannot be read becomes
+// [spaces.Unreadable]. Changes of the map itself (migrated, linked, unlinked)
+// are the directory's to record.
+func translate(u adapters.Update, s setting) []spaces.Incoming {
+	switch b := u.Body.(type) {
+	case adapters.Message:
+		return s.message(u, b)
+	case adapters.Edit:
+		return s.about(u, b.New.ID, func(ref spaces.Ref) spaces.Body {
+			return spaces.Edited{Ref: ref, Text: cutText(b.New.Text, maxText)}
+		})
+	case adapters.Delete:
+		return s.deleted(u, b)
+	case adapters.Reaction:
+		return s.reactions(u, b)
+	case adapters.Joined:
+		return s.members(u, b.People, u.From, spaces.Joined{})
+	case adapters.Left:
+		by := b.By
+		if by.ID == "" {
+			by = u.From
+		}
+		return s.members(u, b.People, by, spaces.Left{})
+	case adapters.Renamed:
+		return s.one(u, spaces.Renamed{Title: cutText(b.Title, maxName)})
+	case adapters.Pinned:
+		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Pinned{Ref: ref} })
+	case adapters.Unpinned:
+		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Unpinned{Ref: ref} })
+	case adapters.Gap:
+		return s.one(u, spaces.Gap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: cutText(b.Reason, maxName)})
+	case adapters.Unreadable:
+		return s.unreadable(u, b.Kind, b.Reason)
+	case adapters.Migrated, adapters.Linked, adapters.Unlinked:
+		return nil
+	}
+	return s.unreadable(u, "", "the update has no body")
+}
+
+// one returns the incoming for a fact that stands for the whole update.
+func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
+	object := s.place.Object
+	if object == "" {
+		object = spaces.ChatObject
+	}
+	return []spaces.Incoming{{
+		Event: spaces.Event{
+			Space:  s.place.Space,
+			Branch: spaces.Primary,
+			Object: object,
+			Thread: spaces.ThreadID(u.Thread.ID),
+			At:     plausible(u.At, s.at),
+			RecvAt: s.at,
+			Source: s.source,
+			Body:   body,
+		},
+		From: identity(s.account, u.From),
+	}}
+}
+
+// several returns one incoming a body; all but the first have a source of their own.
+func (s setting) several(u adapters.Update, bodies []spaces.Body) []spaces.Incoming {
+	var out []spaces.Incoming
+	for i, b := range bodies {
+		item := s.one(u, b)[0]
+		if i > 0 {
+			item.Event.Source += "#" + strconv.Itoa(i)
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// about returns the incoming for a fact about one message.
+func (s setting) about(u adapters.Update, message string, body func(spaces.Ref) spaces.Body) []spaces.Incoming {
+	if message == "" || u.Chat.ID == "" {
+		return s.unreadable(u, "", "it is about a message and does not say which")
+	}
+	return s.one(u, body(s.ref(u, message)))
+}
+
+func (s setting) ref(u adapters.Update, message string) spaces.Ref {
+	return spaces.Ref{Account: s.account.Key(), Chat: u.Chat.ID, Message: message}
+}
+
+func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incoming {
+	if m.ID == "" || u.Chat.ID == "" {
+		return s.unreadable(u, "message", "it has no id or no chat")
+	}
+	said := spaces.Said{
+		Text:        cutText(m.Text, maxText),
+		Ref:         s.ref(u, m.ID),
+		ToUs:        m.ToUs,
+		Attachments: attachments(m.Attachments),
+		Forwarded:   cutText(m.Forwarded, maxName),
+	}
+	if m.ReplyTo != "" {
+		said.ReplyRef = s.ref(u, m.ReplyTo)
+	}
+	if m.Command != nil {
+		said.Command, said.Args = cutText(m.Command.Name, maxName), cutText(m.Command.Args, maxText)
+	}
+	people := cutList(m.Mentions)
+	for _, p := range people {
+		if isUs(s.account, p) && s.agent != "" {
+			said.Mentions = []spaces.EntityID{s.agent.Entity()}
+		}
+	}
+	item := s.one(u, said)[0]
+	item.Mentions = others(s.account, people)
+	item.Ref, item.ReplyRef = said.Ref, said.ReplyRef
+	return []spaces.Incoming{item}
+}
+
+func attachments(seen []adapters.Attachment) []spaces.Attachment {
+	var out []spaces.Attachment
+	for _, a := range cutList(seen) {
+		out = append(out, spaces.Attachment{
+			Kind: cutText(a.Kind, maxName),
+			ID:   a.ID,
+			Name: cutText(a.Name, maxName),
+			MIME: cutText(a.MIME, maxName),
+			Size: max(a.Size, 0),
+		})
+	}
+	return out
+}
+
+func (s setting) deleted(u adapters.Update, d adapters.Delete) []spaces.Incoming {
+	var bodies []spaces.Body
+	for _, m := range d.Messages {
+		if m != "" && u.Chat.ID != "" {
+			bodies = append(bodies, spaces.Deleted{Ref: s.ref(u, m)})
+		}
+	}
+	if len(bodies) == 0 {
+		return s.unreadable(u, "delete", "it does not say which messages")
+	}
+	return s.several(u, bodies)
+}
+
+// reactions returns what changed between the sets of emoji before and after.
+func (s setting) reactions(u adapters.Update, r adapters.Reaction) []spaces.Incoming {
+	if r.Message == "" || u.Chat.ID == "" {
+		return s.unreadable(u, "reaction", "it does not say on which message")
+	}
+	ref := s.ref(u, r.Message)
+	var bodies []spaces.Body
+	for _, emoji := range missing(r.Old, r.New) {
+		bodies = append(bodies, spaces.Unreacted{Ref: ref, Emoji: emoji})
+	}
+	for _, emoji := range missing(r.New, r.Old) {
+		bodies = append(bodies, spaces.Reacted{Ref: ref, Emoji: emoji})
+	}
+	return s.several(u, bodies)
+}
+
+// missing returns the emoji of from that are not in other, each once.
+func missing(from, other []string) []string {
+	seen := map[string]bool{"": true}
+	for _, emoji := range other {
+		seen[cutText(emoji, maxEmoji)] = true
+	}
+	var out []string
+	for _, emoji := range cutList(from) {
+		emoji = cutText(emoji, maxEmoji)
+		if !seen[emoji] {
+			seen[emoji] = true
+			out = append(out, emoji)
+		}
+	}
+	return out
+}
+
+// members returns the incoming for people who came or went. That we came or
+// went ourselves is told by linked and unlinked.
+func (s setting) members(u adapters.Update, people []adapters.Person, by adapters.Person, body spaces.Body) []spaces.Incoming {
+	who := others(s.account, people)
+	if len(who) == 0 {
+		return nil
+	}
+	item := s.one(u, body)[0]
+	item.From, item.Who = identity(s.account, by), who
+	return []spaces.Incoming{item}
+}
+
+func (s setting) unreadable(u adapters.Update, what, reason string) []spaces.Incoming {
+	return s.one(u, spaces.Unreadable{
+		What:   cutText(what, maxName),
+		Reason: cutText(reason, maxName),
+		Raw:    u.Raw[:min(len(u.Raw), maxRaw)],
+	})
+}
