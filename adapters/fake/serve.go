@@ -13,11 +13,12 @@ import (
 // every connection at once, as a machine does that is switched off, and returns
 // nil. Any other end is an error.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
+	lasting := context.WithoutCancel(ctx) // a request ends with its connection, not before it
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
+		BaseContext:       func(net.Listener) context.Context { return lasting },
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(ln) }()

@@ -106,7 +106,7 @@ type bucket struct {
 }
 
 func (b *bucket) wait(now time.Time) time.Duration {
-	return b.full.Sub(now) - time.Duration(b.burst-1)*b.every
+	return max(b.full.Sub(now), 0) - time.Duration(b.burst-1)*b.every
 }
 
 func (b *bucket) spend(now time.Time) {

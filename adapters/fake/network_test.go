@@ -1,0 +1,101 @@
+package fake_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
+	n := new(fake.Network)
+	if c, err := n.DialContext(t.Context(), "tcp", "nobody.test:80"); err == nil {
+		t.Errorf("connected to %v", c.RemoteAddr())
+	}
+	ln, err := n.Listen("somebody.test:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Listen("somebody.test"); err == nil {
+		t.Error("a second listener got the same name")
+	}
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.DialContext(t.Context(), "tcp", "somebody.test:80"); err == nil {
+		t.Error("connected to a closed listener")
+	}
+	again, err := n.Listen("somebody.test")
+	if err != nil {
+		t.Fatalf("the name was not freed: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADialEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := new(fake.Network)
+		ln, err := n.Listen("busy.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if _, err := n.DialContext(ctx, "tcp", "busy.test"); err == nil || time.Since(start) != time.Second {
+			t.Errorf("after %s: %v; want an error after 1s", time.Since(start), err)
+		}
+	})
+}
+
+func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fake.NewTelegram(fake.Options{})
+		w.AddBot(fake.BotProfile{Token: "77:secret", Username: "ada_bot"})
+		n := new(fake.Network)
+		ln, err := n.Listen("telegram.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- w.Serve(ctx, ln) }()
+		c := client{http: n.Client(), base: "http://telegram.test", token: "77:secret"}
+		polled := make(chan error, 1)
+		bg := t.Context()
+		go func() {
+			_, err := c.try(bg, "getUpdates", fields{"timeout": "50"})
+			polled <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if err := <-polled; err == nil {
+			t.Error("a poll outlived the server")
+		}
+		if _, err := n.DialContext(t.Context(), "tcp", "telegram.test"); err == nil {
+			t.Error("the server still listens")
+		}
+	})
+}
+
+func TestServeReturnsTheListenersError(t *testing.T) {
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := fake.NewTelegram(fake.Options{}).Serve(t.Context(), ln); err == nil {
+		t.Error("serving on a closed listener succeeded")
+	}
+}
