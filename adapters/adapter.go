@@ -44,7 +44,8 @@ type Sink interface {
 	Heard(at time.Time)
 }
 
-// A Batch is what one read of the platform gave.
+// A Batch is what one read of the platform gave. One without updates only moves
+// the cursor.
 type Batch struct {
 	Updates []Update
 	// Cursor is where Receive resumes once this batch is durable. Opaque to all
@@ -64,12 +65,14 @@ type Account struct {
 // the configuration keeps its chats because they hang on this key.
 func (a Account) Key() string { return a.Platform + ":" + a.ID }
 
-// An Editor can replace the words of a message it sent.
+// An Editor can replace the words of a message it sent. The text is CommonMark,
+// not a part of [Adapter.Split]; what one message cannot hold is cut, visibly.
+// An edit that changes nothing is success.
 type Editor interface {
 	Edit(ctx context.Context, m Ref, text string) error
 }
 
-// A Deleter can delete a message.
+// A Deleter can delete a message. One that is gone already is success.
 type Deleter interface {
 	Delete(ctx context.Context, m Ref) error
 }

@@ -11,9 +11,9 @@ type Update struct {
 	// Minted by the adapter, unique within the account.
 	Key    string
 	Chat   Chat
-	Thread Thread // zero outside threads
-	From   Person // who did it; zero when the platform does not say
-	At     time.Time
+	Thread Thread    // zero outside threads
+	From   Person    // who did it; zero when the platform does not say
+	At     time.Time // zero when the platform does not say
 	Body   Body
 	// Raw is the platform's own form, kept for what we could not read. May be nil.
 	Raw []byte
