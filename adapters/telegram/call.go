@@ -23,7 +23,7 @@ type answer struct {
 	written    bool
 	status     int
 	retryAfter string // the header, for answers that are not Telegram's own
-	body       []byte
+	whole      []byte // the body, once it was read to its end
 }
 
 // call makes one request and reads its result as a T. A nil error means that
@@ -74,14 +74,15 @@ func (c *Client) exchange(ctx context.Context, seen *answer) doer {
 		defer resp.Body.Close()
 		seen.status = resp.StatusCode
 		seen.retryAfter = resp.Header.Get("Retry-After")
-		seen.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 		if err != nil {
 			return nil, err
 		}
-		if len(seen.body) > maxAnswer {
+		if len(body) > maxAnswer {
 			return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
 		}
-		resp.Body = io.NopCloser(bytes.NewReader(seen.body))
+		seen.whole = body
+		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
 }

@@ -96,36 +96,36 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 
-	cases := map[string]func(t *testing.T) string{
-		"dial": func(*testing.T) string { return dead },
-		"DNS":  func(*testing.T) string { return "http://nowhere.invalid" },
-		"TLS":  func(*testing.T) string { return strings.Replace(plain.URL, "http:", "https:", 1) },
-		"timeout": func(t *testing.T) string {
+	cases := map[string]func() string{
+		"dial": func() string { return dead },
+		"DNS":  func() string { return "http://nowhere.invalid" },
+		"TLS":  func() string { return strings.Replace(plain.URL, "http:", "https:", 1) },
+		"timeout": func() string {
 			return serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		},
-		"cut off": func(t *testing.T) string {
+		"cut off": func() string {
 			return serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		},
-		"redirect": func(t *testing.T) string {
+		"redirect": func() string {
 			return serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/again", 307) })
 		},
-		"400": func(t *testing.T) string {
+		"400": func() string {
 			return serve(t, echo(400, "", `{"ok":false,"error_code":400,"description":"Bad Request: URL"}`))
 		},
-		"401": func(t *testing.T) string {
+		"401": func() string {
 			return serve(t, echo(401, "", `{"ok":false,"error_code":401,"description":"Unauthorized URL"}`))
 		},
-		"409": func(t *testing.T) string {
+		"409": func() string {
 			return serve(t, echo(409, "", `{"ok":false,"error_code":409,"description":"Conflict URL"}`))
 		},
-		"502":     func(t *testing.T) string { return serve(t, echo(502, "", `<html>URL</html>`)) },
-		"no JSON": func(t *testing.T) string { return serve(t, echo(200, "", `URL`)) },
+		"502":     func() string { return serve(t, echo(502, "", `<html>URL</html>`)) },
+		"no JSON": func() string { return serve(t, echo(200, "", `URL`)) },
 	}
 	for name, server := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			c, err := New(Options{
-				Token: testToken, APIURL: server(t), CallTimeout: 200 * time.Millisecond,
+				Token: testToken, APIURL: server(), CallTimeout: 200 * time.Millisecond,
 				Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
 			if err != nil {

@@ -50,18 +50,18 @@ func (c *Client) judgeForeign(out *adapters.Error, seen answer, err error) {
 	out.Err = scrub(c.token, seen.status, err)
 }
 
-// scrubbed is a foreign error in words free of the token. It unwraps to nothing
+// scrubbedError is a foreign error in words free of the token. It unwraps to nothing
 // but the context's errors, because the original may hold the URL.
-type scrubbed struct {
+type scrubbedError struct {
 	text  string
 	cause error
 }
 
 // Error returns the words.
-func (e *scrubbed) Error() string { return e.text }
+func (e *scrubbedError) Error() string { return e.text }
 
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
-func (e *scrubbed) Unwrap() error { return e.cause }
+func (e *scrubbedError) Unwrap() error { return e.cause }
 
 // scrub keeps of err only its words without the token, and whether the context ended it.
 func scrub(token adapters.Secret, status int, err error) error {
@@ -69,7 +69,7 @@ func scrub(token adapters.Secret, status int, err error) error {
 	if status != 0 {
 		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
 	}
-	out := &scrubbed{text: token.Scrub(text)}
+	out := &scrubbedError{text: token.Scrub(text)}
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, cause) {
 			out.cause = cause

@@ -69,8 +69,8 @@ func openLine(b *strings.Builder, line string) string {
 
 // escapeLine writes the words of one line; ends tells that a line break follows.
 func escapeLine(b *strings.Builder, line string, ends bool) {
-	for i := 0; i < len(line); i++ {
-		if strings.IndexByte("\\`*_~[]<&|", line[i]) >= 0 && special(line, i, ends) {
+	for i := range len(line) {
+		if strings.IndexByte("\\`*_~]<&|", line[i]) >= 0 && special(line, i, ends) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(line[i])
@@ -87,8 +87,8 @@ func special(line string, i int, ends bool) bool {
 	switch line[i] {
 	case '\\':
 		return isPunct(next) || next == 0
-	case '`', '[':
-		return line[i] == '`'
+	case '`':
+		return true
 	case ']':
 		return next == '(' || next == ':' || next == '['
 	case '<':
@@ -98,7 +98,7 @@ func special(line string, i int, ends bool) bool {
 	case '|':
 		return next == '|' || i > 0 && line[i-1] == '|' || next == 0 || i == 0
 	case '_':
-		return !(alone(line, i) || between(line, i, isWordRune))
+		return !alone(line, i) && !between(line, i, isWordRune)
 	default: // * and ~
 		return !alone(line, i)
 	}

@@ -62,7 +62,7 @@ func (m *message) update() adapters.Update {
 // of a topic names a chain of replies in an ordinary supergroup: no thread.
 func (m *message) thread() adapters.Thread {
 	told := m.TopicCreated != nil || m.TopicEdited != nil
-	if m.ThreadID == 0 || !(m.IsTopic || told) {
+	if m.ThreadID == 0 || (!m.IsTopic && !told) {
 		return adapters.Thread{}
 	}
 	t := adapters.Thread{ID: formatID(m.ThreadID)}

@@ -87,17 +87,41 @@ func (c *Client) updates(ctx context.Context, at position) ([]json.RawMessage, e
 	if _, _, lost := at.lost(now); lost {
 		hold = 0
 	}
-	params := tgbotapi.Params{
-		"timeout":         strconv.Itoa(int(hold / time.Second)),
-		"limit":           "100",
-		"allowed_updates": allowedUpdates,
+	raw, spoiled, err := c.ask(ctx, at.ask(now), 100, hold)
+	if spoiled != nil {
+		raw, err = c.aroundSpoiled(ctx, at.ask(now))
 	}
-	if offset := at.ask(now); offset > 0 {
-		params["offset"] = formatID(offset)
-	}
-	raw, err := call[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Conflict {
 		e.Err = conflict(e.Err)
+	}
+	return raw, err
+}
+
+// ask makes one getUpdates call. An answer that came whole and is no JSON is
+// returned as spoiled, beside the error.
+func (c *Client) ask(ctx context.Context, offset int64, limit int, hold time.Duration) (raw []json.RawMessage, spoiled []byte, err error) {
+	params := tgbotapi.Params{
+		"timeout":         strconv.Itoa(int(hold / time.Second)),
+		"limit":           strconv.Itoa(limit),
+		"allowed_updates": allowedUpdates,
+	}
+	if offset > 0 {
+		params["offset"] = formatID(offset)
+	}
+	raw, seen, err := callSeen[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
+	if err != nil && seen.status/100 == 2 && updateID.Match(seen.whole) && !json.Valid(seen.whole) {
+		spoiled = seen.whole
+	}
+	return raw, spoiled, err
+}
+
+// aroundSpoiled asks for one update alone after an answer that does not parse as
+// a whole. If that one is what spoils the answer, the answer's bytes stand for
+// it: it is then recorded as unreadable, and those behind it are reached.
+func (c *Client) aroundSpoiled(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	raw, spoiled, err := c.ask(ctx, offset, 1, 0)
+	if spoiled != nil {
+		return []json.RawMessage{spoiled}, nil
 	}
 	return raw, err
 }

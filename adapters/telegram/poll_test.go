@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -251,6 +252,35 @@ func TestBadUpdateStopsNothing(t *testing.T) {
 		}
 		if got := s.calls("getUpdates")[1].Form.Get("offset"); got != "16" {
 			t.Errorf("next offset %s, want 16", got)
+		}
+	})
+}
+
+// R-All: malformed JSON is quarantined raw and the cursor advances.
+func TestUpdateThatSpoilsTheAnswerIsPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		updates := []string{says(10, "a"), `{"update_id":11,"message":{"text":"cut o}}`, says(12, "b")}
+		s := &script{t: t}
+		s.reply = func(a asked) (int, string) {
+			offset, _ := strconv.Atoi(a.Form.Get("offset"))
+			left := updates[min(max(offset-10, 0), 3):]
+			if a.Form.Get("limit") == "1" {
+				left = left[:min(1, len(left))]
+			}
+			if len(left) == 0 {
+				return hold, ""
+			}
+			return 200, result(left...)
+		}
+		to := &sink{}
+		if err := receive(t, s, to, "10", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"a", "b"}, texts(to.updates())); diff != "" {
+			t.Error(diff)
+		}
+		if got := to.updates(); len(got) != 3 || !strings.Contains(string(got[1].Raw), "cut o") {
+			t.Errorf("got %+v", got)
 		}
 	})
 }

@@ -3,7 +3,9 @@ package telegram
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -25,11 +27,9 @@ func (r reader) decode(raw json.RawMessage, atLeast int64) (id int64, updates []
 		if err != nil {
 			reason = err.Error()
 		}
-		var only struct {
-			ID *int64 `json:"update_id"`
-		}
-		if json.Unmarshal(raw, &only) == nil && only.ID != nil {
-			atLeast = *only.ID
+		if found := updateID.FindSubmatch(raw); found != nil {
+			n, _ := strconv.ParseInt(string(found[1]), 10, 64) // at most 18 digits
+			atLeast = n
 		}
 		return atLeast, []adapters.Update{unreadable(raw, atLeast, "", reason)}
 	}
@@ -84,6 +84,9 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	}
 	return updates
 }
+
+// updateID finds an update's id where JSON cannot be parsed.
+var updateID = regexp.MustCompile(`"update_id"\s*:\s*([0-9]{1,18})\b`)
 
 // unreadable keeps what could not be read, in its chat if that much can be told.
 func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Update {
