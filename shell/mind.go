@@ -27,12 +27,11 @@ type mind struct {
 	seats    []hud.Seat
 	self     *spaces.Self
 	keyframe *spaces.Keyframe
-	earlier  []spaces.ClosedCycle // absorbed by the keyframe
+	earlier  []spaces.ClosedCycle // absorbed by the keyframe; only while it is cut
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
 	lastUse  time.Time
 	lastEnd  time.Time // of a cycle
-	failures time.Time // failed deliveries up to then were shown
 	cut      string    // cause of a cut that is owed; empty: none
 }
 
@@ -135,10 +134,11 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		m.mu.Unlock()
 		return nil
 	}
-	room, after := seat.Room, seat.Room.Upto()
+	room, after, cursor := seat.Room, seat.Room.Upto(), seat.Uplink.Cursor
 	m.mu.Unlock()
 
 	people := first
+	var gone []erased
 	for {
 		events, err := m.shell.Record.Events(ctx, id, spaces.Primary, after, page)
 		if err != nil {
@@ -146,6 +146,9 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		}
 		m.mu.Lock()
 		for _, e := range events {
+			if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
+				gone = append(gone, words)
+			}
 			room.Apply(e)
 			people = people || changesPeople(room, e)
 		}
@@ -154,6 +157,11 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 			break
 		}
 		after = events[len(events)-1].Seq
+	}
+	for _, w := range gone {
+		if err := m.redact(ctx, w); err != nil {
+			return err
+		}
 	}
 	if !people {
 		return nil
@@ -221,17 +229,13 @@ func (m *mind) load(ctx context.Context) error {
 	if keyframe != nil {
 		upto = keyframe.Upto
 	}
-	earlier, err := m.cycles(ctx, 0, upto, false)
-	if err != nil {
-		return err
-	}
 	closed, err := m.cycles(ctx, upto, 0, true)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.self, m.keyframe, m.earlier, m.closed, m.loaded = self, keyframe, earlier, closed, true
+	m.self, m.keyframe, m.closed, m.loaded = self, keyframe, closed, true
 	if n := len(closed); n > 0 {
 		m.lastEnd = closed[n-1].Ended
 	}

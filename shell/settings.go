@@ -95,3 +95,11 @@ type Options struct {
 	// Minds is how many minds are kept in memory between cycles. Default: 1024.
 	Minds int
 }
+
+// limits returns the sizes of the agent's view.
+func (s Settings) limits() hud.Limits {
+	return hud.Limits{
+		ContextTokens: s.ContextTokens, MaxOutputTokens: s.MaxOutput, RecallTokens: s.RecallTokens,
+		MinRecentCycles: s.MinCycles, HighWater: int(s.HighWater * 100), LowWater: int(s.LowWater * 100),
+	}
+}

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,13 +16,14 @@ type Shell struct {
 	agents    map[spaces.AgentID]*Agent
 	catalogue *Catalogue
 	minds     *minds
+	systems   systems
 
 	bell chan struct{} // something was rung, finished or cancelled
 
-	mu      sync.Mutex             // guards the fields below
-	rung    map[place]bool         // rung since the scheduler last looked
-	running map[place]*run         // cycles under way
-	load    map[spaces.Mind]int    // cycles under way by mind
+	mu      sync.Mutex          // guards the fields below
+	rung    map[place]bool      // rung since the scheduler last looked
+	running map[place]*run      // cycles under way
+	load    map[spaces.Mind]int // cycles under way by mind
 }
 
 // A place is the unit of claiming.
@@ -171,8 +173,13 @@ func (s *Shell) ready() []place {
 // serve claims and runs what waits at one place.
 func (s *Shell) serve(ctx context.Context, p place) {
 	defer s.finished(p)
+	judge, erased := s.judge(p), false
 	w, err := s.Inbox.Claim(ctx, Claim{
-		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Judge: s.judge(p),
+		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(),
+		Judge: func(j spaces.Judged) []spaces.Verdict {
+			erased = slices.ContainsFunc(j.Events, func(e spaces.Event) bool { return e.Body.Kind() == spaces.KindDeleted })
+			return judge(j)
+		},
 	})
 	switch {
 	case err != nil:
@@ -181,6 +188,10 @@ func (s *Shell) serve(ctx context.Context, p place) {
 		}
 	case w != nil:
 		s.run(ctx, p, w)
+	case erased: // nobody wakes, but the words must go from what is kept
+		if err := s.minds.get(p.mind).refresh(ctx, p.space); err != nil && ctx.Err() == nil {
+			s.Logger.Error("deleted words not redacted", "mind", p.mind.String(), "space", p.space, "error", err)
+		}
 	}
 }
 

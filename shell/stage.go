@@ -16,6 +16,7 @@ type stage struct {
 	wake     *spaces.Wake
 	view     *hud.View
 	active   spaces.SpaceID
+	upto     int64 // last event of the trigger space the agent was shown
 	system   string
 	settings Settings
 	strict   bool // speech fails when others spoke meanwhile
@@ -162,6 +163,7 @@ func (s *stage) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
 		Policy: spaces.ResendOnce, Expires: s.now.Add(s.settings.Expires),
 	}
 	if r.ID() == s.wake.Cycle.Space {
+		e.Seen = s.upto
 		e.Strict = s.strict && kind == spaces.ActSend
 		if n := len(s.wake.Events); n > 0 {
 			e.Thread = s.wake.Events[n-1].Thread

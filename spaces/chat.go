@@ -82,6 +82,15 @@ func (c *Chat) Find(id EventID) *Message {
 	return nil
 }
 
+// About returns the message that a body is about, or nil.
+func (c *Chat) About(b Body) *Message {
+	id, ref := Target(b)
+	if id == "" {
+		id = c.byRef[ref]
+	}
+	return c.Find(id)
+}
+
 // At returns the index of the message with that id, or -1.
 func (c *Chat) At(id EventID) int {
 	if i, ok := c.byID[id]; ok {

@@ -68,8 +68,9 @@ type Usage struct {
 	Calls     int `json:"calls"`
 }
 
-// Total returns the tokens that count against budgets.
-func (u Usage) Total() int { return u.Prompt + u.Output }
+// Total returns the tokens that count against budgets: a cached one costs about
+// a tenth of a fresh one, and counts so.
+func (u Usage) Total() int { return u.Prompt - u.Cached + u.Cached/10 + u.Output }
 
 // Add returns the sum of both.
 func (u Usage) Add(v Usage) Usage {

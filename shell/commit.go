@@ -1,0 +1,148 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// commitLimit bounds a commit that must happen although its caller is stopping.
+const commitLimit = 10 * time.Second
+
+// commit makes a step durable. learnt are those of its inner bodies that change
+// what the agent has: notes, goals, memories, bookmarks. What the model answered
+// is worth keeping even while the process stops, so the commit does not end
+// with ctx.
+func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []spaces.Body) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+	defer cancel()
+	now := time.Now()
+	sc.Lease, sc.Active, sc.Upto, sc.At = c.wake.Lease, c.active, c.upto, now
+	sc.Step = spaces.Step{
+		Cycle: c.wake.Cycle.ID, N: c.step, Phase: c.phase, State: spaces.StepDone,
+		Request: c.request, Usage: c.unsaved, At: now, Frame: c.plan,
+	}
+	if moves, ok := c.machine.Taken(); ok {
+		sc.Inner = append(sc.Inner[:len(sc.Inner):len(sc.Inner)], moves)
+	}
+	sc.Turns = append(c.pending[:len(c.pending):len(c.pending)], sc.Turns...)
+	if sc.Close != nil {
+		if sc.Close.Rest == "" && !sc.Close.Back {
+			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true
+		}
+		sc.Close.Denials, sc.Close.Manifest, sc.Close.Plan = c.denials, c.shell.catalogue.Hash(), c.plan
+	}
+	done, err := c.shell.Journal.Commit(ctx, sc)
+	if err != nil {
+		return fmt.Errorf("commit step %d: %w", c.step, err)
+	}
+	c.step++
+	c.turns = append(c.turns, sc.Turns...)
+	c.pending, c.unsaved, c.empty = nil, spaces.Usage{}, false
+	c.mind.learn(learnt, now)
+	c.join(done)
+	if sc.Close != nil && !sc.Close.Back {
+		c.closed(ctx, sc.Close, done.N, now)
+	}
+	return nil
+}
+
+// join takes rows that arrived meanwhile into the cycle.
+func (c *cycle) join(done spaces.Committed) {
+	for i, r := range done.Joined {
+		e := done.JoinedEvents[i]
+		c.wake.Rows = append(c.wake.Rows, r)
+		c.wake.Events = append(c.wake.Events, e)
+		c.wake.Consumed = append(c.wake.Consumed, spaces.Consumed{Event: e.ID, Root: e.Root, Depth: e.Depth, At: e.Seq})
+	}
+}
+
+// stop moves the machine to where the closing ends it.
+func (c *cycle) stop(cl *spaces.Closing) {
+	to := spaces.Idle
+	if cl.Stop == spaces.StopSleeping {
+		to = spaces.Sleeping
+	}
+	c.machine.must(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: time.Now()})
+}
+
+// rest closes the cycle. text is what the agent wrote last, if anything.
+func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string, text ...string) error {
+	cl := &spaces.Closing{Stop: stop, Detail: detail}
+	for _, t := range text {
+		if cl.Rest = restLine(t); cl.Rest == "" {
+			cl.Rest = clip(t, 400)
+		}
+	}
+	c.stop(cl)
+	return c.commit(ctx, spaces.StepCommit{Close: cl}, nil)
+}
+
+// closed takes the finished cycle into the mind's history and cuts the context
+// if that is due; the reply has already left.
+func (c *cycle) closed(ctx context.Context, cl *spaces.Closing, n int64, at time.Time) {
+	c.mind.end(c.wake.Cycle.ID, &spaces.ClosedCycle{
+		ID: c.wake.Cycle.ID, N: n, Space: c.wake.Cycle.Space, Rest: cl.Rest, Stop: cl.Stop, Ended: at, Turns: c.turns,
+	})
+	c.log.Info("cycle closed", "stop", cl.Stop, "detail", cl.Detail, "steps", c.step, "spoke", c.spoke, "denials", c.denials,
+		"tokens", c.usage.Prompt+c.usage.Output, "ms", at.Sub(c.began).Milliseconds())
+	c.shell.publish("mission_stop", string(cl.Stop), c.facts("detail", cl.Detail, "tokens", c.usage.Prompt+c.usage.Output, "steps", c.step))
+	if err := c.recutAfter(ctx); err != nil {
+		c.log.Error("context not cut", "error", err)
+	}
+}
+
+// The delays before a failed wake is tried again, by attempt.
+var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+
+// failed ends the cycle after a model call that will not succeed now. If the
+// agent has not spoken yet its rows go back for another attempt; otherwise what
+// is done stays done.
+func (c *cycle) failed(ctx context.Context, cause error) error {
+	switch {
+	case errors.Is(context.Cause(ctx), errCancelled):
+		return c.rest(ctx, spaces.StopCancelled, "stopped by a person")
+	case ctx.Err() != nil:
+		return nil // the process stops; the next one resumes here
+	}
+	kind := model.KindOf(cause)
+	stop := spaces.StopModelError
+	if kind.Retryable() {
+		stop = spaces.StopMaxRetries
+	}
+	if kind == model.Timeout {
+		stop = spaces.StopTimeout
+	}
+	if kind == model.Rejected || kind == model.TooLong {
+		c.mind.owe("guard") // the same transcript would be refused again
+	}
+	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
+	return c.abandon(ctx, stop, cause.Error())
+}
+
+// abandon closes the cycle without an answer.
+func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string) error {
+	attempts := 0
+	for _, r := range c.wake.Rows {
+		attempts = max(attempts, r.Attempts)
+	}
+	retry := time.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
+	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, RetryAt: retry}
+	sc := spaces.StepCommit{Close: cl}
+	if t := c.wake.Timer; t != nil && cl.Back {
+		again := *t
+		again.ID, again.Due = c.shell.NewID(), retry
+		sc.Timers = append(sc.Timers, again)
+	}
+	if cl.Back {
+		c.pending = nil // the next attempt shows it again
+	}
+	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging)
+	c.stop(cl)
+	c.shell.publish("mission_stop", string(stop), c.facts("detail", cl.Detail, "retry", cl.Back))
+	return c.commit(ctx, sc, nil)
+}

@@ -1,0 +1,224 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// errCancelled is the cause when a person ends a cycle.
+var errCancelled = errors.New("cancelled by a person")
+
+// A cycle is one wake on its way from start to rest. It belongs to one
+// goroutine.
+type cycle struct {
+	shell    *Shell
+	mind     *mind
+	place    place
+	wake     *spaces.Wake
+	settings Settings
+	machine  *Machine
+	log      *slog.Logger
+	began    time.Time
+	since    time.Time // end of the mind's last cycle: what failed after it is news
+
+	system string // the system message
+	fixed  int    // its tokens with those of the tools
+	nonce  string // of the tags dialect
+
+	step    int            // number of the next model call
+	phase   spaces.Phase   // it is in
+	active  spaces.SpaceID // where plain messages go
+	upto    int64          // last event of the trigger space that was shown
+	turns   []spaces.Turn  // committed
+	pending []spaces.Turn  // shown, not yet committed
+
+	usage   spaces.Usage // of all calls
+	unsaved spaces.Usage // of calls whose step is not committed
+	request string       // hash of the last frame
+	plan    []byte       // of the last frame
+	size    int          // of the last frame, in tokens
+	// recalled are the old lines shown beside the log, chosen once a cycle and
+	// again when something new is shown; nil until then.
+	recalled []hud.Recalled
+	denials  int
+	spoke    int             // effects committed
+	done     map[string]bool // acts already performed, to refuse repeating them
+	repairs  int             // steps that asked for nothing we could do
+	empty    bool            // the last answer was empty
+	reread   bool            // stale speech was shown once
+}
+
+// run lives one cycle. Whatever goes wrong in it stays in it: a panic becomes a
+// failed attempt.
+func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.mu.Lock()
+	s.running[p].cancel = cancel
+	s.mu.Unlock()
+
+	m := s.minds.get(w.Cycle.Mind)
+	c := s.newCycle(m, p, w)
+	defer func() {
+		if r := recover(); r != nil {
+			c.log.Error("cycle panicked", "panic", r, "stack", string(debug.Stack()))
+			c.abandon(ctx, spaces.StopCoordinator, "internal error")
+		}
+	}()
+	m.begin(w.Cycle.ID, w.Cycle.Space)
+	defer m.end(w.Cycle.ID, nil)
+	defer s.show(w)()
+
+	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
+	if err := c.live(ctx); err != nil && ctx.Err() == nil {
+		c.log.Error("cycle interrupted", "error", err) // it stays open and is resumed when its lease runs out
+	}
+}
+
+func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
+	settings := s.Settings(m.id.Agent, w.Cycle.Space)
+	system, fixed := s.prompt(m.agent, settings)
+	c := &cycle{
+		shell: s, mind: m, place: p, wake: w, settings: settings, log: s.log(w), began: time.Now(), since: m.rested(),
+		system: system, fixed: fixed, active: w.Cycle.Active, upto: w.Cycle.Upto,
+		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{},
+		machine: NewMachine(w.Cycle.ID, spaces.Idle),
+	}
+	if settings.Tags {
+		c.nonce = s.Nonce()
+	}
+	for _, st := range w.Steps {
+		if st.State == spaces.StepDone {
+			c.step = st.N + 1
+		}
+	}
+	return c
+}
+
+// live runs the phases from wherever the cycle stands.
+func (c *cycle) live(ctx context.Context) error {
+	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
+		return err
+	}
+	if err := c.recut(ctx); err != nil {
+		return err
+	}
+	if c.step == 0 && !c.settings.OnePhase {
+		c.move(spaces.Contemplating, "coordinator", c.wake.Cycle.Wake)
+		c.enter(spaces.Contemplation)
+		if ended, err := c.contemplate(ctx); ended || err != nil {
+			return err
+		}
+	} else {
+		c.move(spaces.Engaging, "coordinator", c.wake.Cycle.Wake)
+	}
+	c.enter(spaces.Engagement)
+	return c.engage(ctx)
+}
+
+func (c *cycle) enter(p spaces.Phase) {
+	c.phase = p
+	c.shell.publish("phase_change", string(p), c.facts())
+}
+
+func (c *cycle) move(to spaces.State, by, reason string) {
+	c.machine.must(to, Cause{By: by, Reason: reason, At: time.Now()})
+}
+
+// contemplate makes the call in which nothing leaves (commit 3a).
+func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
+	if ended, err := c.afford(ctx); ended || err != nil {
+		return ended, err
+	}
+	c.notice()
+	res, err := c.ask(ctx, true)
+	if err != nil {
+		return true, c.failed(ctx, err)
+	}
+	inner, turns := []spaces.Body{}, []spaces.Turn{}
+	if res.Text != "" {
+		inner = append(inner, spaces.Thought{Cycle: c.wake.Cycle.ID, Text: res.Text})
+		turns = append(turns, spaces.Turn{Role: spaces.RoleAssistant, Text: res.Text})
+	}
+	var learnt []spaces.Body
+	for _, s := range sections(res.Text) {
+		if s[0] == "goals" {
+			learnt = append(learnt, spaces.Goal{Text: s[1], Status: "active"})
+			continue
+		}
+		learnt = append(learnt, spaces.Noted{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
+	}
+	c.move(spaces.Engaging, "agent", "thought")
+	return false, c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns, Judge: c.shell.judge(c.place)}, learnt)
+}
+
+// engage lets the agent act until it rests (commit 3b, once a step).
+func (c *cycle) engage(ctx context.Context) error {
+	for {
+		if c.step >= c.settings.MaxSteps {
+			return c.rest(ctx, spaces.StopMaxSteps, "")
+		}
+		if ended, err := c.afford(ctx); ended || err != nil {
+			return err
+		}
+		if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
+			return err
+		}
+		c.notice()
+		res, err := c.ask(ctx, false)
+		if err != nil {
+			return c.failed(ctx, err)
+		}
+		if ended, err := c.decide(ctx, res); ended || err != nil {
+			return err
+		}
+	}
+}
+
+// notice shows what is new in the trigger space, or the timer that woke the
+// cycle, as a turn of the log.
+func (c *cycle) notice() {
+	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
+		what := "TIMER"
+		if t.Kind == spaces.TimerSleep {
+			what = "SLEEP OVER"
+		}
+		c.pending = append(c.pending, spaces.Turn{
+			Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + what + ": " + hud.Quote(t.Note) + " ← TRIGGER",
+		})
+	}
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seat := m.seat(c.wake.Cycle.Space)
+	if seat == nil || seat.Room.Upto() <= c.upto {
+		return
+	}
+	triggers := map[spaces.EventID]string{}
+	for i, e := range c.wake.Events {
+		triggers[e.ID] = c.wake.Rows[i].Reason
+	}
+	upto := seat.Room.Upto()
+	v := m.view(c)
+	v.Current = append(c.turns[:len(c.turns):len(c.turns)], c.pending...)
+	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers); turn.Text != "" {
+		c.pending = append(c.pending, turn)
+		c.recalled = nil
+	}
+	c.upto = upto
+}
+
+// facts returns the metadata of a live event about the cycle.
+func (c *cycle) facts(pairs ...any) map[string]any {
+	f := map[string]any{"cycle": string(c.wake.Cycle.ID), "mind": c.mind.id.String(), "space": string(c.wake.Cycle.Space)}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		f[pairs[i].(string)] = pairs[i+1]
+	}
+	return f
+}

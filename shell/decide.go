@@ -1,0 +1,212 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxRepairs is how often in one cycle the agent may ask for nothing we can do.
+const maxRepairs = 2
+
+// decide turns one answer into acts, or into rest.
+func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err error) {
+	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(res.Text)
+	if c.settings.Tags {
+		acts, text = fromTags(res.Text, c.nonce, c.step)
+	}
+	switch {
+	case len(acts) > 0:
+		return c.act(ctx, res, acts, text)
+	case res.Finish == model.Length:
+		return c.cutShort(ctx, text)
+	case text == "" && !c.empty:
+		c.empty = true // asked once more, then taken for silence (DELIVERY 2.8)
+		return false, nil
+	}
+	if text != "" {
+		c.pending = append(c.pending, spaces.Turn{Role: spaces.RoleAssistant, Text: text})
+	}
+	stop, detail := spaces.StopCompleted, ""
+	switch {
+	case c.spoke == 0 && text == "":
+		stop, detail = spaces.StopSilent, "empty answer"
+	case c.spoke == 0:
+		stop = spaces.StopSilent
+	}
+	return true, c.rest(ctx, stop, detail, text)
+}
+
+// act performs the acts of one step and makes them durable, all or none.
+func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text string) (ended bool, err error) {
+	st := c.stage()
+	inner := make([]spaces.Body, 0, 2*len(acts)+4)
+	said := spaces.Turn{Role: spaces.RoleAssistant, Text: text}
+	var results []spaces.Turn
+	useful, looked := 0, false
+	for _, a := range acts {
+		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID))
+		out := c.perform(st, a)
+		if out.ok {
+			useful++
+		}
+		looked = looked || out.text != ""
+		args := a.Args
+		if !validObject(args) {
+			args = "{}" // nothing unparsable is ever stored (DELIVERY 2.8)
+		}
+		inner = append(inner,
+			spaces.Acted{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args},
+			spaces.Result{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs})
+		said.Calls = append(said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
+		results = append(results, spaces.Turn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
+	}
+	turns := append([]spaces.Turn{said}, results...)
+	if c.settings.Tags {
+		turns = tagTurns(res.Text, results)
+	}
+	for _, d := range st.denials {
+		inner = append(inner, spaces.Denied{Denial: d})
+	}
+	c.denials += len(st.denials)
+	if useful == 0 {
+		c.repairs++
+	}
+
+	closing := c.closing(st, text, useful == len(acts) && !looked)
+	c.move(spaces.Acting, "agent", acts[0].Name)
+	sc := spaces.StepCommit{
+		Inner: append(inner, st.inner...), Turns: turns, Effect: st.effects, Timers: st.timers, Close: closing,
+	}
+	if closing == nil {
+		c.move(spaces.Engaging, "system", "acted")
+		sc.Judge = c.shell.judge(c.place)
+	} else {
+		c.stop(closing)
+	}
+	c.active = st.active
+	err = c.commit(ctx, sc, st.inner)
+	if errors.Is(err, spaces.ErrStale) {
+		return false, c.stale(ctx, sc, st.inner)
+	}
+	if err != nil {
+		return true, err
+	}
+	c.spoke += len(st.effects)
+	c.committedLive(st)
+	return closing != nil, nil
+}
+
+// closing returns how the cycle ends with these acts, or nil if it goes on: an
+// act ended it, the agent wrote its rest line beside acts that all succeeded and
+// showed it nothing new, or it has asked too often for what cannot be done.
+func (c *cycle) closing(st *stage, text string, clean bool) *spaces.Closing {
+	line := restLine(text)
+	switch {
+	case st.stop != "":
+		return &spaces.Closing{Stop: st.stop, Detail: st.stopDetail, Rest: line}
+	case line != "" && clean:
+		return &spaces.Closing{Stop: spaces.StopCompleted, Rest: line}
+	case c.repairs > maxRepairs && c.spoke > 0:
+		return &spaces.Closing{Stop: spaces.StopCompleted, Detail: "asked for what could not be done", Rest: line}
+	case c.repairs > maxRepairs:
+		return &spaces.Closing{Stop: spaces.StopModelError, Detail: "no valid act in three steps", Rest: line}
+	}
+	return nil
+}
+
+// stale records that the words were held back because others spoke meanwhile;
+// the new lines are shown and the agent is asked once more. With no step left,
+// or when it has been asked already, the words go as written.
+func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, learnt []spaces.Body) error {
+	c.reread = true
+	sc.Effect, sc.Close = nil, nil
+	sc.Inner = c.withdrawn(sc.Inner)
+	for i := range sc.Turns {
+		if sc.Turns[i].Role == spaces.RoleTool && strings.Contains(sc.Turns[i].Text, `"messageId"`) {
+			sc.Turns[i].Text = `{"error":"stale","message":"Not sent: others wrote meanwhile. Read the new lines, then send again, change it, or leave it.","success":false}`
+			sc.Turns[i].Refs = nil
+		}
+	}
+	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // the refused commit's moves did not happen
+	c.move(spaces.Acting, "agent", "spoke")
+	c.move(spaces.Engaging, "system", "stale")
+	sc.Judge = c.shell.judge(c.place)
+	c.done = map[string]bool{} // the same words may be meant again
+	c.log.Info("speech was stale", "step", c.step)
+	return c.commit(ctx, sc, learnt)
+}
+
+// withdrawn marks the results of speech as not done.
+func (c *cycle) withdrawn(inner []spaces.Body) []spaces.Body {
+	out := make([]spaces.Body, len(inner))
+	spoke := map[string]bool{}
+	for i, b := range inner {
+		switch b := b.(type) {
+		case spaces.Acted:
+			spoke[b.CallID] = c.shell.catalogue.find(b.Name) != nil && c.shell.catalogue.find(b.Name).room
+			out[i] = b
+		case spaces.Result:
+			if spoke[b.CallID] && b.OK {
+				b.OK, b.Note, b.Refs = false, "stale", nil
+			}
+			out[i] = b
+		default:
+			out[i] = b
+		}
+	}
+	return out
+}
+
+// cutShort handles an answer that ended at the token limit before any act.
+func (c *cycle) cutShort(ctx context.Context, text string) (ended bool, err error) {
+	c.repairs++
+	if c.repairs > maxRepairs {
+		return true, c.rest(ctx, spaces.StopModelError, "answers were cut at the token limit", "")
+	}
+	turns := []spaces.Turn{{Role: spaces.RoleUser, Text: "RESULT: your answer was cut at the token limit before any act. Be shorter."}}
+	if text != "" {
+		turns = append([]spaces.Turn{{Role: spaces.RoleAssistant, Text: text}}, turns...)
+	}
+	return false, c.commit(ctx, spaces.StepCommit{Turns: turns, Judge: c.shell.judge(c.place)}, nil)
+}
+
+// tagTurns is the tags dialect's form of a step: the model's own text, then the
+// results as quoted lines.
+func tagTurns(text string, results []spaces.Turn) []spaces.Turn {
+	var lines strings.Builder
+	var refs []spaces.EventID
+	for _, r := range results {
+		lines.WriteString("RESULT " + r.CallID + ": " + r.Text + "\n")
+		refs = append(refs, r.Refs...)
+	}
+	return []spaces.Turn{
+		{Role: spaces.RoleAssistant, Text: strings.TrimSpace(text)},
+		{Role: spaces.RoleUser, Text: strings.TrimSpace(lines.String()), Refs: refs},
+	}
+}
+
+var restForm = regexp.MustCompile(`(?im)^\s*(Responded to .+|Stayed silent.*|Nothing to add.*)$`)
+
+// restLine finds the agent's own account of the cycle in a text (CON-23).
+func restLine(text string) string {
+	return strings.TrimSpace(restForm.FindString(text))
+}
+
+// committedLive tells the live events of acts that are durable now.
+func (c *cycle) committedLive(st *stage) {
+	for _, b := range st.inner {
+		if r, ok := b.(spaces.Remembered); ok {
+			c.shell.publish("memory_stored", r.What, c.facts("memory", r.ID))
+		}
+	}
+	now := time.Now()
+	for _, d := range st.denials {
+		c.shell.publish("tool_permission_denied", d.Reason, c.facts("act", d.Act, "code", d.Code, "at", now))
+	}
+}

@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A crowd is who is in the rooms of these tests.
+func crowd(ids ...string) []spaces.Member {
+	kinds := map[string]spaces.Member{
+		"kai":  {Entity: spaces.Entity{ID: "p:kai", Kind: spaces.Human, Name: "Kai", Handle: "kai_m"}},
+		"nova": {Entity: spaces.Entity{ID: "p:nova", Kind: spaces.Human, Name: "Nova Lee"}},
+		"bot":  {Entity: spaces.Entity{ID: "p:bot", Kind: spaces.Bot, Name: "Weather"}},
+		"ada":  {Entity: spaces.Entity{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}},
+		"max":  {Entity: spaces.Entity{ID: "agent:max", Kind: spaces.Agent, Name: "Max"}},
+		"maxi": {Entity: spaces.Entity{ID: "agent:maxi", Kind: spaces.Agent, Name: "Max Planck"}},
+	}
+	var ms []spaces.Member
+	for i, id := range ids {
+		m := kinds[id]
+		m.Since = int64(i)
+		ms = append(ms, m)
+	}
+	return ms
+}
+
+func ids(ms []spaces.Member) []spaces.EntityID {
+	var out []spaces.EntityID
+	for _, m := range ms {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// BLU-11: the longest display name first, then handles; code is quoted.
+func TestMentionsNameMembersByTheLongestName(t *testing.T) {
+	members := crowd("kai", "nova", "ada", "max", "maxi")
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"@Ada help", []string{"ada"}},
+		{"hey @ada, and @Max!", []string{"ada", "max"}},
+		{"@Max Planck, please", []string{"maxi"}},
+		{"@max planck and @max", []string{"maxi", "max"}},
+		{"@kai_m look", []string{"kai"}},
+		{"@nova lee", []string{"nova"}},
+		{"@Adam is somebody else", nil},
+		{"mail me@ada.example", nil},
+		{"in code `@Ada` and\n```\n@Max\n```", nil},
+		{"@Ada @Ada twice", []string{"ada"}},
+		{"@", nil},
+		{"@@Ada", []string{"ada"}},
+		{"", nil},
+	} {
+		var want []spaces.EntityID
+		for _, m := range c.want {
+			want = append(want, ids(crowd(m))...)
+		}
+		if diff := cmp.Diff(want, ParseMentions(c.text, members)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
+// judgeOne asks ada's gate about one event in a room.
+func judgeOne(room spaces.Space, members []spaces.Member, e spaces.Event, roots map[spaces.EventID]spaces.RootTally, replies map[spaces.EventID]spaces.EntityID) spaces.Verdict {
+	e.Seq = 7
+	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.Judged{
+		Space: room, Rows: []spaces.Row{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
+	})[0]
+}
+
+// DESIGN 6.1, BLU-25 … BLU-29, SECURITY S13: first match wins.
+func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
+	said := func(who, text string) spaces.Event {
+		return spaces.Event{Actor: ids(crowd(who))[0], Root: "r", Body: spaces.Said{Text: text}}
+	}
+	with := func(e spaces.Event, f func(*spaces.Event)) spaces.Event { f(&e); return e }
+	group := spaces.Space{Wake: spaces.WakeAuto}
+	three := crowd("kai", "nova", "ada")
+	for _, c := range []struct {
+		name    string
+		room    spaces.Space
+		members []spaces.Member
+		event   spaces.Event
+		want    string
+		wake    bool
+	}{
+		{"own words", group, three, said("ada", "@Ada"), GateOwn, false},
+		{"direct chat", spaces.Space{Direct: true, Wake: spaces.WakeAuto}, crowd("kai", "ada"), said("kai", "hi"), GateDirect, true},
+		{"BLU-T1 exactly two members", spaces.Space{Closed: true, Wake: spaces.WakeAuto}, crowd("kai", "ada"), said("kai", "hi"), GatePair, true},
+		{"BLU-28 two agents alone", spaces.Space{Closed: true, Wake: spaces.WakeAuto}, crowd("max", "ada"), said("max", "hi"), GatePair, true},
+		{"two known members of an open group", group, crowd("kai", "ada"), said("kai", "hi"), GateAmbient, false},
+		{"two members, mentions only", spaces.Space{Closed: true, Wake: spaces.WakeMention}, crowd("kai", "ada"), said("kai", "hi"), GateAmbient, false},
+		{"mention", group, three, said("kai", "@Ada help"), GateMention, true},
+		{"BLU-T2 another agent is meant", group, crowd("kai", "ada", "max"), said("kai", "@Max help"), GateAmbient, false},
+		{"BLU-T3 both are meant", group, crowd("kai", "ada", "max"), said("kai", "@Max and @Ada check"), GateMention, true},
+		{"BLU-26 self-mention of another's words in code", group, three, said("kai", "`@Ada`"), GateAmbient, false},
+		{"the platform's mention of our account", group, three, with(said("kai", "hey bot"), func(e *spaces.Event) {
+			e.Body = spaces.Said{Text: "hey bot", ToUs: true}
+		}), GateMention, true},
+		{"the account is meant, a later agent is not", group, crowd("kai", "max", "ada"), with(said("kai", "hey bot"), func(e *spaces.Event) {
+			e.Body = spaces.Said{Text: "hey bot", ToUs: true}
+		}), GateAmbient, false},
+		{"reply to her", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "hers" }), GateReply, true},
+		{"reply to somebody else", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "kais" }), GateAmbient, false},
+		{"wake: all", spaces.Space{Wake: spaces.WakeAll}, three, said("kai", "hm"), GateAll, true},
+		{"wake: none", spaces.Space{Wake: spaces.WakeNone}, three, said("kai", "hm"), GateNone, false},
+		{"wake: none in a direct chat", spaces.Space{Direct: true, Wake: spaces.WakeNone}, crowd("kai", "ada"), said("kai", "hm"), GateNone, false},
+		{"ambient", group, three, said("kai", "nice weather"), GateAmbient, false},
+		{"a chat command", spaces.Space{Direct: true}, crowd("kai", "ada"), with(said("kai", "/stop"), func(e *spaces.Event) {
+			e.Body = spaces.Said{Text: "/stop", Command: "stop"}
+		}), GateCommand, false},
+		{"somebody else's bot", group, crowd("kai", "bot", "ada"), said("bot", "@Ada"), GateBot, false},
+		{"an edit is no new message", spaces.Space{Direct: true}, crowd("kai", "ada"), spaces.Event{Actor: "p:kai", Body: spaces.Edited{Text: "@Ada"}}, GateObserved, false},
+		{"BLU-27 the chain is too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth }), GateDepth, false},
+		{"one short of too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth - 1 }), GateMention, true},
+		{"eight agent messages in a row", spaces.Space{Wake: spaces.WakeAll, AgentRun: spaces.MaxAgentRun}, crowd("max", "ada"), said("max", "@Ada"), GateRun, false},
+		{"a person after eight", spaces.Space{Wake: spaces.WakeAll, AgentRun: spaces.MaxAgentRun}, three, said("kai", "@Ada"), GateMention, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := judgeOne(c.room, c.members, c.event, nil, map[spaces.EventID]spaces.EntityID{"hers": "agent:ada", "kais": "p:kai"})
+			if got.Reason != c.want || got.Wake != c.wake {
+				t.Errorf("verdict %s (wake %v), want %s (wake %v)", got.Reason, got.Wake, c.want, c.wake)
+			}
+		})
+	}
+}
+
+// DESIGN 4: budgets and stops key on the root of the chain, also for what a
+// person says in it.
+func TestASpentRootWakesNobody(t *testing.T) {
+	e := spaces.Event{Actor: "p:kai", Root: "r", Body: spaces.Said{Text: "@Ada"}}
+	for want, tally := range map[string]spaces.RootTally{
+		GateBudget: {Tokens: 1000}, GateStopped: {Stopped: true}, GateMention: {Tokens: 999},
+	} {
+		if got := judgeOne(spaces.Space{}, crowd("kai", "nova", "ada"), e, map[spaces.EventID]spaces.RootTally{"r": tally}, nil); got.Reason != want {
+			t.Errorf("tally %+v: %s, want %s", tally, got.Reason, want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// stage prepares what the acts of the next step see.
+func (c *cycle) stage() *stage {
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &stage{
+		wake: c.wake, view: m.view(c), active: c.active, upto: c.upto, system: c.system, settings: c.settings,
+		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
+		now:    time.Now(), newID: c.shell.NewID, phase: c.phase,
+	}
+}
+
+// perform validates one act and lets it decide. What is refused is refused as
+// data: a denial with the act's name, tier and risk.
+func (c *cycle) perform(st *stage, a Act) outcome {
+	before := len(st.denials)
+	c.mind.mu.Lock()
+	out := c.attempt(st, a)
+	c.mind.mu.Unlock()
+	for i := before; i < len(st.denials); i++ {
+		d := &st.denials[i]
+		d.Act, d.Tier = a.Name, c.shell.catalogue.Tier(a.Name)
+		if s := c.shell.catalogue.find(a.Name); s != nil {
+			d.Risk = s.risk
+		}
+	}
+	c.shell.publish("tool_result", a.Name, c.facts("call", a.ID, "ok", out.ok, "note", out.note))
+	return out
+}
+
+func (c *cycle) attempt(st *stage, a Act) outcome {
+	s := c.shell.catalogue.find(a.Name)
+	if s == nil {
+		return st.deny("unknown_act", "There is no act of that name.", "Use only the acts you are shown.")
+	}
+	if s.tier != spaces.TierSystem && slices.Contains(c.mind.agent.Denied, s.name) {
+		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it.")
+	}
+	d, err := s.parse(a.Args)
+	if err != nil {
+		return st.deny("bad_arguments", err.Error(), "Give exactly the arguments of the schema.")
+	}
+	key := s.name + "\x00" + canonical(a.Args)
+	if c.done[key] {
+		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest.")
+	}
+	if s.room && st.roomActs >= c.settings.MaxRoomActs {
+		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step.")
+	}
+	out := d.perform(st)
+	if out.ok {
+		c.done[key] = true
+		if s.room {
+			st.roomActs++
+		}
+	}
+	return out
+}
+
+// canonical returns JSON arguments in one form, so that the same act asked for
+// twice is seen to be the same.
+func canonical(args string) string {
+	var v map[string]any
+	if json.Unmarshal([]byte(args), &v) != nil {
+		return args
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return string(data)
+}
+
+func validObject(args string) bool {
+	return bytes.HasPrefix(bytes.TrimSpace([]byte(args)), []byte("{")) && json.Valid([]byte(args))
+}

@@ -1,0 +1,45 @@
+package shell
+
+import (
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// How soon people are shown that the agent is at it, and how often again: the
+// sign of most platforms fades after five seconds.
+const (
+	presenceAfter = 700 * time.Millisecond
+	presenceEvery = 4 * time.Second
+)
+
+// show lets people see that the agent is at it until the returned function is
+// called. A short cycle shows nothing.
+func (s *Shell) show(w *spaces.Wake) (stop func()) {
+	if s.Presence == nil || len(w.Events) == 0 {
+		return func() {}
+	}
+	thread := w.Events[len(w.Events)-1].Thread
+	var mu sync.Mutex // guards timer and done
+	var timer *time.Timer
+	done := false
+	var beat func()
+	beat = func() {
+		s.Presence.Active(w.Cycle.Space, thread)
+		mu.Lock()
+		defer mu.Unlock()
+		if !done {
+			timer = time.AfterFunc(presenceEvery, beat)
+		}
+	}
+	mu.Lock()
+	timer = time.AfterFunc(presenceAfter, beat)
+	mu.Unlock()
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done = true
+		timer.Stop()
+	}
+}

@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"cmp"
+	"embed"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/trestle-bridge/trestle/hud"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// The sections of the system message, in order, each a versioned file. The
+// anti-patterns belong to chat alone (PRD-5.7-3); a section is raised to a new
+// version by adding a file and naming it here.
+var systemSections = []string{"identity.v1", "antipatterns.v1", "instructions.v1", "tools.v1", "memory.v1", "capabilities.v1"}
+
+// Prompts returns the texts of one version of the system message, by file name.
+func Prompts() map[string]string {
+	texts := map[string]string{}
+	for _, name := range append(slices.Clone(systemSections), "tags.v1", "phases.v1") {
+		texts[name] = prompt(name)
+	}
+	return texts
+}
+
+func prompt(name string) string {
+	data, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	if err != nil {
+		panic("shell: prompt missing: " + err.Error())
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// phases are the words of each phase, the end of every frame (SEQ-78).
+var phases = func() map[string]string {
+	texts := map[string]string{}
+	for line := range strings.Lines(prompt("phases.v1")) {
+		name, text, _ := strings.Cut(line, ":")
+		texts[name] = strings.TrimSpace(text)
+	}
+	return texts
+}()
+
+// systems holds the system messages, which are the same bytes for every call
+// of an agent.
+type systems struct {
+	mu  sync.Mutex // guards all
+	all map[systemKey]system
+}
+
+type systemKey struct {
+	agent string
+	tags  bool
+}
+
+type system struct {
+	text  string
+	fixed int
+}
+
+// prompt returns the agent's system message, and the tokens it and the tools take.
+func (s *Shell) prompt(a *Agent, set Settings) (string, int) {
+	key := systemKey{string(a.ID), set.Tags}
+	s.systems.mu.Lock()
+	defer s.systems.mu.Unlock()
+	if done, ok := s.systems.all[key]; ok {
+		return done.text, done.fixed
+	}
+	text := systemText(a, set.Tags)
+	fixed := s.Counter.Count(text)
+	if !set.Tags {
+		for _, t := range s.catalogue.Tools() {
+			fixed += s.Counter.Count(t.Name) + s.Counter.Count(t.Description) + s.Counter.Count(string(t.Schema)) + toolOverhead
+		}
+	}
+	if s.systems.all == nil {
+		s.systems.all = map[systemKey]system{}
+	}
+	s.systems.all[key] = system{text, fixed}
+	return text, fixed
+}
+
+// toolOverhead is what a provider adds around each tool, in tokens.
+const toolOverhead = 8
+
+func systemText(a *Agent, tags bool) string {
+	sections := systemSections
+	if tags {
+		sections = append(slices.Clone(sections), "tags.v1")
+	}
+	var out strings.Builder
+	for _, name := range sections {
+		t := template.Must(template.New(name).Parse(prompt(name)))
+		if out.Len() > 0 {
+			out.WriteString("\n\n")
+		}
+		err := t.Execute(&out, struct{ Name, Entity, Persona string }{a.Name, string(a.ID.Entity()), a.Persona})
+		if err != nil {
+			panic("shell: prompt " + name + ": " + err.Error())
+		}
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func sortRuns(runs []hud.Run) {
+	slices.SortFunc(runs, func(a, b hud.Run) int { return cmp.Compare(a.Cycle, b.Cycle) })
+}

@@ -1,0 +1,67 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// derive makes the rest line of a cycle whose agent wrote none from what it did
+// (CON-23), without copying anybody's words.
+func (c *cycle) derive(last spaces.StepCommit) string {
+	who := c.people()
+	var did []string
+	for _, t := range append(c.turns[:len(c.turns):len(c.turns)], last.Turns...) {
+		for _, call := range t.Calls {
+			if !slices.Contains(did, call.Name) {
+				did = append(did, call.Name)
+			}
+		}
+	}
+	switch {
+	case c.wake.Timer != nil:
+		who = "a timer"
+	case who == "":
+		who = "nobody"
+	}
+	if c.spoke+len(last.Effect) == 0 {
+		return "Read what " + who + " wrote; said nothing."
+	}
+	return "Responded to " + who + ". Acts: " + strings.Join(did, ", ") + "."
+}
+
+// people names who woke the cycle.
+func (c *cycle) people() string {
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seat := m.seat(c.wake.Cycle.Space)
+	if seat == nil {
+		return ""
+	}
+	var names []string
+	for _, e := range c.wake.Events {
+		i := slices.IndexFunc(seat.Room.Members(), func(x spaces.Member) bool { return x.ID == e.Actor })
+		if i < 0 {
+			continue
+		}
+		if name := hud.CleanName(seat.Room.Members()[i].Name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// clip shortens s to at most n bytes at a rune's edge.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,135 @@
+package shell
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ask renders the frame and makes one model call.
+func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
+	failures, err := c.shell.Record.Failures(ctx, c.mind.id, c.since)
+	if err != nil {
+		return model.Response{}, fmt.Errorf("failures of %s: %w", c.mind.id, err)
+	}
+	frame, err := c.frame(failures)
+	if err != nil {
+		return model.Response{}, &model.Error{Kind: model.TooLong, Err: err}
+	}
+	req := model.Request{
+		Model: c.settings.ModelName, Messages: messages(frame.Messages), NoCalls: noCalls,
+		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
+	}
+	if !c.settings.Tags {
+		req.Tools = c.shell.catalogue.Tools()
+	}
+	c.request = hashOf(req.Messages)
+	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
+	res, err := c.mind.agent.Model.Generate(ctx, req)
+	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: frame.Tokens, Calls: 1}
+	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
+	if err != nil {
+		return model.Response{}, err
+	}
+	return res, nil
+}
+
+// frame renders what the model sees now.
+func (c *cycle) frame(failures []spaces.Failed) (hud.Frame, error) {
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.view(c)
+	v.Current = append(c.turns[:len(c.turns):len(c.turns)], c.pending...)
+	in := hud.TailInput{Now: time.Now().UTC(), Phase: c.phaseText(), Failures: failures, Runs: m.runs(c)}
+	if c.recalled == nil {
+		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
+	}
+	in.Recalled = c.recalled
+	frame, err := v.Frame(v.Tail(in))
+	if err != nil {
+		return hud.Frame{}, fmt.Errorf("frame of %s: %w", m.id, err)
+	}
+	c.size = frame.Tokens
+	plan, err := json.Marshal(frame.Plan)
+	if err != nil {
+		panic("shell: frame plan does not marshal: " + err.Error())
+	}
+	c.plan = plan
+	c.shell.publish("hud_rendered", string(c.phase), c.facts("tokens", frame.Tokens, "recalled", len(in.Recalled)))
+	if len(in.Recalled) > 0 {
+		c.shell.publish("memory_injected", "recalled", c.facts("layers", []string{"recalled"}, "facts", len(in.Recalled)))
+	}
+	return frame, nil
+}
+
+// query returns the words that old lines are recalled by: what woke the cycle.
+func (c *cycle) query() string {
+	var words []string
+	for _, e := range c.wake.Events {
+		if said, ok := e.Body.(spaces.Said); ok {
+			words = append(words, said.Text)
+		}
+	}
+	if c.wake.Timer != nil {
+		words = append(words, c.wake.Timer.Note)
+	}
+	return strings.Join(words, "\n")
+}
+
+func (c *cycle) phaseText() string {
+	text := phases[string(c.phase)]
+	if c.settings.OnePhase {
+		text = phases["one"]
+	}
+	if c.settings.Tags && c.phase == spaces.Engagement {
+		text += "\nActs need k=\"" + c.nonce + "\": <msg k=\"" + c.nonce + "\">…</msg>"
+	}
+	return text
+}
+
+// runs lists the mind's other open cycles (BLU-44). m.mu is held.
+func (m *mind) runs(c *cycle) []hud.Run {
+	var runs []hud.Run
+	for id, space := range m.open {
+		if id != c.wake.Cycle.ID {
+			runs = append(runs, hud.Run{Cycle: id, Status: spaces.Engaging, Wake: "inbox", Space: space, Active: space})
+		}
+	}
+	sortRuns(runs)
+	return runs
+}
+
+func messages(ms []hud.Message) []model.Message {
+	out := make([]model.Message, len(ms))
+	for i, m := range ms {
+		out[i] = model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID}
+		for _, call := range m.Calls {
+			out[i].Calls = append(out[i].Calls, model.Call{ID: call.ID, Name: call.Name, Args: call.Args})
+		}
+	}
+	return out
+}
+
+// hashOf names a request in the journal.
+func hashOf(ms []model.Message) string {
+	h := sha256.New()
+	for i := range ms {
+		h.Write([]byte(ms[i].Role))
+		h.Write([]byte(ms[i].Text))
+		for _, call := range ms[i].Calls {
+			h.Write([]byte(call.Name))
+			h.Write([]byte(call.Args))
+		}
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var states = []spaces.State{
+	spaces.Idle, spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.WaitingReply, spaces.Sleeping,
+}
+
+// PRD-6.3: every pair of states is either a legal move with a record or an
+// error that changes nothing.
+func TestIllegalMovesChangeNothing(t *testing.T) {
+	moved := 0
+	for _, from := range states {
+		for _, to := range states {
+			m := NewMachine("c1", from)
+			tr, err := m.Move(to, Cause{By: "agent", Reason: "test", At: time.Unix(1, 0)})
+			if err != nil {
+				if !errors.Is(err, ErrInvalidTransition) || m.State() != from {
+					t.Errorf("%s to %s: %v, state %s", from, to, err, m.State())
+				}
+				if _, any := m.Taken(); any {
+					t.Errorf("%s to %s left a record", from, to)
+				}
+				continue
+			}
+			moved++
+			if tr.From != from || tr.To != to || tr.Cycle != "c1" || m.State() != to {
+				t.Errorf("record of %s to %s is %+v", from, to, tr)
+			}
+		}
+	}
+	if moved != 14 {
+		t.Errorf("the machine has %d moves, want 14", moved)
+	}
+}
+
+// PRD-6.3-A3: all moves are handed over once, in order.
+func TestMovesAreTakenOnceInOrder(t *testing.T) {
+	m := NewMachine("c1", spaces.Idle)
+	for _, to := range []spaces.State{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging} {
+		m.must(to, Cause{By: "system"})
+	}
+	got, ok := m.Taken()
+	if !ok || len(got.Moves) != 4 || got.Moves[3].From != spaces.Acting {
+		t.Fatalf("taken %+v", got)
+	}
+	if _, again := m.Taken(); again {
+		t.Error("moves were handed over twice")
+	}
+}
