@@ -65,9 +65,8 @@ type Account struct {
 // the configuration keeps its chats because they hang on this key.
 func (a Account) Key() string { return a.Platform + ":" + a.ID }
 
-// An Editor can replace the words of a message it sent. The text is CommonMark,
-// not a part of [Adapter.Split]; what one message cannot hold is cut, visibly.
-// An edit that changes nothing is success.
+// An Editor can replace the words of a message it sent by one part of a text, as
+// [Adapter.Split] returned it. An edit that changes nothing is success.
 type Editor interface {
 	Edit(ctx context.Context, m Ref, text string) error
 }
