@@ -94,14 +94,13 @@ func callHTML[T any](ctx context.Context, c *Client, method string, params tgbot
 	return call[T](ctx, c, method, plain, c.limit)
 }
 
-// Edit replaces the words of message m by text, which is CommonMark. A message
-// cannot grow into two: what does not fit is cut and an ellipsis says so.
+// Edit replaces the words of message m by text, one part as Split returned it.
 // Telegram's "message is not modified" is success.
 func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
 	_, err := callHTML[json.RawMessage](ctx, c, "editMessageText", tgbotapi.Params{
 		"chat_id":              m.Chat,
 		"message_id":           m.Message,
-		"text":                 c.markdown.first(text),
+		"text":                 text,
 		"parse_mode":           "HTML",
 		"link_preview_options": noPreview,
 	})

@@ -35,19 +35,6 @@ func (m markdown) split(md string, limit int) []string {
 	return parts
 }
 
-// first returns what fits one message, with an ellipsis if that is not all.
-func (m markdown) first(md string) string {
-	parts := m.split(md, maxUnits-2)
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return parts[0]
-	default:
-		return parts[0] + " …"
-	}
-}
-
 // part returns the end of the part that begins at from, and its markup.
 func (t *styled) part(from, limit int) (end int, html string) {
 	for {

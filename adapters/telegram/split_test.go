@@ -107,21 +107,6 @@ func TestSplitTakesTheBestPlace(t *testing.T) {
 	}
 }
 
-func TestEditThatDoesNotFitEndsInAnEllipsis(t *testing.T) {
-	m := newMarkdown()
-	got := m.first("**" + strings.Repeat("bold words ", 1000) + "**")
-	text, _, err := checkHTML(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(utf16.Encode([]rune(text))); n > maxUnits || n < maxUnits/2 || !strings.HasSuffix(text, "words …") {
-		t.Errorf("%d units ending in %q", n, text[len(text)-20:])
-	}
-	if got := m.first("short"); got != "short" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func BenchmarkSplit(b *testing.B) {
 	c := &Client{markdown: newMarkdown()}
 	short := "Sure, **Kai**: the meeting is at `10:00` in [room 5](https://example.org/5).\n\n- bring the list\n- and a pen"
