@@ -3,7 +3,6 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,54 +17,64 @@ import (
 // DELIVERY 3.1. The kill harness is vacuous at a point that nobody hits, and a
 // point it does not know can not be planned.
 func TestFaultPointsAreRegisteredAndPlaced(t *testing.T) {
-	hit, unnamed := hitPoints(load(t).program())
-	report(t, "fault.Point and fault.Guard take the name as a literal, so that a reader can search for it:", unnamed)
-
 	listed := map[string]bool{}
 	for _, p := range fault.Points() {
 		listed[p.Name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(hit)) {
-		if !listed[name] {
-			t.Errorf("%s: the point %q is not in internal/fault/points.go", hit[name], name)
-		}
-	}
+	placed, unlisted := placedPoints(load(t).program(), listed)
+	report(t, "These points are not in the table of internal/fault/points.go:", unlisted)
+
 	// As long as there is no harness, points may be listed before they are placed.
 	if _, err := os.Stat(filepath.Join(root(t), "internal", "faults")); err != nil {
 		return
 	}
 	for _, p := range fault.Points() {
-		if hit[p.Name] == "" {
-			t.Errorf("nothing calls fault.Point(%q), listed in internal/fault/points.go: %s", p.Name, p.Where)
+		if placed[p.Name] == "" {
+			t.Errorf("nothing hits the point %q, listed in internal/fault/points.go: %s", p.Name, p.Where)
 		}
 	}
 }
 
-// hitPoints returns the names that the program hits, each with one place, and
-// the calls whose name is no literal.
-func hitPoints(tr tree) (hit map[string]string, unnamed []string) {
-	hit = map[string]string{}
-	for _, f := range tr {
-		if f.pkg == "internal/fault" {
+// placedPoints returns the listed names that stand in files of packages with
+// fault points, each with one place, and the names given to a point that are
+// not listed. A name may reach its point through a function of the package.
+func placedPoints(tr tree, listed map[string]bool) (placed map[string]string, unlisted []string) {
+	placed = map[string]string{}
+	for folder, files := range tr.packages() {
+		points := slices.ContainsFunc(files, func(f *source) bool {
+			_, imports := f.imports()[module+"/internal/fault"]
+			return imports
+		})
+		if !points || folder == "internal/faults" {
 			continue
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || !isPoint(call.Fun) || len(call.Args) == 0 {
+		for _, f := range files {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if name, ok := word(n); ok && listed[name] {
+					placed[name] = f.at(n.Pos())
+				}
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !isPoint(call.Fun) || len(call.Args) == 0 {
+					return true
+				}
+				if name, ok := word(call.Args[0]); ok && !listed[name] {
+					unlisted = append(unlisted, f.at(call.Pos())+": "+name)
+				}
 				return true
-			}
-			lit, ok := call.Args[0].(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				unnamed = append(unnamed, f.at(call.Pos()))
-				return true
-			}
-			if name, err := strconv.Unquote(lit.Value); err == nil {
-				hit[name] = f.at(call.Pos())
-			}
-			return true
-		})
+			})
+		}
 	}
-	return hit, unnamed
+	return placed, unlisted
+}
+
+// word returns the text of a string literal.
+func word(n ast.Node) (string, bool) {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
 }
 
 func isPoint(fn ast.Expr) bool {
@@ -78,14 +87,17 @@ func isPoint(fn ast.Expr) bool {
 }
 
 func TestPlacedPointsAreFound(t *testing.T) {
-	tr := parse(t, map[string]string{"activity/ingress.go": "package activity\n\nfunc accept(name string) {\n" +
-		"\t_ = fault.Point(\"ingest.received\")\n\t_ = fault.Guard(\"ingest.before_commit\", nil)\n\t_ = fault.Point(name)\n}\n"})
-	hit, unnamed := hitPoints(tr)
-	want := map[string]string{"ingest.received": "activity/ingress.go:4", "ingest.before_commit": "activity/ingress.go:5"}
-	if diff := cmp.Diff(want, hit); diff != "" {
-		t.Errorf("points (-want +got):\n%s", diff)
+	tr := parse(t, map[string]string{
+		"activity/ingress.go": "package activity\n\nimport \"" + module + "/internal/fault\"\n\nfunc accept() {\n" +
+			"\t_ = fault.Point(\"ingest.received\")\n\t_ = commit(\"ingest.before_commit\")\n\t_ = fault.Point(\"ingest.unheard_of\")\n}\n",
+		"shell/wake.go": "package shell\n\nvar name = \"wake.claimed\"\n",
+	})
+	placed, unlisted := placedPoints(tr, map[string]bool{"ingest.received": true, "ingest.before_commit": true, "wake.claimed": true})
+	want := map[string]string{"ingest.received": "activity/ingress.go:6", "ingest.before_commit": "activity/ingress.go:7"}
+	if diff := cmp.Diff(want, placed); diff != "" {
+		t.Errorf("placed (-want +got):\n%s", diff)
 	}
-	if !slices.Equal(unnamed, []string{"activity/ingress.go:6"}) {
-		t.Errorf("unnamed: got %q, want line 6", unnamed)
+	if want := []string{"activity/ingress.go:8: ingest.unheard_of"}; !slices.Equal(unlisted, want) {
+		t.Errorf("unlisted: got %q, want %q", unlisted, want)
 	}
 }
