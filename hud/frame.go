@@ -1,0 +1,166 @@
+package hud
+
+import (
+	"errors"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ErrTooLong is returned when even the least a frame may hold does not fit: the
+// tail, what woke the agent and the newest turns.
+var ErrTooLong = errors.New("frame does not fit the context")
+
+// A Message is one message of a frame.
+type Message struct {
+	Role   spaces.Role
+	Text   string
+	Calls  []spaces.TurnCall // on assistant messages
+	CallID string            // on tool messages
+}
+
+// A Frame is one finished prompt. Its messages share their strings with the
+// view; nobody may change them.
+type Frame struct {
+	Messages []Message
+	// Tokens are those of all messages and the tools, as far as they were counted:
+	// when Exact is false, the number is an upper bound that already fits.
+	Tokens int
+	Exact  bool
+	Plan   Plan
+}
+
+// Frame puts the next prompt together: system text, keyframe, the turns of the
+// closed cycles and of the open one, and the tail as the last user message.
+// Without its tail it is a prefix of the next frame until a cut. When it would
+// not fit, things are shed from this one frame in the order of CONTEXT 2, and
+// the plan says what.
+func (v *View) Frame(tail Tail) (Frame, error) {
+	d := v.draft(tail)
+	budget := v.Budget()
+	d.measure()
+	if d.tokens > budget {
+		d.count()
+	}
+	if d.tokens > budget {
+		d.shed(budget)
+	}
+	if d.tokens > budget {
+		return Frame{}, ErrTooLong
+	}
+	f := Frame{Messages: d.messages(), Tokens: d.tokens + v.FixedTokens, Exact: d.exact}
+	f.Plan = d.plan(budget)
+	return f, nil
+}
+
+// A draft is a frame while it is being fitted.
+type draft struct {
+	v        *View
+	keyframe *spaces.Keyframe
+	closed   []spaces.ClosedCycle // may be copies, once something was shed
+	current  []spaces.Turn
+	tail     Tail
+	tailN    int
+	tokens   int // without the fixed ones
+	exact    bool
+	gone     []PlanItem
+}
+
+func (v *View) draft(tail Tail) *draft {
+	return &draft{v: v, keyframe: v.Keyframe, closed: v.Closed, current: v.Current, tail: tail}
+}
+
+// measure adds up known counts and bounds.
+func (d *draft) measure() {
+	d.exact = true
+	d.tokens = 0
+	if k := d.keyframe; k != nil && k.Text != "" {
+		if k.Tokens > 0 {
+			d.tokens += k.Tokens
+		} else {
+			d.tokens, d.exact = messageOverhead+Bound(k.Text), false
+		}
+	}
+	d.eachTurn(func(t *spaces.Turn) {
+		n, exact := boundTurn(t)
+		d.tokens += n
+		d.exact = d.exact && exact
+	})
+	d.tailN = messageOverhead + Bound(d.tail.Text) + Bound(d.tail.Recalled) + 1
+	d.tokens += d.tailN
+	d.exact = false
+}
+
+// count counts everything exactly. Turns of the view keep their counts.
+func (d *draft) count() {
+	d.tokens = 0
+	if k := d.keyframe; k != nil && k.Text != "" {
+		if k.Tokens == 0 {
+			k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
+		}
+		d.tokens += k.Tokens
+	}
+	d.eachTurn(func(t *spaces.Turn) { d.tokens += d.v.Counter.Turn(t) })
+	d.tailN = messageOverhead + d.v.Counter.Count(d.tail.String())
+	d.tokens += d.tailN
+	d.exact = true
+}
+
+func (d *draft) eachTurn(f func(*spaces.Turn)) {
+	for i := range d.closed {
+		ts := d.closed[i].Turns
+		for k := range ts {
+			f(&ts[k])
+		}
+	}
+	for k := range d.current {
+		f(&d.current[k])
+	}
+}
+
+func (d *draft) messages() []Message {
+	n := 3 + len(d.current)
+	for i := range d.closed {
+		n += len(d.closed[i].Turns)
+	}
+	ms := make([]Message, 0, n)
+	ms = append(ms, Message{Role: spaces.RoleSystem, Text: d.v.System})
+	if d.keyframe != nil && d.keyframe.Text != "" {
+		ms = append(ms, Message{Role: spaces.RoleUser, Text: d.keyframe.Text})
+	}
+	d.eachTurn(func(t *spaces.Turn) {
+		ms = append(ms, Message{Role: t.Role, Text: t.Text, Calls: t.Calls, CallID: t.CallID})
+	})
+	return append(ms, Message{Role: spaces.RoleUser, Text: d.tail.String()})
+}
+
+// plan describes the frame by its parts.
+func (d *draft) plan(budget int) Plan {
+	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
+	if k := d.keyframe; k != nil && k.Text != "" {
+		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: k.Tokens, Why: k.Cause})
+	}
+	sum := func(ts []spaces.Turn) (n int) {
+		for i := range ts {
+			b, _ := boundTurn(&ts[i])
+			n += b
+		}
+		return n
+	}
+	if n := len(d.closed); n > 0 {
+		item := PlanItem{Area: "log", What: "cycles " + itoa(d.closed[0].N) + "–" + itoa(d.closed[n-1].N), Form: Full}
+		for i := range d.closed {
+			item.Tokens += sum(d.closed[i].Turns)
+		}
+		p.Items = append(p.Items, item)
+	}
+	if len(d.current) > 0 {
+		p.Items = append(p.Items, PlanItem{Area: "log", What: "this cycle", Form: Full, Tokens: sum(d.current)})
+	}
+	if d.tail.Recalled != "" {
+		p.Items = append(p.Items, PlanItem{Area: "recalled", What: timesWord(len(d.tail.Refs), "line"), Form: Full})
+	}
+	return Plan{
+		Budget: p.Budget, Tokens: p.Tokens, Exact: p.Exact, Fixed: p.Fixed, Shed: p.Shed,
+		Items: append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: d.tailN}),
+	}
+}

@@ -1,0 +1,324 @@
+package hud
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// historyClips are the lengths, in characters, to which the words of a history
+// line are cut in its forms.
+var historyClips = []int{noLimit, 400, 80}
+
+// maxCandidates is how many lines of one room a cut looks at closely: the newest
+// and those that answer the newest words best, half and half.
+const maxCandidates = 1600
+
+// A history is the delegate of one room's chat: bundles of lines, by span and
+// conversation, chosen by worth (SEQ-30, SEQ-64).
+type history struct {
+	v        *View
+	seat     *Seat
+	elements []Element
+	total    int
+}
+
+// history makes elements of the lines of the seat's room that left does not
+// name. reserve is how many tokens its newest lines get before anything else.
+func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool, reserve int) *history {
+	h := &history{v: v, seat: s}
+	end := len(s.Room.Chat.Messages)
+	if s.Uplink.Space == v.Active {
+		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
+	}
+	h.total = end
+	worth := map[int]float64{}
+	best := 0.0
+	hits := s.Room.index.search(s.Room, terms)
+	for _, x := range hits {
+		worth[x.line] = x.score
+		best = max(best, x.score)
+	}
+	picked := h.candidates(hits, end, leave)
+	spent := 0
+	for k := len(picked) - 1; k >= 0; k-- {
+		i := picked[k]
+		rel := 0.0
+		if best > 0 {
+			rel = worth[i] / best
+		}
+		e := h.element(i, rel, end-1-i)
+		if spent += e.Forms[0].Tokens; spent <= reserve {
+			e.Value += 100 * v.focus(s)
+			e.Why += ", newest"
+		}
+		h.elements = append(h.elements, e)
+	}
+	slices.Reverse(h.elements)
+	h.pair()
+	return h
+}
+
+// candidates returns the lines to look at, ascending.
+func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) bool) []int {
+	ms := h.seat.Room.Chat.Messages
+	ok := func(i int) bool { return !ms[i].Deleted && ms[i].Notice == nil && !leave(ms[i].ID) }
+	var picked []int
+	for i := end - 1; i >= 0 && len(picked) < maxCandidates/2; i-- {
+		if ok(i) {
+			picked = append(picked, i)
+		}
+	}
+	byScore := slices.Clone(hits)
+	slices.SortStableFunc(byScore, func(a, b hit) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	for _, x := range byScore[:min(len(byScore), maxCandidates/2)] {
+		if x.line < end && ok(x.line) {
+			picked = append(picked, x.line)
+		}
+	}
+	slices.Sort(picked)
+	return slices.Compact(picked)
+}
+
+// The weights of a history line: relevance against what every line is worth,
+// and what makes a line important (SEQ-42, SEQ-52, SEQ-54).
+const (
+	relevanceWeight = 10.0
+	baseWeight      = 0.5
+	mentionFactor   = 1.6
+	pinFactor       = 2.0
+	decisionFactor  = 1.3
+	fillerTokens    = 14 // a shorter line says less
+)
+
+func (h *history) element(i int, rel float64, rank int) Element {
+	v, s := h.v, h.seat
+	m := &s.Room.Chat.Messages[i]
+	tokens := v.lineTokens(s, i)
+	value := (baseWeight + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank), lines: []int{i}}
+	for k, limit := range historyClips {
+		f := Form{Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
+		if k > 0 {
+			if clip(m.Text, limit) == m.Text {
+				continue
+			}
+			f.Tokens = v.Counter.Count(v.oneLine(s, i, limit))
+		}
+		e.Forms = append(e.Forms, f)
+	}
+	return e
+}
+
+func importance(v *View, r *Room, m *spaces.Message, tokens int) float64 {
+	w := min(1, float64(tokens)/fillerTokens)
+	if v.addressed(r, m) {
+		w *= mentionFactor
+	}
+	if m.Pinned {
+		w *= pinFactor
+	}
+	if decisive(m.Text) > 0 {
+		w *= decisionFactor
+	}
+	return w
+}
+
+// pair joins a question with its answer, and a reply with what it answers, into
+// one element: they are shown together or not at all (SEQ-54, SEQ-74).
+func (h *history) pair() {
+	ms := h.seat.Room.Chat.Messages
+	at := make(map[int]int, len(h.elements)) // element of a line
+	for k := range h.elements {
+		at[h.elements[k].lines[0]] = k
+	}
+	for k := range h.elements {
+		e := &h.elements[k]
+		if len(e.lines) != 1 {
+			continue
+		}
+		i := e.lines[0]
+		q := h.seat.Room.Chat.At(ms[i].ReplyTo)
+		if ms[i].ReplyTo == "" && i > 0 && strings.HasSuffix(ms[i-1].Text, "?") && ms[i-1].Sender != ms[i].Sender {
+			q = i - 1
+		}
+		if o, ok := at[q]; ok && o != k && len(h.elements[o].lines) == 1 {
+			h.join(o, k)
+		}
+	}
+	h.elements = slices.DeleteFunc(h.elements, func(e Element) bool { return len(e.lines) == 0 })
+}
+
+// join puts the lines of element from into element to. Both have all of their
+// shorter forms then.
+func (h *history) join(to, from int) {
+	a, b := &h.elements[to], &h.elements[from]
+	forms := make([]Form, 0, len(historyClips))
+	for k, limit := range historyClips {
+		x, y := nearest(a.Forms, limit), nearest(b.Forms, limit)
+		f := Form{
+			Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: x.Tokens + y.Tokens,
+			Fidelity: (x.Fidelity + y.Fidelity) / 2, limit: limit,
+		}
+		if len(forms) == 0 || forms[len(forms)-1].Tokens > f.Tokens {
+			forms = append(forms, f)
+		}
+	}
+	a.Forms, a.Value, a.lines = forms, a.Value+b.Value, append(a.lines, b.lines...)
+	a.What += " " + b.What
+	b.lines = nil
+}
+
+// nearest returns the richest form that shows no more than limit characters.
+func nearest(fs []Form, limit int) Form {
+	for _, f := range fs {
+		if f.limit <= limit {
+			return f
+		}
+	}
+	return fs[len(fs)-1]
+}
+
+// Elements returns the lines, oldest first.
+func (h *history) Elements() []Element { return h.elements }
+
+// Overhead returns the tokens of the room's head and of dates and gaps.
+func (h *history) Overhead() int { return 24 }
+
+// Section renders the chosen lines in order, with what was missed between spans.
+func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
+	limits := map[int]int{}
+	var lines []int
+	for _, c := range chosen {
+		if c.Form == nil {
+			continue
+		}
+		for _, i := range c.Element.lines {
+			lines = append(lines, i)
+			limits[i] = c.Form.limit
+		}
+	}
+	if len(lines) == 0 {
+		return "", nil
+	}
+	slices.Sort(lines)
+	c := newCompact(h.v, h.seat)
+	c.b = h.v.appendRoomHead([]byte("HISTORY "), h.seat, len(lines), h.total)
+	c.named = h.referredTo(lines)
+	gaps := h.gaps()
+	for k, i := range lines {
+		for len(gaps) > 0 && gaps[0].before <= i {
+			if k > 0 || gaps[0].before == i {
+				c.away(gaps[0].words)
+			}
+			gaps = gaps[1:]
+		}
+		c.line(i, limits[i])
+	}
+	return c.text(), c.refs
+}
+
+// referredTo returns the lines that something shown refers to, or may soon: what
+// a shown reply answers, what is pinned, what addresses the agent.
+func (h *history) referredTo(lines []int) map[int]bool {
+	named := map[int]bool{}
+	r := h.seat.Room
+	for _, i := range lines {
+		m := &r.Chat.Messages[i]
+		if m.ReplyTo != "" {
+			if k := r.Chat.At(m.ReplyTo); k >= 0 {
+				named[k] = true
+			}
+		}
+		if m.Pinned || h.v.addressed(r, m) {
+			named[i] = true
+		}
+	}
+	return named
+}
+
+// A gap is a time between two spans, in which the agent was not there.
+type gap struct {
+	before int // the first line after it
+	words  string
+}
+
+// gaps returns the gaps between the newest spans of the uplink, oldest first.
+func (h *history) gaps() []gap {
+	spans := h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
+	var gs []gap
+	for k := len(spans) - 1; k > 0; k-- {
+		older, newer := spans[k], spans[k-1]
+		if older.Active() || newer.Opened.Sub(older.Closed) < time.Minute {
+			continue
+		}
+		from, to := h.seat.Room.messagesIn(older.To, newer.From-1)
+		words := "… away " + duration(newer.Opened.Sub(older.Closed))
+		if to > from {
+			words += ", " + timesWord(to-from, "message")
+		}
+		gs = append(gs, gap{to, words})
+	}
+	return gs
+}
+
+// duration returns "3 h", "25 min" or "2 d".
+func duration(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + " d"
+	case d >= time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h"
+	}
+	return strconv.Itoa(int(d.Minutes())) + " min"
+}
+
+// delegates returns what a keyframe is made of, in its order: what changes
+// least first, the active room last (GTS-06).
+func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Delegate {
+	terms := v.terms("")
+	left := map[spaces.EventID]struct{}{}
+	for _, ts := range [][]spaces.ClosedCycle{kept, {{Turns: v.Current}}} {
+		for i := range ts {
+			for k := range ts[i].Turns {
+				for _, id := range ts[i].Turns[k].Refs {
+					left[id] = struct{}{}
+				}
+			}
+		}
+	}
+	leave := func(id spaces.EventID) bool { _, ok := left[id]; return ok }
+	ds := []Delegate{
+		v.spaceList(), v.goalList(), v.memoryList(terms), v.noteList(terms), v.bookmarkList(), v.summaryList(absorbed, terms),
+	}
+	share := 0.0
+	for i := range v.Seats {
+		share += v.focus(&v.Seats[i])
+	}
+	reserve := float64(tokens*v.Limits.withDefaults().NewestShare) / 100
+	var active Delegate
+	for i := range v.Seats {
+		s := &v.Seats[i]
+		h := v.history(s, terms, leave, int(reserve*v.focus(s)/share))
+		if s.Uplink.Space == v.Active {
+			active = h
+			continue
+		}
+		ds = append(ds, h)
+	}
+	if active != nil {
+		ds = append(ds, active)
+	}
+	return ds
+}

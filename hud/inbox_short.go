@@ -1,0 +1,118 @@
+package hud
+
+import (
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The lengths, in characters, to which the words of a line are cut when a turn
+// of new lines does not fit, from mild to strict.
+var inboxClips = []int{noLimit, 4000, 1000, 250, 80}
+
+// shortInbox renders the entries within budget tokens, counted exactly. It
+// appends to head.
+func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget int) ([]byte, []spaces.EventID) {
+	budget -= messageOverhead + v.Counter.Count(string(head))
+	keep := make([]int, len(es)) // limit of each line, 0 for left out
+	spent := 0
+	try := func(i, most, cap int) bool {
+		for _, limit := range inboxClips {
+			if limit > most {
+				continue
+			}
+			n := 1 + v.Counter.Count(string(v.appendEntry(nil, s, label, &es[i], limit)))
+			if spent+n <= cap {
+				spent += n
+				keep[i] = limit
+				return true
+			}
+		}
+		return false
+	}
+	const gapLine = 24 // tokens of a line that counts what is left out
+	for i := len(es) - 1; i >= 0; i-- {
+		if es[i].trigger {
+			try(i, noLimit, budget-gapLine)
+		}
+	}
+	for i := len(es) - 1; i >= 0; i-- {
+		if keep[i] == 0 && es[i].personal && !try(i, 1000, budget*3/4) {
+			break
+		}
+	}
+	for i := len(es) - 1; i >= 0; i-- {
+		if keep[i] == 0 && !try(i, 1000, budget*7/8-gapLine) {
+			break
+		}
+	}
+	for i := range es {
+		if keep[i] == 0 && !try(i, 250, budget*15/16-gapLine) {
+			break
+		}
+	}
+	return v.joinShort(head, s, label, es, keep, budget+messageOverhead+v.Counter.Count(string(head)))
+}
+
+// joinShort writes the kept lines, with one line for every run left out. Should
+// those make it too long, the least pressing kept lines go too.
+func (v *View) joinShort(head []byte, s *Seat, label string, es []entry, keep []int, budget int) ([]byte, []spaces.EventID) {
+	for {
+		b := append([]byte(nil), head...)
+		var refs []spaces.EventID
+		for i := 0; i < len(es); {
+			b = append(b, '\n')
+			if keep[i] > 0 {
+				b = v.appendEntry(b, s, label, &es[i], keep[i])
+				refs = es[i].refer(refs)
+				i++
+				continue
+			}
+			from := i
+			for i < len(es) && keep[i] == 0 {
+				i++
+			}
+			b = appendElided(b, es[from:i])
+		}
+		if messageOverhead+v.Counter.Count(string(b)) <= budget || !dropOne(es, keep) {
+			return b, refs
+		}
+	}
+}
+
+// dropOne leaves out the oldest line that neither woke nor addresses the agent,
+// then the oldest of the others.
+func dropOne(es []entry, keep []int) bool {
+	for _, pressing := range []bool{false, true} {
+		for i := range es {
+			if keep[i] > 0 && !es[i].trigger && es[i].personal == pressing {
+				keep[i] = 0
+				return true
+			}
+		}
+	}
+	for i := range es {
+		if keep[i] > inboxClips[len(inboxClips)-1] {
+			keep[i] = inboxClips[len(inboxClips)-1]
+			return true
+		}
+	}
+	for i := range len(es) - 1 { // the newest trigger stays
+		if keep[i] > 0 {
+			keep[i] = 0
+			return true
+		}
+	}
+	return false
+}
+
+// appendElided appends `… 37 more lines, #b1 to #c2: read_messages shows them`.
+func appendElided(dst []byte, es []entry) []byte {
+	dst = append(dst, "… "...)
+	dst = strconv.AppendInt(dst, int64(len(es)), 10)
+	dst = append(dst, " more lines, "...)
+	dst = appendShort(dst, es[0].seq)
+	dst = append(dst, " to "...)
+	dst = appendShort(dst, es[len(es)-1].seq)
+	return append(dst, ": read_messages shows them"...)
+}

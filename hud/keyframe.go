@@ -1,0 +1,215 @@
+package hud
+
+import (
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Why a context is cut, as [spaces.Compacted] has it.
+const (
+	CutFirst     = "first"
+	CutHighWater = "high_water"
+	CutGuard     = "guard"
+	CutTurns     = "turns"
+	CutRedaction = "redaction"
+)
+
+// NeedsCut reports whether the context should be cut before the next cycle, and
+// why: there is history that no keyframe shows yet; or keyframe, turns and a
+// tail of that many tokens pass the high-water mark of the budget; or they and
+// the fixed tokens pass 80 % of the model's window (guard). Tokens are counted
+// only when the bytes alone do not prove that all is well.
+func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
+	if v.Keyframe == nil && len(v.Closed) == 0 && v.hasHistory() {
+		return CutFirst, true
+	}
+	high, guard := v.marks()
+	if v.withinMark(min(high, guard) - tailTokens) {
+		return "", false
+	}
+	if guard < high {
+		return CutGuard, true
+	}
+	return CutHighWater, true
+}
+
+// marks returns the tokens of keyframe, turns and tail at which to cut.
+func (v *View) marks() (high, guard int) {
+	l := v.Limits.withDefaults()
+	high = v.Budget() * l.HighWater / 100
+	return high, max(l.ContextTokens*80/100-v.FixedTokens, v.Budget()/3)
+}
+
+func (v *View) hasHistory() bool {
+	if s := v.Self; s != nil && len(s.Notes.All)+len(s.Goals.All)+len(s.Memories.All)+len(s.Bookmarks.Bookmarks) > 0 {
+		return true
+	}
+	for i := range v.Seats {
+		s := &v.Seats[i]
+		if from, to := s.Room.messagesIn(0, s.Uplink.Cursor); to > from {
+			return true
+		}
+	}
+	return false
+}
+
+// withinMark reports whether keyframe and turns have at most mark tokens.
+func (v *View) withinMark(mark int) bool {
+	bound := v.keyframeBound()
+	for _, ts := range v.logs() {
+		for i := range ts {
+			n, _ := boundTurn(&ts[i])
+			bound += n
+		}
+	}
+	if bound <= mark {
+		return true
+	}
+	bound -= v.keyframeBound() - v.keyframeTokens()
+	for _, ts := range v.logs() {
+		for i := range ts {
+			if bound <= mark {
+				return true
+			}
+			n, _ := boundTurn(&ts[i])
+			bound -= n - v.Counter.Turn(&ts[i])
+		}
+	}
+	return bound <= mark
+}
+
+// logs returns the turns of all closed cycles and of the open one.
+func (v *View) logs() [][]spaces.Turn {
+	logs := make([][]spaces.Turn, 0, len(v.Closed)+1)
+	for i := range v.Closed {
+		logs = append(logs, v.Closed[i].Turns)
+	}
+	return append(logs, v.Current)
+}
+
+func (v *View) keyframeBound() int {
+	switch {
+	case v.Keyframe == nil:
+		return 0
+	case v.Keyframe.Tokens > 0:
+		return v.Keyframe.Tokens
+	}
+	return messageOverhead + Bound(v.Keyframe.Text)
+}
+
+// keyframeTokens counts the keyframe and keeps the count in it.
+func (v *View) keyframeTokens() int {
+	if v.Keyframe != nil && v.Keyframe.Tokens == 0 {
+		v.Keyframe.Tokens = messageOverhead + v.Counter.Count(v.Keyframe.Text)
+	}
+	return v.keyframeBound()
+}
+
+// Cut makes a new keyframe that absorbs the older cycles, so that keyframe and
+// turns are left at the low-water mark. It keeps the last Limits.MinRecentCycles
+// closed cycles verbatim as far as they fit into three fifths of that. The plan
+// lists every element. The keyframe's At is left to the caller; it must be no
+// earlier than what the view holds.
+func (v *View) Cut(cause string) (spaces.Keyframe, Plan) {
+	l := v.Limits.withDefaults()
+	high, guard := v.marks()
+	low := min(v.Budget()*l.LowWater/100, min(high, guard)*5/8)
+	current := v.turnsTokens(v.Current)
+	kept, spent := v.recent(max(low-current, 0) * 3 / 5)
+	k, plan := v.keyframe(cause, max(low-current-spent, low/8), kept)
+	return k, plan
+}
+
+// recent returns how many of the newest closed cycles stay verbatim within the
+// tokens, and what they take. The last one stays unless it alone would take
+// most of the budget.
+func (v *View) recent(tokens int) (kept, spent int) {
+	most := v.Limits.withDefaults().MinRecentCycles
+	for i := len(v.Closed) - 1; i >= 0 && kept < most; i-- {
+		n := v.turnsTokens(v.Closed[i].Turns)
+		if spent+n > tokens && (kept > 0 || n > v.Budget()/2) {
+			break
+		}
+		spent += n
+		kept++
+	}
+	return kept, spent
+}
+
+func (v *View) turnsTokens(ts []spaces.Turn) int {
+	n := 0
+	for i := range ts {
+		n += v.Counter.Turn(&ts[i])
+	}
+	return n
+}
+
+// keyframe renders everything but the newest kept cycles within the tokens.
+func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) {
+	k := spaces.Keyframe{Mind: spaces.Mind{Agent: v.Agent.ID, Circle: v.Circle}, N: 1, Cause: cause}
+	if v.Keyframe != nil {
+		k.N, k.Upto = v.Keyframe.N+1, v.Keyframe.Upto
+	}
+	absorbed := v.Closed[:len(v.Closed)-kept]
+	if n := len(absorbed); n > 0 {
+		k.Upto = absorbed[n-1].N
+	}
+	ds := v.delegates(absorbed, v.Closed[len(absorbed):], tokens)
+	plan := Plan{Cause: cause, Budget: tokens}
+	for room := tokens - messageOverhead; ; {
+		k.Text, k.Refs, plan.Items, plan.Exact = compose(ds, room)
+		if !plan.Exact && messageOverhead+Bound(k.Text) <= tokens {
+			k.Tokens, plan.Tokens = 0, messageOverhead+Bound(k.Text)
+			return k, plan
+		}
+		plan.Exact = true
+		k.Tokens = messageOverhead + v.Counter.Count(k.Text)
+		plan.Tokens = k.Tokens
+		if k.Tokens <= tokens || k.Text == "" {
+			return k, plan
+		}
+		room -= max(k.Tokens-tokens, room/50, 1) // what joins the elements took more than was set aside
+		if room <= 0 {
+			k.Text, k.Refs, k.Tokens = "", nil, 0
+			plan.Tokens, plan.Items = 0, nil
+			return k, plan
+		}
+	}
+}
+
+// compose chooses a form for every element of the delegates within the tokens
+// and joins the sections by blank lines (SEQ-80). It reports whether it had to
+// count.
+func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, items []PlanItem, exact bool) {
+	var all []Element
+	starts := make([]int, 0, len(ds)+1)
+	for _, d := range ds {
+		starts = append(starts, len(all))
+		es := d.Elements()
+		if len(es) > 0 {
+			tokens -= d.Overhead()
+		}
+		all = append(all, es...)
+	}
+	starts = append(starts, len(all))
+	chosen := Fit(all, tokens)
+	var sections []string
+	for i, d := range ds {
+		part := make([]Chosen, 0, starts[i+1]-starts[i])
+		for k := starts[i]; k < starts[i+1]; k++ {
+			c := Chosen{Element: &all[k]}
+			item := PlanItem{Area: all[k].Area, What: all[k].What, Form: Nothing, Why: all[k].Why}
+			if f := chosen[k]; f >= 0 {
+				c.Form = &all[k].Forms[f]
+				item.Form, item.Tokens = c.Form.Name, c.Form.Tokens
+			}
+			part, items = append(part, c), append(items, item)
+		}
+		section, shows := d.Section(part)
+		if section != "" {
+			sections, refs = append(sections, section), append(refs, shows...)
+		}
+	}
+	return strings.Join(sections, "\n\n"), refs, items, true
+}

@@ -1,0 +1,176 @@
+package hud
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// triggerMark stands at the end of a line that woke the agent (BLU-41).
+const triggerMark = " ← TRIGGER"
+
+// appendSpeaker appends `Kai (human)`, with "you" for the agent itself (GTS-07).
+func (r *Room) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
+	if id == "" {
+		return append(dst, "The platform (service)"...)
+	}
+	p := r.cast.who(id)
+	dst = append(dst, p.label...)
+	dst = append(dst, " ("...)
+	dst = append(dst, kindWord(p.kind)...)
+	if id == self {
+		dst = append(dst, ", you"...)
+	}
+	return append(dst, ')')
+}
+
+func kindWord(k spaces.EntityKind) string {
+	switch k {
+	case spaces.Human, spaces.Agent, spaces.Bot, spaces.Service:
+		return string(k)
+	}
+	return "unknown"
+}
+
+// appendMarks appends what is known about a message beside its words. All of it
+// stands before the colon, so that no words can pass for it.
+func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
+	if parent := r.Chat.Find(m.ReplyTo); m.ReplyTo != "" && parent != nil {
+		dst = append(dst, " ↩"...)
+		dst = appendShort(dst, parent.Seq)
+	}
+	if m.Thread != "" {
+		dst = append(dst, " thread "...)
+		dst = appendQuoted(dst, r.threadTitle(m.Thread))
+	}
+	if m.Forwarded != "" {
+		dst = append(dst, " forwarded "...)
+		dst = appendQuoted(dst, clip(m.Forwarded, maxName))
+	}
+	for i := range m.Attachments {
+		dst = appendAttachment(dst, &m.Attachments[i])
+	}
+	if !m.EditedAt.IsZero() {
+		dst = append(dst, " edited"...)
+	}
+	if m.Pinned {
+		dst = append(dst, " pinned"...)
+	}
+	if m.Failure != "" {
+		dst = append(dst, " not delivered"...)
+	}
+	if len(m.Reactions) > 0 {
+		dst = append(dst, " reactions "...)
+		dst = appendQuoted(dst, reactions(m.Reactions))
+	}
+	return dst
+}
+
+func (r *Room) threadTitle(t spaces.ThreadID) string {
+	if title := r.Chat.Threads[t]; title != "" {
+		return clip(title, maxName)
+	}
+	return string(t)
+}
+
+func reactions(rs []spaces.Reaction) string {
+	var b strings.Builder
+	for i := range rs[:min(len(rs), 12)] {
+		b.WriteString(clip(rs[i].Emoji, 16))
+	}
+	return b.String()
+}
+
+func appendAttachment(dst []byte, a *spaces.Attachment) []byte {
+	dst = append(dst, " +"...)
+	dst = append(dst, word(a.Kind)...)
+	if a.Name != "" {
+		dst = append(dst, ' ')
+		dst = appendQuoted(dst, clip(a.Name, maxName))
+	}
+	if a.Size > 0 {
+		dst = append(dst, ' ')
+		dst = strconv.AppendInt(dst, (a.Size+1023)/1024, 10)
+		dst = append(dst, " KB"...)
+	}
+	return dst
+}
+
+// word returns the small Latin letters of s, or "file".
+func word(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r == '_' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+	if s == "" || len(s) > 16 {
+		return "file"
+	}
+	return s
+}
+
+// clip returns at most n characters of s, with "…" when some are missing.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// appendNotice appends what happened in a message that is no message.
+func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID) []byte {
+	switch b := m.Notice.(type) {
+	case spaces.Joined:
+		return append(r.appendSpeaker(dst, b.Who, self), " joined"...)
+	case spaces.Left:
+		if b.By != "" && b.By != b.Who {
+			dst = append(r.appendSpeaker(dst, b.By, self), " removed "...)
+			return r.appendSpeaker(dst, b.Who, self)
+		}
+		return append(r.appendSpeaker(dst, b.Who, self), " left"...)
+	case spaces.Renamed:
+		dst = r.appendSpeaker(dst, m.Sender, self)
+		if m.Thread != "" {
+			dst = append(dst, " named a thread: "...)
+		} else {
+			dst = append(dst, " renamed the space: "...)
+		}
+		return appendQuoted(dst, clip(b.Title, 2*maxName))
+	case spaces.Gap:
+		dst = append(dst, "nothing was heard from "...)
+		dst = b.From.UTC().AppendFormat(dst, stamp)
+		dst = append(dst, " to "...)
+		dst = b.To.UTC().AppendFormat(dst, stamp)
+		dst = append(dst, ": "...)
+		return appendQuoted(dst, clip(b.Reason, 120))
+	case spaces.Unreadable:
+		dst = append(r.appendSpeaker(dst, m.Sender, self), " sent something unreadable: "...)
+		return appendQuoted(dst, clip(b.What, maxName))
+	case spaces.Failed:
+		dst = append(dst, "a message was not delivered: "...)
+		return appendQuoted(dst, clip(b.Reason, 120))
+	case spaces.Linked:
+		return append(dst, "a chat was linked"...)
+	case spaces.Unlinked:
+		dst = append(dst, "a chat cannot be reached any more: "...)
+		return appendQuoted(dst, clip(b.Reason, 120))
+	case spaces.Migrated:
+		return append(dst, "the chat moved on its platform"...)
+	case spaces.Said, spaces.Edited, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,
+		spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result,
+		spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned,
+		spaces.Compacted, spaces.Stopped, spaces.Spanned:
+	}
+	panic("hud: a notice of no known kind")
+}
+
+// stamp is how times are shown: absolute, to the minute (CON-15).
+const stamp = "2006-01-02 15:04"

@@ -1,0 +1,190 @@
+package hud
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// leakLength is how many characters of the system text in a row may not go out.
+const leakLength = 40
+
+// Leak judges whether text, about to be said, holds what is ours alone: forty
+// characters in a row of the system text, or a header or marker of the HUD
+// (SECURITY S4). Case and white space do not matter. The reason is for the agent.
+func Leak(text, system string) (reason string, leaks bool) {
+	if m := markers.FindString(text); m != "" {
+		return "the marker " + Quote(strings.TrimSpace(m)), true
+	}
+	t, s := fold(text), fold(system)
+	if len(t) < leakLength || len(s) < leakLength {
+		return "", false
+	}
+	if sharesRun(t, s) {
+		return "words of the instructions", true
+	}
+	return "", false
+}
+
+// markers are the headers and markers of what the HUD renders.
+var markers = regexp.MustCompile(`(?m)INBOX \(\d+ events?\):|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
+	`^ACTIVE RUNS:|^YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|^SPACE s\d+ "|^HISTORY( \(\d+ of \d+\))?:|` +
+	`^#[0-9a-z]+ \[[^\]\n]{1,60}\] [^\n]{1,80}\((human|agent|bot|service)(, you)?\)|^NOT DELIVERED: |^DENIED: \w+ \(|^… \d+ more lines, #`)
+
+// fold returns text in small letters with every run of white space as one blank.
+func fold(text string) []rune {
+	out := make([]rune, 0, len(text))
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			if n := len(out); n == 0 || out[n-1] == ' ' {
+				continue
+			}
+			r = ' '
+		}
+		out = append(out, unicode.ToLower(r))
+	}
+	return out
+}
+
+// sharesRun reports whether a and b have leakLength runes in a row in common.
+// It compares rolling hashes, then the runes.
+func sharesRun(a, b []rune) bool {
+	const base = 1_000_003
+	var top uint64 = 1
+	for range leakLength - 1 {
+		top *= base
+	}
+	rolling := func(s []rune, f func(at int, h uint64) bool) bool {
+		var h uint64
+		for i, r := range s {
+			if i >= leakLength {
+				h -= uint64(s[i-leakLength]) * top
+			}
+			h = h*base + uint64(r)
+			if i >= leakLength-1 && f(i-leakLength+1, h) {
+				return true
+			}
+		}
+		return false
+	}
+	seen := make(map[uint64]int, len(a))
+	rolling(a, func(at int, h uint64) bool { seen[h] = at; return false })
+	return rolling(b, func(at int, h uint64) bool {
+		k, ok := seen[h]
+		return ok && string(a[k:k+leakLength]) == string(b[at:at+leakLength])
+	})
+}
+
+// Defang returns text with every way out closed (SECURITY S6): a URL for which
+// seen is false is written so that no platform links or fetches it, bare
+// addresses and file names that look like addresses are put between backticks,
+// and Markdown images become their words. A URL that stood in the room verbatim
+// stays as it is.
+func Defang(text string, seen func(url string) bool) string {
+	text = images.ReplaceAllString(text, "$1")
+	var b strings.Builder
+	last := 0
+	for _, u := range findURLs(text) {
+		b.WriteString(defangBare(text[last:u.from], seen))
+		url := text[u.from:u.to]
+		if seen(url) {
+			b.WriteString(url)
+		} else {
+			b.WriteString(defangURL(url))
+		}
+		last = u.to
+	}
+	b.WriteString(defangBare(text[last:], seen))
+	return b.String()
+}
+
+// images match Markdown's images, inline and by reference.
+var images = regexp.MustCompile(`!(\[[^\]]*\])`)
+
+// defangURL breaks the scheme and the dots of the host: hxxps://evil[.]com/x.
+func defangURL(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	switch {
+	case ok:
+		scheme = strings.NewReplacer("http", "hxxp", "HTTP", "HXXP").Replace(scheme)
+		if !strings.HasPrefix(strings.ToLower(scheme), "hxxp") {
+			scheme = strings.ReplaceAll(scheme, ":", "")
+			return scheme + "[:]//" + dots(rest)
+		}
+		return scheme + "[:]//" + dots(rest)
+	case strings.Contains(url, ":"):
+		scheme, rest, _ = strings.Cut(url, ":")
+		return scheme + "[:]" + dots(rest)
+	}
+	return dots(url)
+}
+
+func dots(s string) string {
+	return strings.NewReplacer(".", "[.]", "@", "[@]").Replace(s)
+}
+
+// bare matches what a platform may take for an address although it has no
+// scheme: labels with dots, a last label of letters, and a path.
+var bare = regexp.MustCompile(`[\p{L}\p{N}_%+-]+(?:[.@][\p{L}\p{N}_-]+)*\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)(?::\d+)?(?:[/?#][^\s<>"` + "`" + `]*)?`)
+
+// defangBare puts bare addresses between backticks, where nothing links them.
+// What stands between backticks already stays, and so does what is no address:
+// a last label that no registry has.
+func defangBare(text string, seen func(string) bool) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	var b strings.Builder
+	last := 0
+	for _, at := range bare.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		if !addressLike(word) || seen(word) || inCode(text, at[0]) {
+			continue
+		}
+		b.WriteString(text[last:at[0]])
+		if strings.ContainsAny(word, "/?#@:") {
+			b.WriteString(dots(word))
+		} else {
+			b.WriteString("`" + word + "`")
+		}
+		last = at[1]
+	}
+	b.WriteString(text[last:])
+	return b.String()
+}
+
+// inCode reports whether the byte at i stands between backticks of its line.
+func inCode(text string, i int) bool {
+	line := strings.LastIndexByte(text[:i], '\n') + 1
+	if strings.Count(text[:i], "```")%2 == 1 {
+		return true
+	}
+	rest, _, _ := strings.Cut(text[i:], "\n")
+	return strings.Count(text[line:i], "`")%2 == 1 && strings.Contains(rest, "`")
+}
+
+// addressLike reports whether the last label of the host is one that platforms
+// link: a country code or one of the general domains in wide use.
+func addressLike(word string) bool {
+	host := word
+	if i := strings.IndexAny(host, "/?#:"); i >= 0 {
+		host = host[:i]
+	}
+	label := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
+	if len(label) == 2 {
+		return !strings.Contains(notCountries, " "+label+" ")
+	}
+	return strings.HasPrefix(label, "xn--") || strings.Contains(generalDomains, " "+label+" ") || label != "" && label[0] >= 0x80
+}
+
+const (
+	// Two letters after a dot that are mostly code and that no registry has.
+	notCountries   = " go js ts kt cs vb hs hx db tf ui os ip id eg ie "
+	generalDomains = " com net org info biz name pro mobi edu gov mil int arpa app dev page xyz top site online shop store " +
+		"club vip live life world today news blog tech cloud space website web link click email zip mov foo bar ing meme day " +
+		"run sh codes chat team work zone wiki tools systems network digital media social agency design studio academy " +
+		"finance money bank cash fund games game play fun icu buzz rest cam bond sbs cfd lol monster quest support help " +
+		"services solutions group global center company works photos video stream download host hosting press win bid loan date " +
+		"review trade science party racing cricket accountant faith men google youtube amazon microsoft apple art movie music " +
+		"lat asia africa eu london berlin paris nyc tokyo onion local internal test example "
+)

@@ -1,0 +1,22 @@
+package hud
+
+// A Plan says what is in a frame or keyframe, what it cost, and why.
+type Plan struct {
+	Cause  string     `json:"cause,omitempty"` // of a cut
+	Budget int        `json:"budget"`          // tokens it had to keep to
+	Tokens int        `json:"tokens"`
+	Exact  bool       `json:"exact"` // false: Tokens is an upper bound, nothing had to be counted
+	Fixed  int        `json:"fixed,omitempty"`
+	Items  []PlanItem `json:"items"`
+	// Shed lists what had to go from this one frame, in the order it went.
+	Shed []PlanItem `json:"shed,omitempty"`
+}
+
+// A PlanItem is one element, or a group of those that share a fate.
+type PlanItem struct {
+	Area   string   `json:"area"`
+	What   string   `json:"what,omitempty"`
+	Form   FormName `json:"form"`
+	Tokens int      `json:"tokens"`
+	Why    string   `json:"why,omitempty"`
+}

@@ -1,0 +1,168 @@
+package hud
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Room is everything about one room that the minds in it share: its chat, who
+// is who, and the index by which old lines are found again. Appending an event
+// costs the same however long the room's history is.
+//
+// A Room is not safe for concurrent use, reads included.
+type Room struct {
+	Chat *spaces.Chat
+	Info spaces.Info
+
+	space   spaces.Space
+	members []spaces.Member
+	cast    cast
+	changes []change // in seq order
+	index   index
+	urls    map[string]int   // how often each stands in the room
+	linked  map[int][]string // by message
+	tokens  []uint16         // of each message's compact line; 0 unknown
+}
+
+// A change is an event about an earlier message: it has no entry of its own in
+// the chat.
+type change struct {
+	seq    int64
+	id     spaces.EventID
+	kind   spaces.Kind
+	actor  spaces.EntityID
+	target int // index of the message
+	emoji  string
+}
+
+// NewRoom returns an empty room; fold its events with [Room.Apply].
+func NewRoom(s spaces.Space) *Room {
+	return &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+}
+
+// Space returns the space the room was last told.
+func (r *Room) Space() spaces.Space { return r.space }
+
+// SetSpace tells the room its space as it stands now.
+func (r *Room) SetSpace(s spaces.Space) { r.space = s }
+
+// Members returns who is in the room, in the order they came. The slice is the room's.
+func (r *Room) Members() []spaces.Member { return r.members }
+
+// SetMembers tells who is in the room now. Those who left are still named on
+// the lines they wrote.
+func (r *Room) SetMembers(ms []spaces.Member) {
+	r.members = slices.Clone(ms)
+	slices.SortFunc(r.members, func(a, b spaces.Member) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
+	})
+	for _, m := range r.members {
+		r.cast.know(m.Entity)
+	}
+}
+
+// Know tells the room about people who are not in it any more but wrote in it.
+func (r *Room) Know(es ...spaces.Entity) {
+	for _, e := range es {
+		r.cast.know(e)
+	}
+}
+
+// Apply folds one event. Events must come in seq order; one that was applied
+// already changes nothing.
+func (r *Room) Apply(e spaces.Event) {
+	if e.Seq <= r.Chat.Upto {
+		return
+	}
+	r.Info.Apply(e)
+	for _, i := range r.Chat.Apply(e) {
+		switch {
+		case i == len(r.tokens):
+			r.tokens = append(r.tokens, 0)
+			r.noteURLs(i)
+		case amends(e.Body):
+			r.amended(e, i)
+		default: // a delivery or failure; it may have brought an edit that came too early
+			r.rewrite(i)
+		}
+	}
+}
+
+// amends reports whether b is about an earlier message and leaves no entry.
+func amends(b spaces.Body) bool {
+	id, ref := spaces.Target(b)
+	return id != "" || !ref.IsZero()
+}
+
+func (r *Room) amended(e spaces.Event, i int) {
+	c := change{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
+	switch b := e.Body.(type) {
+	case spaces.Reacted:
+		c.emoji = b.Emoji
+	case spaces.Unreacted:
+		c.emoji = b.Emoji
+	case spaces.Edited, spaces.Deleted:
+		r.rewrite(i)
+	default: // pins change no words
+	}
+	r.tokens[i] = 0
+	r.changes = append(r.changes, c)
+}
+
+// rewrite brings what is kept about message i up to date after a change.
+func (r *Room) rewrite(i int) {
+	m := &r.Chat.Messages[i]
+	r.tokens[i] = 0
+	if m.EditedAt.IsZero() && !m.Deleted {
+		return
+	}
+	for _, u := range r.linked[i] {
+		if r.urls[u]--; r.urls[u] == 0 {
+			delete(r.urls, u)
+		}
+	}
+	delete(r.linked, i)
+	r.noteURLs(i)
+	r.index.forget(i)
+}
+
+func (r *Room) noteURLs(i int) {
+	text := r.Chat.Messages[i].Text
+	for _, u := range findURLs(text) {
+		s := text[u.from:u.to]
+		r.linked[i] = append(r.linked[i], s)
+		r.urls[s]++
+	}
+}
+
+// HasURL reports whether the URL stands verbatim in a message of the room (S6).
+func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }
+
+// changesIn returns the changes with after < seq ≤ upto.
+func (r *Room) changesIn(after, upto int64) []change {
+	from, _ := slices.BinarySearchFunc(r.changes, after+1, func(c change, s int64) int { return cmp.Compare(c.seq, s) })
+	to, _ := slices.BinarySearchFunc(r.changes, upto+1, func(c change, s int64) int { return cmp.Compare(c.seq, s) })
+	return r.changes[from:max(from, to)]
+}
+
+// messagesIn returns the bounds of the messages with after < seq ≤ upto.
+func (r *Room) messagesIn(after, upto int64) (from, to int) {
+	from = r.Chat.After(after)
+	return from, max(from, r.Chat.After(upto))
+}
+
+// ID returns the id of the room's space.
+func (r *Room) ID() spaces.SpaceID { return r.space.ID }
+
+// Name returns what people call the room; it may be chosen to deceive.
+func (r *Room) Name() string {
+	if r.space.Name == "" {
+		return r.Info.Title
+	}
+	return r.space.Name
+}
+
+// Upto returns the seq of the last event applied.
+func (r *Room) Upto() int64 { return r.Chat.Upto }

@@ -1,0 +1,163 @@
+package hud
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A listing is a section of one-line entries under a header. It is the delegate
+// of everything but chat history.
+type listing struct {
+	header   string // "GOALS"
+	note     string // after the header, before the colon
+	elements []Element
+}
+
+// Elements returns the entries.
+func (l *listing) Elements() []Element { return l.elements }
+
+// Overhead returns the tokens of the header line.
+func (l *listing) Overhead() int { return 24 }
+
+// Section renders the header, with how many entries are left out, and the entries.
+func (l *listing) Section(chosen []Chosen) (string, []spaces.EventID) {
+	shown := 0
+	var b strings.Builder
+	for _, c := range chosen {
+		if c.Form != nil {
+			shown++
+			b.WriteByte('\n')
+			b.WriteString(c.Form.Text)
+		}
+	}
+	if len(chosen) == 0 {
+		return "", nil
+	}
+	head := l.header + l.note
+	if shown < len(chosen) {
+		head += " (" + strconv.Itoa(shown) + " of " + strconv.Itoa(len(chosen)) + ")"
+	}
+	return head + ":" + b.String(), nil
+}
+
+// form makes a form from its text.
+func (v *View) form(name FormName, text string, fidelity float64) Form {
+	return Form{Name: name, Text: text, Tokens: 1 + v.Counter.Count(text), Fidelity: fidelity}
+}
+
+// The values of what is no chat history, against 1 for a line that fits the
+// newest words perfectly.
+const (
+	valueSpace    = 400.0
+	valueGoal     = 60.0
+	valueMemory   = 12.0
+	valueNote     = 6.0
+	valueBookmark = 3.0
+	valueSummary  = 10.0
+)
+
+// spaceList lists the mind's rooms (CON-10). The active one is named by the tail.
+func (v *View) spaceList() *listing {
+	l := &listing{header: "YOUR SPACES"}
+	for i := range v.Seats {
+		s := &v.Seats[i]
+		if !s.Uplink.Live {
+			continue
+		}
+		e := Element{Area: "spaces", What: s.Short, Value: valueSpace * v.focus(s), Why: "navigation"}
+		for _, f := range []struct {
+			name     FormName
+			members  int
+			fidelity float64
+		}{{Full, membersShown, 1}, {Trimmed, 4, 0.8}, {CountOnly, 0, 0.6}} {
+			e.Forms = append(e.Forms, v.form(f.name, string(v.appendCard(nil, s, f.members)), f.fidelity))
+		}
+		l.elements = append(l.elements, e)
+	}
+	return l
+}
+
+func (v *View) goalList() *listing {
+	l := &listing{header: "GOALS"}
+	if v.Self == nil {
+		return l
+	}
+	for _, g := range v.Self.Goals.Open() {
+		l.elements = append(l.elements, v.entry("goals", goalLine(g), valueGoal, "open"))
+	}
+	return l
+}
+
+func goalLine(g spaces.GoalItem) string {
+	return "- " + word(strings.ReplaceAll(g.Status, "-", "_")) + " " + Quote(g.Text)
+}
+
+// entry makes an element of one line with a shorter form.
+func (v *View) entry(area, line string, value float64, why string) Element {
+	e := Element{Area: area, Value: value, Why: why, Forms: []Form{v.form(Full, line, 1)}}
+	e.What = clip(line, 40)
+	return e
+}
+
+func (v *View) memoryList(terms []string) *listing {
+	l := &listing{header: "MEMORIES"}
+	if v.Self == nil {
+		return l
+	}
+	for i, m := range v.Self.Memories.All {
+		rel := overlap(m.Fact, terms)
+		value := valueMemory * (0.5 + rel) * recency(len(v.Self.Memories.All)-1-i, 100)
+		l.elements = append(l.elements, v.entry("memories", memoryLine(m), value, why(rel, len(v.Self.Memories.All)-1-i)))
+	}
+	return l
+}
+
+func memoryLine(m spaces.Memory) string {
+	return "- " + word(m.What) + " " + Quote(m.ID) + ": " + Quote(m.Fact)
+}
+
+func (v *View) noteList(terms []string) *listing {
+	l := &listing{header: "NOTES"}
+	if v.Self == nil {
+		return l
+	}
+	all := v.Self.Notes.All
+	for i, n := range all {
+		rel := overlap(n.Text, terms)
+		value := valueNote * (0.3 + rel) * recency(len(all)-1-i, 20)
+		e := v.entry("notes", noteLine(n, noLimit), value, why(rel, len(all)-1-i))
+		if short := noteLine(n, 120); short != e.Forms[0].Text {
+			e.Forms = append(e.Forms, v.form(OneLine, short, 0.5))
+		}
+		l.elements = append(l.elements, e)
+	}
+	return l
+}
+
+func noteLine(n spaces.Note, limit int) string {
+	return "- " + n.At.UTC().Format("2006-01-02") + " " + word(n.Label) + " " + Quote(clip(n.Text, limit))
+}
+
+func (v *View) bookmarkList() *listing {
+	l := &listing{header: "BOOKMARKS"}
+	if v.Self == nil {
+		return l
+	}
+	all := v.Self.Bookmarks.Bookmarks
+	for i := range all {
+		l.elements = append(l.elements, v.entry("bookmarks", v.bookmarkLine(&all[i]), valueBookmark*recency(len(all)-1-i, 20), "recency"))
+	}
+	return l
+}
+
+func (v *View) bookmarkLine(b *spaces.Bookmark) string {
+	line := "- " + b.At.UTC().Format("2006-01-02") + " " + Quote(b.Label)
+	if s := v.Seat(b.Space); s != nil && len(b.Events) > 0 {
+		if m := s.Room.Chat.Find(b.Events[len(b.Events)-1]); m != nil {
+			line += " at " + ShortID(m.Seq) + " in " + s.Short
+		}
+	}
+	return line
+}

@@ -1,0 +1,147 @@
+package hud
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// shedNote stands where a result stood that did not fit.
+const shedNote = "[left out: too long for this context; ask again if you need it]"
+
+// shed makes the draft shorter until it fits, in the order of CONTEXT 2: old
+// tool results, recalled lines, history in the keyframe, old cycles, recent
+// cycles, then the results of this cycle. It works on copies: the log itself
+// stays as it is. Calls and their results go together or stay together.
+func (d *draft) shed(budget int) {
+	d.closed = slices.Clone(d.closed)
+	for i := range d.closed {
+		d.closed[i].Turns = slices.Clone(d.closed[i].Turns)
+	}
+	d.current = slices.Clone(d.current)
+	for _, step := range []func(int){
+		d.shedOldResults, d.shedRecalled, d.shedKeyframe, d.shedOldCycles, d.shedCurrentResults, d.shedLastCycle, d.shedCurrentLines,
+	} {
+		if d.tokens <= budget {
+			return
+		}
+		step(budget)
+	}
+}
+
+func (d *draft) lost(area, what string, form FormName, freed int) {
+	d.tokens -= freed
+	d.gone = append(d.gone, PlanItem{Area: area, What: what, Form: form, Tokens: freed, Why: "over budget"})
+}
+
+// stub replaces the text of a turn.
+func (d *draft) stub(area string, t *spaces.Turn) {
+	before := d.v.Counter.Turn(t)
+	t.Text, t.Tokens, t.Refs = shedNote, 0, nil
+	if after := d.v.Counter.Turn(t); after < before {
+		d.lost(area, t.CallID, CountOnly, before-after)
+	}
+}
+
+func longResult(t *spaces.Turn) bool { return t.Role == spaces.RoleTool && t.Tokens > 60 }
+
+func (d *draft) shedOldResults(budget int) {
+	for i := range d.closed {
+		for k := range d.closed[i].Turns {
+			if t := &d.closed[i].Turns[k]; d.tokens > budget && longResult(t) {
+				d.stub("result", t)
+			}
+		}
+	}
+}
+
+func (d *draft) shedRecalled(int) {
+	if d.tail.Recalled == "" {
+		return
+	}
+	lines := len(d.tail.Refs)
+	d.tail.Recalled, d.tail.Refs = "", nil
+	n := messageOverhead + d.v.Counter.Count(d.tail.Text)
+	d.lost("recalled", timesWord(lines, "line"), Nothing, d.tailN-n)
+	d.tailN = n
+}
+
+// shedKeyframe renders the keyframe anew, poorer, for this frame alone.
+func (d *draft) shedKeyframe(budget int) {
+	if d.keyframe == nil || d.keyframe.Tokens == 0 {
+		return
+	}
+	before := d.keyframe.Tokens
+	target := max(before-(d.tokens-budget), before/4)
+	k, _ := d.v.keyframe(CutGuard, target, len(d.v.Closed))
+	if k.Tokens == 0 && k.Text != "" {
+		k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
+	}
+	if k.Tokens < before {
+		d.keyframe = &k
+		d.lost("keyframe", "history", Essential, before-k.Tokens)
+	}
+}
+
+// shedOldCycles turns the oldest cycles into their own accounts, all but the last four,
+// and then those too, all but the last.
+func (d *draft) shedOldCycles(budget int) {
+	for _, spare := range []int{4, 1} {
+		for i := 0; i < len(d.closed)-spare && d.tokens > budget; i++ {
+			d.summarise(&d.closed[i])
+		}
+	}
+	for len(d.closed) > 1 && d.tokens > budget {
+		c := &d.closed[0]
+		d.lost("log", "cycle "+itoa(c.N), Nothing, d.v.turnsTokens(c.Turns))
+		d.closed = d.closed[1:]
+	}
+}
+
+func (d *draft) summarise(c *spaces.ClosedCycle) {
+	before := d.v.turnsTokens(c.Turns)
+	turns := []spaces.Turn{{Role: spaces.RoleUser, Text: "Cycle " + itoa(c.N) + ": " + gutter(c.Rest)}}
+	if after := d.v.turnsTokens(turns); after < before {
+		c.Turns = turns
+		d.lost("log", "cycle "+itoa(c.N), OneLine, before-after)
+	}
+}
+
+// shedCurrentResults leaves the newest result whole as long as it can.
+func (d *draft) shedCurrentResults(budget int) {
+	for k := range d.current {
+		if t := &d.current[k]; d.tokens > budget && longResult(t) {
+			d.stub("result", t)
+		}
+	}
+}
+
+func (d *draft) shedLastCycle(int) {
+	for i := range d.closed {
+		d.summarise(&d.closed[i])
+	}
+}
+
+// shedCurrentLines is the last resort: long turns of this cycle, oldest first,
+// but never the newest one of a user, which holds what woke the agent.
+func (d *draft) shedCurrentLines(budget int) {
+	last := -1
+	for k := range d.current {
+		if d.current[k].Role == spaces.RoleUser {
+			last = k
+		}
+	}
+	for k := range d.current {
+		t := &d.current[k]
+		if d.tokens > budget && k != last && t.Role != spaces.RoleTool && t.Text != "" && t.Tokens > 60 {
+			d.stub("log", t)
+		}
+	}
+	if k := d.keyframe; k != nil && d.tokens > budget {
+		d.lost("keyframe", "keyframe", Nothing, k.Tokens)
+		d.keyframe = nil
+	}
+}

@@ -1,0 +1,111 @@
+package hud
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// summariesHeader stands over the agent's own accounts of old cycles (CON-21).
+const summariesHeader = "[EARLIER CYCLES — self-summaries]"
+
+// summaryList is the layered list of self-summaries (CON-28): the newest
+// Limits.SummariesSingle absorbed cycles one line each, older ones in groups
+// with their range and what was decided. It needs no model (CON-29).
+type summaryList struct{ listing }
+
+func (v *View) summaryList(absorbed []spaces.ClosedCycle, terms []string) *summaryList {
+	l := v.Limits.withDefaults()
+	all := slices.Concat(v.Earlier, absorbed)
+	all = slices.DeleteFunc(all, func(c spaces.ClosedCycle) bool { return c.Rest == "" })
+	s := &summaryList{listing{header: summariesHeader}}
+	single := max(0, len(all)-l.SummariesSingle)
+	for from := 0; from < single; from += l.SummariesGrouped {
+		group := all[from:min(from+l.SummariesGrouped, single)]
+		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-from)/10))
+	}
+	for i := single; i < len(all); i++ {
+		s.elements = append(s.elements, v.summaryElement(&all[i], terms, len(all)-1-i))
+	}
+	return s
+}
+
+// Section renders the header without a colon, as CON-21 has it.
+func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
+	text, refs := s.listing.Section(chosen)
+	head, rest, more := strings.Cut(text, "\n")
+	head = strings.TrimSuffix(head, ":")
+	if !more {
+		return head, refs
+	}
+	return head + "\n" + rest, refs
+}
+
+func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) Element {
+	name := "Cycle " + strconv.FormatInt(c.N, 10)
+	rel := overlap(c.Rest, terms)
+	e := Element{
+		Area: "summaries", What: name, Why: why(rel, rank),
+		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
+		Forms: []Form{v.form(Full, name+": "+gutter(c.Rest), 1)},
+	}
+	if short := clip(c.Rest, 100); short != c.Rest {
+		e.Forms = append(e.Forms, v.form(OneLine, name+": "+gutter(short), 0.5))
+	}
+	return e
+}
+
+// groupElement makes one element of many old cycles: the range, how many, and
+// the beginnings of the accounts that say most about the terms.
+func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
+	name := "Cycles " + strconv.FormatInt(cs[0].N, 10) + "–" + strconv.FormatInt(cs[len(cs)-1].N, 10)
+	best := make([]int, len(cs))
+	rel := 0.0
+	for i := range best {
+		best[i] = i
+		rel = max(rel, overlap(cs[i].Rest, terms))
+	}
+	slices.SortStableFunc(best, func(a, b int) int {
+		x, y := overlap(cs[a].Rest, terms)+decisive(cs[a].Rest), overlap(cs[b].Rest, terms)+decisive(cs[b].Rest)
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	e := Element{
+		Area: "summaries", What: name, Why: why(rel, rank),
+		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
+	}
+	head := name + " (" + strconv.Itoa(len(cs)) + ")"
+	for _, f := range []struct {
+		form     FormName
+		n, chars int
+		fidelity float64
+	}{{Full, 8, 160, 1}, {Essential, 3, 120, 0.6}, {CountOnly, 0, 0, 0.15}} {
+		picked := slices.Sorted(slices.Values(best[:min(f.n, len(best))]))
+		text := head
+		for k, i := range picked {
+			text += map[bool]string{true: ": ", false: " / "}[k == 0] + gutter(clip(cs[i].Rest, f.chars))
+		}
+		e.Forms = append(e.Forms, v.form(f.form, text, f.fidelity))
+	}
+	return e
+}
+
+// decisive is what the words of a decision add to a text's worth.
+func decisive(text string) float64 {
+	for _, cue := range decisionCues {
+		if strings.Contains(strings.ToLower(text), cue) {
+			return 0.25
+		}
+	}
+	return 0
+}
+
+// decisionCues are beginnings of words by which people decide, promise and agree (SEQ-54).
+var decisionCues = []string{"decid", "agree", "promis", "confirm", "cancel", "deadline", "moved to", "let's", "will ", "chose", "important"}

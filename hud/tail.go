@@ -1,0 +1,152 @@
+package hud
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Tail is the last user message of a frame: what must not stay in the log.
+type Tail struct {
+	Text string
+	// Recalled holds older lines that may matter; it stands before Text and is the
+	// first thing of the tail to go when a frame is too long.
+	Recalled string
+	Refs     []spaces.EventID // messages whose words Recalled shows
+}
+
+// String returns the whole message.
+func (t Tail) String() string {
+	if t.Recalled == "" {
+		return t.Text
+	}
+	return t.Recalled + "\n" + t.Text
+}
+
+// A TailInput is what the shell knows that the log does not hold.
+type TailInput struct {
+	Now      time.Time // in the location it is to be shown in
+	Phase    string    // the shell's words on the phase; the end of the message
+	Options  string    // the shell's words on what this space allows, only when that changed
+	Failures []spaces.Failed
+	Denials  []spaces.Denial
+	Runs     []Run
+	Recalled []Recalled
+}
+
+// A Run is another open cycle of the mind (BLU-44, BLU-50).
+type Run struct {
+	Cycle   spaces.CycleID
+	Status  spaces.State
+	Wake    string // the gate's reason
+	Summary string // what woke it
+	Space   spaces.SpaceID
+	Active  spaces.SpaceID
+	Waiting string // for whom or what; empty: nothing
+}
+
+// Tail renders the last message of the next frame.
+func (v *View) Tail(in TailInput) Tail {
+	var t Tail
+	t.Recalled, t.Refs = v.recalledBlock(in.Recalled)
+	b := make([]byte, 0, 256)
+	for i := range in.Failures {
+		b = v.appendFailure(b, &in.Failures[i])
+	}
+	for i := range in.Denials {
+		b = appendDenial(b, &in.Denials[i])
+	}
+	if len(in.Runs) > 0 {
+		b = append(b, "ACTIVE RUNS:\n"...)
+		for i := range in.Runs {
+			b = v.appendRun(b, &in.Runs[i])
+		}
+	}
+	if in.Options != "" {
+		b = append(append(b, in.Options...), '\n')
+	}
+	b = append(v.appendActive(b), '\n')
+	if !in.Now.IsZero() {
+		b = in.Now.AppendFormat(append(b, "TIME: "...), "Mon "+stamp+" MST")
+		b = append(b, '\n')
+	}
+	t.Text = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")
+	return t
+}
+
+// appendActive appends the exact text of BLU-40.
+func (v *View) appendActive(dst []byte) []byte {
+	s := v.Seat(v.Active)
+	if s == nil {
+		return append(dst, "ACTIVE SPACE: none (call enter_space to set one)"...)
+	}
+	dst = appendQuoted(append(dst, "ACTIVE SPACE: "...), v.label(s))
+	dst = append(append(dst, " ("...), s.Short...)
+	return append(dst, ')')
+}
+
+func (v *View) appendFailure(dst []byte, f *spaces.Failed) []byte {
+	dst = append(dst, "NOT DELIVERED: "...)
+	if f.State == spaces.ActionUnknown {
+		dst = append(dst[:len(dst)-len("NOT DELIVERED: ")], "DELIVERY UNKNOWN: "...)
+	}
+	if s, m := v.find(f.Message); m != nil {
+		dst = append(appendShort(dst, m.Seq), " in "...)
+		dst = append(append(dst, s.Short...), ' ')
+		dst = append(appendQuoted(dst, clip(m.Text, 60)), ' ')
+	}
+	dst = append(append(append(dst, '('), word(f.Code)...), ") "...)
+	return append(appendQuoted(dst, clip(f.Reason, 160)), '\n')
+}
+
+// find returns the message with that id and the seat whose room holds it.
+func (v *View) find(id spaces.EventID) (*Seat, *spaces.Message) {
+	if id == "" {
+		return nil, nil
+	}
+	for i := range v.Seats {
+		if m := v.Seats[i].Room.Chat.Find(id); m != nil {
+			return &v.Seats[i], m
+		}
+	}
+	return nil, nil
+}
+
+func appendDenial(dst []byte, d *spaces.Denial) []byte {
+	dst = append(dst, "DENIED: "...)
+	dst = append(append(dst, word(d.Act)...), " ("...)
+	dst = append(append(dst, word(d.Code)...), ") "...)
+	dst = appendQuoted(dst, clip(d.Reason, 160))
+	if d.Hint != "" {
+		dst = appendQuoted(append(dst, " hint "...), clip(d.Hint, 160))
+	}
+	return append(dst, '\n')
+}
+
+func (v *View) appendRun(dst []byte, r *Run) []byte {
+	dst = append(append(dst, "- "...), word(string(r.Status))...)
+	if s := v.Seat(r.Space); s != nil {
+		dst = append(append(dst, " in "...), s.Short...)
+	}
+	dst = append(append(append(dst, " ("...), word(r.Wake)...), ")"...)
+	if s := v.Seat(r.Active); s != nil && r.Active != r.Space {
+		dst = append(append(dst, " active "...), s.Short...)
+	}
+	if r.Waiting != "" {
+		dst = appendQuoted(append(dst, " waiting for "...), clip(r.Waiting, maxName))
+	}
+	if r.Summary != "" {
+		dst = appendQuoted(append(dst, ": "...), clip(r.Summary, 120))
+	}
+	return append(dst, '\n')
+}
+
+// timesWord returns "1 line", "2 lines".
+func timesWord(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}

@@ -1,0 +1,176 @@
+package hud
+
+import (
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An Agent is who looks.
+type Agent struct {
+	ID      spaces.AgentID
+	Name    string
+	Persona string
+}
+
+// A Seat is a mind's place in a room: the room, its uplink, and the periods it
+// was there.
+type Seat struct {
+	Room   *Room
+	Uplink spaces.Uplink
+	Spans  []spaces.ConnectionSpan // newest first
+	// Short is the space's name in acts, "s1". Minted by the shell in the order of
+	// the uplinks; the same for the mind's whole life.
+	Short string
+}
+
+// Limits are the sizes of a view. The zero value works.
+type Limits struct {
+	ContextTokens    int // the model's window. Default: 32000
+	MaxOutputTokens  int // kept free for the answer. Default: an eighth of the window, at most 4096
+	MaxLogTokens     int // consciousness.max_tokens (CON-18). Default: 100000
+	InboxTokens      int // of one turn of new lines. Default: a quarter of the budget
+	RecallTokens     int // of recalled lines. Default: 1500
+	MinRecentCycles  int // kept verbatim by a cut as the budget allows. Default: 10
+	HighWater        int // percent of the budget at which to cut. Default: 80
+	LowWater         int // percent of the budget left by such a cut. Default: 50
+	NewestShare      int // percent of a history's tokens for its newest lines. Default: 20
+	SpansShown       int // newest spans whose lines are rendered by age (SEQ-29). Default: 5
+	SummariesSingle  int // cycles whose summaries stand alone before they are grouped (CON-28). Default: 50
+	SummariesGrouped int // cycles in one group. Default: 30
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	set(&l.ContextTokens, 32000)
+	set(&l.MaxOutputTokens, min(4096, l.ContextTokens/8))
+	set(&l.MaxLogTokens, 100000)
+	set(&l.RecallTokens, 1500)
+	set(&l.MinRecentCycles, 10)
+	set(&l.HighWater, 80)
+	set(&l.LowWater, 50)
+	set(&l.NewestShare, 20)
+	set(&l.SpansShown, 5)
+	set(&l.SummariesSingle, 50)
+	set(&l.SummariesGrouped, 30)
+	return l
+}
+
+// A View is one mind looking at its rooms, at one moment of its log. It may be
+// kept from cycle to cycle; the shell appends to Current, moves it to Closed,
+// and sets Keyframe after a cut.
+//
+// A View reads its rooms and is not safe for concurrent use with them.
+type View struct {
+	Agent  Agent
+	Circle spaces.CircleID
+	Seats  []Seat
+	Active spaces.SpaceID
+	Self   *spaces.Self // nil is empty
+	System string       // the system message
+	// FixedTokens are those of System and of the tools, counted by the shell.
+	FixedTokens int
+	Keyframe    *spaces.Keyframe     // nil before the first cut
+	Earlier     []spaces.ClosedCycle // those the keyframe absorbed, without turns, in order of N; needed by Cut alone
+	Closed      []spaces.ClosedCycle // those after it, with turns, in order of N
+	Current     []spaces.Turn        // of the open cycle
+	Limits      Limits
+	Counter     *Counter
+
+	shown shown
+}
+
+// Budget returns how many tokens all messages but the fixed ones may have.
+func (v *View) Budget() int {
+	l := v.Limits.withDefaults()
+	return max(0, min(l.ContextTokens-l.MaxOutputTokens-v.FixedTokens, l.MaxLogTokens))
+}
+
+// Seat returns the mind's seat in the space, or nil.
+func (v *View) Seat(id spaces.SpaceID) *Seat {
+	for i := range v.Seats {
+		if v.Seats[i].Uplink.Space == id {
+			return &v.Seats[i]
+		}
+	}
+	return nil
+}
+
+// SeatByShort returns the seat that the HUD shows as short ("s1"), or nil.
+func (v *View) SeatByShort(short string) *Seat {
+	for i := range v.Seats {
+		if v.Seats[i].Short == short {
+			return &v.Seats[i]
+		}
+	}
+	return nil
+}
+
+func (v *View) me() spaces.EntityID { return v.Agent.ID.Entity() }
+
+// label returns the room's name as lines have it: its cleaned name, with its
+// short id when another room of the view is called the same.
+func (v *View) label(s *Seat) string {
+	name := s.name()
+	key := skeleton(name)
+	for i := range v.Seats {
+		o := &v.Seats[i]
+		if o.Short != s.Short && skeleton(o.name()) == key {
+			return name + "~" + s.Short
+		}
+	}
+	return name
+}
+
+func (s *Seat) name() string { return CleanName(s.Room.Name()) }
+
+// shown remembers which messages the keyframe and the closed cycles show.
+type shown struct {
+	keyframe int64 // N of the keyframe the set was made for
+	cycles   int64 // N of the last closed cycle in it
+	ids      map[spaces.EventID]struct{}
+}
+
+// inPrefix returns a test for the messages that stand in the prefix of the next
+// frame. It is good until the view changes.
+func (v *View) inPrefix() func(spaces.EventID) bool {
+	s := &v.shown
+	var frame int64
+	if v.Keyframe != nil {
+		frame = v.Keyframe.N
+	}
+	if s.ids == nil || s.keyframe != frame {
+		*s = shown{keyframe: frame, ids: map[spaces.EventID]struct{}{}}
+		if v.Keyframe != nil {
+			s.add(v.Keyframe.Refs)
+			s.cycles = v.Keyframe.Upto
+		}
+	}
+	for i := range v.Closed {
+		if c := &v.Closed[i]; c.N > s.cycles {
+			for k := range c.Turns {
+				s.add(c.Turns[k].Refs)
+			}
+			s.cycles = c.N
+		}
+	}
+	now := shown{ids: map[spaces.EventID]struct{}{}}
+	for k := range v.Current {
+		now.add(v.Current[k].Refs)
+	}
+	return func(id spaces.EventID) bool {
+		if _, ok := s.ids[id]; ok {
+			return true
+		}
+		_, ok := now.ids[id]
+		return ok
+	}
+}
+
+func (s *shown) add(ids []spaces.EventID) {
+	for _, id := range ids {
+		s.ids[id] = struct{}{}
+	}
+}
