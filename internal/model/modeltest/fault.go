@@ -75,10 +75,10 @@ func FaultKinds() []FaultKind {
 // asksModel reports whether the model's answer is needed to fail in this way.
 func (k FaultKind) asksModel() bool {
 	switch k {
-	case None, HangMidStream, CutConnection, CutQuietly, NoStreamOptions, PlainJSON, CutLength, ManyCalls, ErrorInStream:
+	case None, HangMidStream, CutConnection, CutQuietly, PlainJSON, CutLength, ManyCalls, ErrorInStream:
 		return true
 	case HangBeforeHeaders, HangAfterHeaders, Huge, BadJSON, HTML, WrongContentType, Unauthorized, Spent, TooMany,
-		ServerError, ModelGone, ContextExceeded, BadTranscript, Empty, UnknownTool, faultKinds:
+		ServerError, ModelGone, ContextExceeded, BadTranscript, NoStreamOptions, Empty, UnknownTool, faultKinds:
 	}
 	return false
 }
@@ -108,19 +108,14 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 	case UnknownTool:
 		resp.Calls, resp.Finish = []model.Call{{ID: "call_unknown_" + strconv.Itoa(len(req.Messages)), Name: "launch_rocket", Args: `{"to":"moon"}`}}, model.Called
 		return false
-	case NoStreamOptions:
-		if !req.Usage {
-			return false
-		}
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "Unrecognized request argument supplied: stream_options")
-		return true
 	case HangBeforeHeaders:
 		<-r.Context().Done()
+		panic(http.ErrAbortHandler) // or net/http would answer with an empty 200
 	case HangAfterHeaders, HangMidStream, CutConnection, CutQuietly, ErrorInStream:
 		breakStream(w, r, *req, f.Kind, *resp)
 	case Huge, BadJSON, HTML, WrongContentType:
 		writeGarbage(w, f.Kind)
-	case Unauthorized, Spent, TooMany, ServerError, ModelGone, ContextExceeded, BadTranscript:
+	case Unauthorized, Spent, TooMany, ServerError, ModelGone, ContextExceeded, BadTranscript, NoStreamOptions:
 		refuse(w, f)
 	}
 	return true
@@ -141,6 +136,8 @@ func refuse(w http.ResponseWriter, f Fault) {
 		writeError(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is 8192 tokens.")
 	case BadTranscript:
 		writeError(w, http.StatusBadRequest, "invalid_request_error", "An assistant message with 'tool_calls' must be followed by tool messages.")
+	case NoStreamOptions:
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "Unrecognized request argument supplied: stream_options")
 	default: // ServerError
 		writeError(w, http.StatusInternalServerError, "server_error", "The server had an error.")
 	}
@@ -160,6 +157,7 @@ func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k Faul
 		panic(http.ErrAbortHandler)
 	case HangAfterHeaders, HangMidStream:
 		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
 	case ErrorInStream:
 		_, _ = w.Write([]byte(`data: {"error":{"message":"The server had an error.","type":"server_error","code":null}}` + "\n\n"))
 	default: // CutQuietly ends here

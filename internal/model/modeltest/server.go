@@ -125,6 +125,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest,
 	if s.Fault != nil {
 		fault = s.Fault(n, req.Request)
 	}
+	if fault.Kind == NoStreamOptions && !req.Usage {
+		fault.Kind = None
+	}
 	s.ledger.mark(n, fault.Kind)
 	if s.Delay != nil && !wait(r.Context(), s.Delay(req.Request)) {
 		return

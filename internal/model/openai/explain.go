@@ -27,13 +27,13 @@ func (c *Client) explain(ctx, call context.Context, err error) *model.Error {
 	case call.Err() != nil:
 		return &model.Error{Kind: model.Timeout, Err: context.Cause(call)}
 	}
-	e := sort(err)
+	e := classify(err)
 	e.Err = errors.New(c.scrub(e.Err.Error())) // and without what err wraps
 	return e
 }
 
-// sort finds the kind of err.
-func sort(err error) *model.Error {
+// classify finds the kind of err.
+func classify(err error) *model.Error {
 	if r := asRefusal(err); r != nil {
 		return &model.Error{Kind: r.kind(), Status: r.status, RetryAfter: r.retryAfter, Err: r}
 	}
