@@ -110,8 +110,9 @@ func TestRefusedCredentialRestsLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stub{do: always(&Error{Kind: Denied, Status: 401})}
 		m := &Retry{Model: s}
-		for i, pause := range []time.Duration{1, 2, 4, 8, 15, 15} {
-			pause *= time.Minute
+		for i, pause := range []time.Duration{
+			time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute,
+		} {
 			if _, err := m.Generate(t.Context(), Request{}); KindOf(err) != Denied || s.calls != i+1 {
 				t.Fatalf("refusal %d: asked %d times, error %v", i+1, s.calls, err)
 			}

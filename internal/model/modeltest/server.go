@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +63,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	err := srv.Close()
-	<-stopped
+	if why := <-stopped; !errors.Is(why, http.ErrServerClosed) {
+		err = errors.Join(err, why)
+	}
 	return err
 }
 
@@ -154,12 +157,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest,
 }
 
 func (s *Server) exists(name string) bool {
-	for _, n := range s.Names {
-		if n == name {
-			return true
-		}
-	}
-	return len(s.Names) == 0
+	return len(s.Names) == 0 || slices.Contains(s.Names, name)
 }
 
 // wait returns true after d, and false when ctx ends before.

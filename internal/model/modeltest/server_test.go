@@ -16,9 +16,9 @@ import (
 )
 
 // post sends body to s and returns the status and the answer.
-func post(t testing.TB, s *Server, body string) (int, string) {
-	t.Helper()
-	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+func post(tb testing.TB, s *Server, body string) (int, string) {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
@@ -103,7 +103,7 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 		{"GET", "/v1/models", "sk-right", "", 200, `"id":"m"`},
 		{"GET", "/v1/chat/completions", "sk-right", "", 404, "unknown_url"},
 	} {
-		r := httptest.NewRequest(tt.method, tt.path, strings.NewReader(tt.body))
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, strings.NewReader(tt.body))
 		r.Header.Set("Authorization", "Bearer "+tt.key)
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
@@ -141,7 +141,7 @@ func TestServeEndsWithItsContextEvenWhileRequestsHang(t *testing.T) {
 		close(hangs)
 		return Fault{Kind: HangBeforeHeaders}
 	}}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,8 +48,10 @@ func repeatsKey(body []byte) bool {
 		return true
 	}
 	low := strings.ToLower(string(body))
-	for _, key := range []string{"model", "messages", "tools", "tool_choice", "max_tokens", "max_completion_tokens", "prompt_cache_key",
-		"stream", "stream_options", "include_usage", "role", "content", "tool_call_id", "tool_calls", "id", "function", "name", "arguments"} {
+	for _, key := range []string{
+		"model", "messages", "tools", "tool_choice", "max_tokens", "max_completion_tokens", "prompt_cache_key",
+		"stream", "stream_options", "include_usage", "role", "content", "tool_call_id", "tool_calls", "id", "function", "name", "arguments",
+	} {
 		if n := strings.Count(low, `"`+key+`"`); n > 1 || n != strings.Count(string(body), `"`+key+`"`) {
 			return true
 		}

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -42,9 +43,9 @@ func Newest(messages []model.Message) (newest Line, ok bool) {
 
 // lastLine returns the last INBOX line that has the mark after its text.
 func lastLine(messages []model.Message, mark string) (Line, bool) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		text := messages[i].Text
-		if messages[i].Role != model.User || !strings.Contains(text, mark) {
+	for _, m := range slices.Backward(messages) {
+		text := m.Text
+		if m.Role != model.User || !strings.Contains(text, mark) {
 			continue
 		}
 		for text != "" {

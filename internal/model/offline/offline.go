@@ -81,11 +81,11 @@ var nonceExample = regexp.MustCompile(`<msg [^<>]*\bk="([A-Za-z0-9]+)"`)
 // Nonce finds the nonce of the tags dialect in the instructions of the last user
 // message. It is "" when there is none.
 func Nonce(messages []model.Message) string {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role != model.User {
+	for _, m := range slices.Backward(messages) {
+		if m.Role != model.User {
 			continue
 		}
-		if all := nonceExample.FindAllStringSubmatch(messages[i].Text, -1); len(all) > 0 {
+		if all := nonceExample.FindAllStringSubmatch(m.Text, -1); len(all) > 0 {
 			return all[len(all)-1][1]
 		}
 		return ""

@@ -112,12 +112,24 @@ func TestNewestLineIsFound(t *testing.T) {
 		{"none", []model.Message{user("hello\n#a7 no line\n#a8 [x] y: \"unclosed")}, Line{}, false},
 		{"not the assistant's", []model.Message{{Role: model.Assistant, Text: kai}}, Line{}, false},
 		{"one", []model.Message{user(kai)}, Line{ID: "#a7", Space: "Family", Who: "Kai", Text: `hello <there>, "you"`, Trigger: true}, true},
-		{"the last of two triggers", []model.Message{user(kai + "\n#b1 [Ops] Mia (x) (agent): \"\\ud83d\\ude00\\\\\" ← TRIGGER\n#b2 [Ops] Ben (human): \"no\"")},
-			Line{ID: "#b1", Space: "Ops", Who: "Mia (x)", Text: "😀\\", Trigger: true}, true},
-		{"the last without triggers", []model.Message{user("#b1 [A] Mia (human): \"1\""), user("  #b2 [A] Ben: \"2\""), user("Go on.")},
-			Line{ID: "#b2", Space: "A", Who: "Ben", Text: "2"}, true},
-		{"a trigger before a newer line", []model.Message{user(kai), user(`#b1 [A] Mia (human): "← TRIGGER"`)},
-			Line{ID: "#a7", Space: "Family", Who: "Kai", Text: `hello <there>, "you"`, Trigger: true}, true},
+		{
+			"the last of two triggers",
+			[]model.Message{user(kai + "\n#b1 [Ops] Mia (x) (agent): \"\\ud83d\\ude00\\\\\" ← TRIGGER\n#b2 [Ops] Ben (human): \"no\"")},
+			Line{ID: "#b1", Space: "Ops", Who: "Mia (x)", Text: "😀\\", Trigger: true},
+			true,
+		},
+		{
+			"the last without triggers",
+			[]model.Message{user("#b1 [A] Mia (human): \"1\""), user("  #b2 [A] Ben: \"2\""), user("Go on.")},
+			Line{ID: "#b2", Space: "A", Who: "Ben", Text: "2"},
+			true,
+		},
+		{
+			"a trigger before a newer line",
+			[]model.Message{user(kai), user(`#b1 [A] Mia (human): "← TRIGGER"`)},
+			Line{ID: "#a7", Space: "Family", Who: "Kai", Text: `hello <there>, "you"`, Trigger: true},
+			true,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -128,8 +129,7 @@ func (a *assembly) addCall(c *callPart) error {
 
 // partFor returns the call that c continues, or nil when it begins one.
 func (a *assembly) partFor(c *callPart) *partial {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		p := a.calls[i]
+	for i, p := range slices.Backward(a.calls) {
 		switch {
 		case c.ID != "" && c.ID == p.id:
 			if c.Index == nil || p.index == nil || *c.Index == *p.index {

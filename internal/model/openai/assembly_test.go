@@ -39,56 +39,86 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 		body string
 		want []model.Call
 	}{
-		{"by index", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":""}},{"index":1,"id":"b","function":{"name":"y","arguments":"{"}}`),
-			calls(`{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"{\"k\":"}}`),
-			calls(`{"index":0,"function":{"arguments":"1}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{"k":1}`}, {ID: "b", Name: "y", Args: `{}`}}},
-		{"without index", stream(
-			calls(`{"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"function":{"arguments":"}"}}`),
-			calls(`{"id":"b","function":{"name":"y","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "y", Args: `{}`}}},
-		{"without id", stream(
-			calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"function":{"name":"y","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "m1", Name: "x", Args: `{}`}, {ID: "m2", Name: "y", Args: `{}`}}},
-		{"whole calls that all have index 0", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":0,"id":"b","function":{"name":"x","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "x", Args: `{}`}}},
-		{"whole calls without index and id", stream(
-			calls(`{"function":{"name":"x","arguments":"{\"n\":1}"}},{"function":{"name":"x","arguments":"{\"n\":2}"}}`), called),
-			[]model.Call{{ID: "m1", Name: "x", Args: `{"n":1}`}, {ID: "m2", Name: "x", Args: `{"n":2}`}}},
-		{"the name in every piece", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"function":{"name":"x","arguments":"}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
-		{"the id and the name in every piece", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
-		{"another id in every piece", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"b","function":{"arguments":"}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
-		{"a name in pieces", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"send_"}}`), calls(`{"index":0,"function":{"name":"message","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "send_message", Args: `{}`}}},
-		{"the id after the name", stream(
-			calls(`{"index":0,"function":{"name":"x"}}`), calls(`{"index":0,"id":"a","function":{"arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
-		{"the same id twice", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "m1", Name: "y", Args: `{}`}}},
-		{"an id of the transcript", stream(calls(`{"index":0,"id":"old","function":{"name":"x","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "m1", Name: "x", Args: `{}`}}},
-		{"arguments as JSON, null or nothing", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":{"k": [1]}}}`),
-			calls(`{"index":1,"id":"b","function":{"name":"y","arguments":null}}`),
-			calls(`{"index":2,"id":"c","function":{"name":"z"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{"k": [1]}`}, {ID: "b", Name: "y", Args: `{}`}, {ID: "c", Name: "z", Args: `{}`}}},
-		{"finish_reason stop", stream(
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
-		{"another choice", stream(
-			`{"choices":[{"index":1,"delta":{"content":"no","tool_calls":[{"id":"z","function":{"name":"z"}}]},"finish_reason":"stop"}]}`,
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), called),
-			[]model.Call{{ID: "a", Name: "x", Args: `{}`}}},
+		{
+			"by index", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":""}},{"index":1,"id":"b","function":{"name":"y","arguments":"{"}}`),
+				calls(`{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"{\"k\":"}}`),
+				calls(`{"index":0,"function":{"arguments":"1}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{"k":1}`}, {ID: "b", Name: "y", Args: `{}`}},
+		},
+		{
+			"without index", stream(
+				calls(`{"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"function":{"arguments":"}"}}`),
+				calls(`{"id":"b","function":{"name":"y","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "y", Args: `{}`}},
+		},
+		{
+			"without id", stream(
+				calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"function":{"name":"y","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "m1", Name: "x", Args: `{}`}, {ID: "m2", Name: "y", Args: `{}`}},
+		},
+		{
+			"whole calls that all have index 0", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":0,"id":"b","function":{"name":"x","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "x", Args: `{}`}},
+		},
+		{
+			"whole calls without index and id", stream(
+				calls(`{"function":{"name":"x","arguments":"{\"n\":1}"}},{"function":{"name":"x","arguments":"{\"n\":2}"}}`), called),
+			[]model.Call{{ID: "m1", Name: "x", Args: `{"n":1}`}, {ID: "m2", Name: "x", Args: `{"n":2}`}},
+		},
+		{
+			"the name in every piece", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"function":{"name":"x","arguments":"}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
+		{
+			"the id and the name in every piece", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
+		{
+			"another id in every piece", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"b","function":{"arguments":"}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
+		{
+			"a name in pieces", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"send_"}}`), calls(`{"index":0,"function":{"name":"message","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "send_message", Args: `{}`}},
+		},
+		{
+			"the id after the name", stream(
+				calls(`{"index":0,"function":{"name":"x"}}`), calls(`{"index":0,"id":"a","function":{"arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
+		{
+			"the same id twice", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "m1", Name: "y", Args: `{}`}},
+		},
+		{
+			"an id of the transcript", stream(calls(`{"index":0,"id":"old","function":{"name":"x","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "m1", Name: "x", Args: `{}`}},
+		},
+		{
+			"arguments as JSON, null or nothing", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":{"k": [1]}}}`),
+				calls(`{"index":1,"id":"b","function":{"name":"y","arguments":null}}`),
+				calls(`{"index":2,"id":"c","function":{"name":"z"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{"k": [1]}`}, {ID: "b", Name: "y", Args: `{}`}, {ID: "c", Name: "z", Args: `{}`}},
+		},
+		{
+			"finish_reason stop", stream(
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
+		{
+			"another choice", stream(
+				`{"choices":[{"index":1,"delta":{"content":"no","tool_calls":[{"id":"z","function":{"name":"z"}}]},"finish_reason":"stop"}]}`,
+				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), called),
+			[]model.Call{{ID: "a", Name: "x", Args: `{}`}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,7 +190,7 @@ func TestUsageIsTheEndpointsOrAnEstimate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.want.Estimated {
-				tt.want.Prompt = (len(appendBody(nil, hello, c.parametersFor(hello, 0))) + 3) / 4
+				tt.want.Prompt = (len(encodeBody(hello, c.parametersFor(hello, 0))) + 3) / 4
 			}
 			if got.Usage != tt.want {
 				t.Errorf("usage = %+v, want %+v", got.Usage, tt.want)
@@ -214,7 +244,7 @@ func FuzzStream(f *testing.F) {
 		c := mustNew(t, Options{BaseURL: "http://model.test", MaxBytes: 1 << 16, Transport: fakeTransport(
 			func(*http.Request) (*http.Response, error) {
 				src := io.NopCloser(&stepReader{strings.NewReader(body), step%512 + 1})
-				return &http.Response{StatusCode: 200, Body: src}, nil
+				return &http.Response{StatusCode: http.StatusOK, Body: src}, nil
 			})})
 		r := hello
 		r.Messages = append(r.Messages[:2:2], model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "a", Name: "x", Args: "{}"}}},

@@ -7,15 +7,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
-// appendBody appends the JSON of a request to b.
+// encodeBody returns the JSON of a request.
 //
 // What changes least comes first, so that the bodies of two requests with the
 // same tools and the same first messages are equal up to the first message that
 // differs. Schemas are copied as they are.
-func appendBody(b []byte, r model.Request, p parameters) []byte {
-	if b == nil {
-		b = make([]byte, 0, roughSize(r))
-	}
+func encodeBody(r model.Request, p parameters) []byte {
+	b := make([]byte, 0, roughSize(r))
 	b = append(b, `{"model":`...)
 	b = appendText(b, r.Model)
 	b = appendTools(b, r.Tools)

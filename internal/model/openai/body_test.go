@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func anyMessage(t *rapid.T) model.Message {
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
-		body := appendBody(nil, model.Request{Model: "m", Messages: want}, parameters{usage: true})
+		body := encodeBody(model.Request{Model: "m", Messages: want}, parameters{usage: true})
 		var got goopenai.ChatCompletionRequest
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -71,11 +72,11 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 		more := func(name string) model.Request {
 			return model.Request{
 				Model: "m", Tools: hello.Tools, NoCalls: rapid.Bool().Draw(t, name+" no calls"),
-				Messages: append(shared[:len(shared):len(shared)], rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
+				Messages: append(slices.Clip(shared), rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
 			}
 		}
-		a, b := appendBody(nil, more("a"), parameters{}), appendBody(nil, more("b"), parameters{usage: true, cacheKey: "k"})
-		prefix := appendBody(nil, model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		a, b := encodeBody(more("a"), parameters{}), encodeBody(more("b"), parameters{usage: true, cacheKey: "k"})
+		prefix := encodeBody(model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
 		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
 		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
@@ -111,7 +112,7 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 		model.Message{Role: model.Result, CallID: "c1", Text: ""},
 		model.Message{Role: model.Assistant, Text: "Responded to Kai.\x01"},
 	)
-	body := appendBody(nil, r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
+	body := encodeBody(r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
 	if !json.Valid(body) {
 		t.Errorf("the body is no JSON: %s", body)
 	}

@@ -131,7 +131,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameters) (model.Response, error) {
 	x := &exchange{
 		transport: c.options.Transport,
-		body:      appendBody(nil, r, p),
+		body:      encodeBody(r, p),
 		limit:     c.options.MaxBytes,
 		watch:     w,
 	}
@@ -141,7 +141,7 @@ func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameter
 	if err != nil {
 		return model.Response{}, err
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }() // nothing is left to lose
 
 	a := newAssembly(r, c.options.MintID)
 	for {

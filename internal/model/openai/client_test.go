@@ -51,11 +51,11 @@ func newClient(t *testing.T, handler http.Handler, o Options) *Client {
 	return mustNew(t, o)
 }
 
-func mustNew(t testing.TB, o Options) *Client {
-	t.Helper()
+func mustNew(tb testing.TB, o Options) *Client {
+	tb.Helper()
 	c, err := New(o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
@@ -122,21 +122,25 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		modeltest.NoStreamOptions: isGoodAnswer,
 		modeltest.PlainJSON:       isGoodAnswer,
 		modeltest.Empty: func(t *testing.T, r model.Response) {
+			t.Helper()
 			if r.Text != "" || len(r.Calls) > 0 || r.Finish != model.Stopped {
 				t.Errorf("answer = %+v, want an empty one", r)
 			}
 		},
 		modeltest.CutLength: func(t *testing.T, r model.Response) {
+			t.Helper()
 			if len(r.Calls) > 0 || r.Finish != model.Length || r.Text == "" {
 				t.Errorf("answer = %+v, want text and no calls", r)
 			}
 		},
 		modeltest.ManyCalls: func(t *testing.T, r model.Response) {
+			t.Helper()
 			if len(r.Calls) != 200 || r.Finish != model.Called {
 				t.Errorf("%d calls, finish %s, want 200", len(r.Calls), r.Finish)
 			}
 		},
 		modeltest.UnknownTool: func(t *testing.T, r model.Response) {
+			t.Helper()
 			if len(r.Calls) != 1 || r.Calls[0].Name != "launch_rocket" {
 				t.Errorf("calls = %+v, want the unknown tool", r.Calls)
 			}

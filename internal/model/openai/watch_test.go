@@ -15,23 +15,23 @@ import (
 
 // dripping is a transport whose answer comes in pieces, each after a wait that
 // the request's context may end.
-func dripping(first time.Duration, gap time.Duration, pieces ...string) fakeTransport {
+func dripping(first, gap time.Duration, pieces ...string) fakeTransport {
 	return func(r *http.Request) (*http.Response, error) {
-		if err := sleep(r.Context(), first); err != nil {
+		ctx := r.Context()
+		if err := sleep(ctx, first); err != nil {
 			return nil, err
 		}
-		return &http.Response{StatusCode: 200, Body: &drip{ctx: r.Context(), gap: gap, pieces: pieces}}, nil
+		return &http.Response{StatusCode: http.StatusOK, Body: &drip{wait: func() error { return sleep(ctx, gap) }, pieces: pieces}}, nil
 	}
 }
 
 type drip struct {
-	ctx    context.Context // of the one request that it answers
-	gap    time.Duration
+	wait   func() error // until the next piece, or the end of the request
 	pieces []string
 }
 
 func (d *drip) Read(p []byte) (int, error) {
-	if err := sleep(d.ctx, d.gap); err != nil {
+	if err := d.wait(); err != nil {
 		return 0, err
 	}
 	if len(d.pieces) == 0 {
@@ -113,8 +113,8 @@ func TestAnswerIsNotHeldUpByABodyLeftOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 		c := mustNew(t, Options{BaseURL: "http://model.test", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
-			open := &drip{ctx: r.Context(), gap: time.Hour}
-			return &http.Response{StatusCode: 200, Body: struct {
+			open := &drip{wait: func() error { return sleep(r.Context(), time.Hour) }}
+			return &http.Response{StatusCode: http.StatusOK, Body: struct {
 				io.Reader
 				io.Closer
 			}{io.MultiReader(strings.NewReader(done), open), open}}, nil
