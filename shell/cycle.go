@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -155,7 +156,11 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 		learnt = append(learnt, spaces.Noted{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
 	}
 	c.move(spaces.Engaging, "agent", "thought")
-	return false, c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns, Judge: c.shell.judge(c.place)}, learnt)
+	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns, Judge: c.shell.judge(c.place)}, learnt)
+	if err != nil {
+		return true, err
+	}
+	return false, fault.Point("step.recorded")
 }
 
 // engage lets the agent act until it rests (commit 3b, once a step).

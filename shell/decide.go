@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -99,7 +100,10 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 	}
 	c.spoke += len(st.effects)
 	c.committedLive(st)
-	return closing != nil, nil
+	if closing != nil {
+		return true, nil
+	}
+	return false, fault.Point("acts.recorded")
 }
 
 // closing returns how the cycle ends with these acts, or nil if it goes on: an

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -33,13 +34,16 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	}
 	c.request = hashOf(req.Messages)
 	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
+	if err := fault.Point("model.before_call"); err != nil {
+		return model.Response{}, err
+	}
 	res, err := c.mind.agent.Model.Generate(ctx, req)
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: frame.Tokens, Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {
 		return model.Response{}, err
 	}
-	return res, nil
+	return res, fault.Point("model.after_call")
 }
 
 // frame renders what the model sees now.

@@ -6,50 +6,11 @@ import "time"
 // all of them.
 //
 //sumtype:decl
-type Body interface{ Kind() Kind }
-
-// Kind is the name of a body in stored data.
-type Kind string
-
-// The kinds of event in rooms.
-const (
-	KindSaid       Kind = "said"
-	KindEdited     Kind = "edited"
-	KindDeleted    Kind = "deleted"
-	KindReacted    Kind = "reacted"
-	KindUnreacted  Kind = "unreacted"
-	KindJoined     Kind = "joined"
-	KindLeft       Kind = "left"
-	KindRenamed    Kind = "renamed"
-	KindPinned     Kind = "pinned"
-	KindUnpinned   Kind = "unpinned"
-	KindMigrated   Kind = "migrated"
-	KindLinked     Kind = "linked"
-	KindUnlinked   Kind = "unlinked"
-	KindDelivered  Kind = "delivered"
-	KindFailed     Kind = "failed"
-	KindGap        Kind = "gap"
-	KindUnreadable Kind = "unreadable"
-)
-
-// The kinds of event in inner logs.
-const (
-	KindNoted        Kind = "noted"
-	KindBookmarked   Kind = "bookmarked"
-	KindWoke         Kind = "woke"
-	KindThought      Kind = "thought"
-	KindActed        Kind = "acted"
-	KindResult       Kind = "result"
-	KindSummed       Kind = "summed"
-	KindGoal         Kind = "goal"
-	KindRemembered   Kind = "remembered"
-	KindForgot       Kind = "forgot"
-	KindDenied       Kind = "denied"
-	KindTransitioned Kind = "transitioned"
-	KindCompacted    Kind = "compacted"
-	KindStopped      Kind = "stopped"
-	KindSpan         Kind = "span"
-)
+type Body interface {
+	// Kind names the body in stored data.
+	Kind() Kind
+	body()
+}
 
 // Said is a message.
 type Said struct {
@@ -305,37 +266,3 @@ type Spanned struct {
 	Event  EventID    `json:"event,omitempty"` // remote event it stands at
 	Seq    int64      `json:"seq"`
 }
-
-// Kind returns KindSaid, and so on for each body.
-func (Said) Kind() Kind         { return KindSaid }
-func (Edited) Kind() Kind       { return KindEdited }       // Kind returns KindEdited.
-func (Deleted) Kind() Kind      { return KindDeleted }      // Kind returns KindDeleted.
-func (Reacted) Kind() Kind      { return KindReacted }      // Kind returns KindReacted.
-func (Unreacted) Kind() Kind    { return KindUnreacted }    // Kind returns KindUnreacted.
-func (Joined) Kind() Kind       { return KindJoined }       // Kind returns KindJoined.
-func (Left) Kind() Kind         { return KindLeft }         // Kind returns KindLeft.
-func (Renamed) Kind() Kind      { return KindRenamed }      // Kind returns KindRenamed.
-func (Pinned) Kind() Kind       { return KindPinned }       // Kind returns KindPinned.
-func (Unpinned) Kind() Kind     { return KindUnpinned }     // Kind returns KindUnpinned.
-func (Migrated) Kind() Kind     { return KindMigrated }     // Kind returns KindMigrated.
-func (Linked) Kind() Kind       { return KindLinked }       // Kind returns KindLinked.
-func (Unlinked) Kind() Kind     { return KindUnlinked }     // Kind returns KindUnlinked.
-func (Delivered) Kind() Kind    { return KindDelivered }    // Kind returns KindDelivered.
-func (Failed) Kind() Kind       { return KindFailed }       // Kind returns KindFailed.
-func (Gap) Kind() Kind          { return KindGap }          // Kind returns KindGap.
-func (Unreadable) Kind() Kind   { return KindUnreadable }   // Kind returns KindUnreadable.
-func (Noted) Kind() Kind        { return KindNoted }        // Kind returns KindNoted.
-func (Bookmarked) Kind() Kind   { return KindBookmarked }   // Kind returns KindBookmarked.
-func (Woke) Kind() Kind         { return KindWoke }         // Kind returns KindWoke.
-func (Thought) Kind() Kind      { return KindThought }      // Kind returns KindThought.
-func (Acted) Kind() Kind        { return KindActed }        // Kind returns KindActed.
-func (Result) Kind() Kind       { return KindResult }       // Kind returns KindResult.
-func (Summed) Kind() Kind       { return KindSummed }       // Kind returns KindSummed.
-func (Goal) Kind() Kind         { return KindGoal }         // Kind returns KindGoal.
-func (Remembered) Kind() Kind   { return KindRemembered }   // Kind returns KindRemembered.
-func (Forgot) Kind() Kind       { return KindForgot }       // Kind returns KindForgot.
-func (Denied) Kind() Kind       { return KindDenied }       // Kind returns KindDenied.
-func (Transitioned) Kind() Kind { return KindTransitioned } // Kind returns KindTransitioned.
-func (Compacted) Kind() Kind    { return KindCompacted }    // Kind returns KindCompacted.
-func (Stopped) Kind() Kind      { return KindStopped }      // Kind returns KindStopped.
-func (Spanned) Kind() Kind      { return KindSpan }         // Kind returns KindSpan.

@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/hud"
+)
+
+// PRD-5.5-A1, PRD-5.7-1: the sections have the size that was decided.
+func TestSectionsKeepTheirSize(t *testing.T) {
+	var c hud.Counter
+	for name, want := range map[string][2]int{
+		"memory.v1": {600, 900}, "tools.v1": {250, 700}, "antipatterns.v1": {40, 250},
+		"capabilities.v1": {150, 700}, "instructions.v1": {200, 600}, "identity.v1": {20, 150},
+	} {
+		if n := c.Count(Prompts()[name]); n < want[0] || n > want[1] {
+			t.Errorf("%s has %d tokens, want %d to %d", name, n, want[0], want[1])
+		}
+	}
+}
+
+// The constants in prompt.go are exact, and the first prompt is small.
+func TestFixedTokensAreCounted(t *testing.T) {
+	var c hud.Counter
+	nobody := &Agent{}
+	tools := 0
+	for _, tool := range NewCatalogue().Tools() {
+		tools += c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
+	}
+	if tools != toolTokens {
+		t.Errorf("the tools take %d tokens, toolTokens says %d", tools, toolTokens)
+	}
+	if n := c.Count(systemText(nobody, false)); n != promptTokens {
+		t.Errorf("the system text takes %d tokens, promptTokens says %d", n, promptTokens)
+	}
+	if n := c.Count(systemText(nobody, true)); n != tagPromptTokens {
+		t.Errorf("the system text with tags takes %d tokens, tagPromptTokens says %d", n, tagPromptTokens)
+	}
+	if sum := promptTokens + toolTokens; sum > 4000 {
+		t.Errorf("the first prompt takes %d tokens, want at most 4000", sum)
+	}
+}
+
+// PRD-5.5-2, PRD-5.5-5, PRD-5.6-A1, PRD-5.7-2, PRD-5.8-A1, -A3, GTS-26 … GTS-32,
+// BLU-45, CON-14, CON-23.
+func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
+	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, false)
+	for _, want := range []string{
+		"You are Ada (entity agent:ada)", "You like ships.",
+		"**user_fact**", "**decision**", "**space_knowledge**", "**preference**", "four questions", "Never store",
+		"When to act:", "How: give each call", "Never: look things up",
+		"just say \"set up this room\"", "# WHAT PEOPLE CAN DO WITH YOU",
+		"talk to the people in it, not about them", "never \"I was asked to tell you\"",
+		"`send_message` speaks in the active space", "@Name in a message calls that member", "silence is a fine answer",
+		"Responded to [who] about [topic]. [Key actions taken]. [What's pending].",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the system text lacks %q", want)
+		}
+	}
+	if n := strings.Count(Prompts()["antipatterns.v1"], "\n- "); n != 6 {
+		t.Errorf("%d anti-patterns, want 6", n)
+	}
+}
+
+// PRD-5.5-6, PRD-5.5-A2, PRD-6.1-A1, -A5: descriptions guide, tiers are known.
+func TestActsAreDescribedAndTiered(t *testing.T) {
+	c := NewCatalogue()
+	for _, tool := range c.Tools() {
+		if tool.Description == "" || len(tool.Schema) == 0 {
+			t.Errorf("%s lacks a description or schema", tool.Name)
+		}
+		if c.Tier(tool.Name) == "marketplace" {
+			t.Errorf("%s has no tier of its own", tool.Name)
+		}
+	}
+	remember := c.find("remember").about
+	for _, want := range []string{"user_fact", "preference", "Under 200 characters", "Never:"} {
+		if !strings.Contains(remember, want) {
+			t.Errorf("remember does not say %q", want)
+		}
+	}
+	if c.Tier("rm_rf") != "marketplace" {
+		t.Error("an unknown act is trusted")
+	}
+}
+
+// CON-49: the tools are the same bytes for every catalogue, so that prefixes match.
+func TestCatalogueIsTheSameBytesEveryTime(t *testing.T) {
+	a, b := NewCatalogue(), NewCatalogue()
+	if a.Hash() != b.Hash() {
+		t.Error("two catalogues of one version differ")
+	}
+}
