@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,14 +60,18 @@ func lastLine(messages []model.Message, mark string) (Line, bool) {
 	return Line{}, false
 }
 
-// parseLine reads one line of a prompt.
+// parseLine reads one line of a prompt. Between the speaker and the colon it may
+// tell more of the message (` ↩#a6 thread "title"`), which is skipped.
 func parseLine(s string) (l Line, ok bool) {
 	s = strings.TrimSpace(s)
-	head, rest, ok := strings.Cut(s, `: "`)
-	if !ok || !strings.HasPrefix(head, "#") {
+	if !strings.HasPrefix(s, "#") {
 		return Line{}, false
 	}
-	id, head, ok := strings.Cut(head, " [")
+	from := textStart(s)
+	if from < 0 {
+		return Line{}, false
+	}
+	id, head, ok := strings.Cut(s[:from], " [")
 	if !ok {
 		return Line{}, false
 	}
@@ -74,19 +79,36 @@ func parseLine(s string) (l Line, ok bool) {
 	if !ok {
 		return Line{}, false
 	}
-	end := len(s) - len(rest) + textEnd(rest)
+	end := from + 1 + textEnd(s[from+1:])
 	var text string
-	if json.Unmarshal([]byte(s[len(s)-len(rest)-1:end]), &text) != nil {
+	if json.Unmarshal([]byte(s[from:end]), &text) != nil {
 		return Line{}, false
 	}
-	if i := strings.LastIndex(who, " ("); i >= 0 {
-		who = who[:i]
+	if at := kindOfSpeaker.FindStringIndex(who); at != nil {
+		who = who[:at[0]]
 	}
 	return Line{
-		ID: id, Space: space, Who: who, Text: text,
+		ID: id, Space: space, Who: strings.TrimSuffix(who, ": "), Text: text,
 		Trigger: strings.Contains(s[end:], triggerMark),
 		bare:    s[:end],
 	}, true
+}
+
+var kindOfSpeaker = regexp.MustCompile(` \((human|agent|bot|service|unknown)(, you)?\)`)
+
+// textStart is where the quote after the line's own colon stands: the first that
+// no other quoted text contains. It is -1 when there is none.
+func textStart(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '"' {
+			continue
+		}
+		if strings.HasSuffix(s[:i], ": ") {
+			return i
+		}
+		i += textEnd(s[i+1:])
+	}
+	return -1
 }
 
 // textEnd is where the JSON text that s continues ends, after its quote.
