@@ -135,27 +135,19 @@ func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Pers
 }
 
 // placeWhole places an update that is about the account and no chat. It goes
-// to the account's own room, which no agent sees; a gap also goes to every room
+// to the account's own room; a gap also goes to every room
 // of the account, because each of them lacks what was said meanwhile.
 func (in *Ingress) placeWhole(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Placement, error) {
 	key := in.account.Key()
-	own, err := in.mapping.Resolve(ctx, key, "")
-	if errors.Is(err, ErrUnmapped) {
-		var p spaces.Placement
-		p, err = in.mapping.Open(ctx, spaces.Opening{
-			Name: key, Wake: spaces.WakeNone, Closed: true, At: at,
-			Chats: []spaces.Mapping{{Account: key, Title: key, Live: true}},
-		})
-		own = []spaces.Placement{p}
-	}
+	p, err := in.mapping.Own(ctx, key, at)
 	if _, gap := u.Body.(adapters.Gap); err != nil || !gap {
-		return own, err
+		return []spaces.Placement{p}, err
 	}
 	rooms, err := in.mapping.Account(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	places := slices.Clone(own)
+	places := []spaces.Placement{p}
 	for _, p := range rooms {
 		if !slices.ContainsFunc(places, func(q spaces.Placement) bool { return q.Space == p.Space }) {
 			places = append(places, p)

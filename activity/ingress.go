@@ -160,10 +160,10 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time) ([
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
 	var items []spaces.Incoming
-	for i, p := range places {
+	for _, p := range places {
 		items = append(items, translate(u, setting{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
-			source: source(in.account, u, i, p.Space), at: at,
+			source: source(in.account, u), at: at,
 		})...)
 	}
 	return items, nil
@@ -181,9 +181,6 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	taken.Items = nil
 	in.tally.recorded.Add(int64(done.New))
 	in.tally.duplicates.Add(int64(done.Duplicates))
-	if err := fault.Point("ingest.after_commit"); err != nil {
-		return fmt.Errorf("after commit: %w", err)
-	}
 	if len(done.Wakes) > 0 {
 		in.o.Bell(done.Wakes)
 	}

@@ -86,6 +86,23 @@ func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.Pl
 	return places, nil
 }
 
+// Own returns the room of the account itself, which no agent sees: it takes what
+// is about no chat, and keeps what the process itself says. It is opened when it
+// is first asked for.
+func (m *SpaceMapping) Own(ctx context.Context, account string, at time.Time) (spaces.Placement, error) {
+	places, err := m.Resolve(ctx, account, "")
+	if err == nil {
+		return places[0], nil
+	}
+	if !errors.Is(err, ErrUnmapped) {
+		return spaces.Placement{}, err
+	}
+	return m.Open(ctx, spaces.Opening{
+		Name: account, Wake: spaces.WakeNone, Closed: true, At: at,
+		Chats: []spaces.Mapping{{Account: account, Title: account, Live: true}},
+	})
+}
+
 // Open makes sure of a space with its chats, as [Directory.Open] does.
 func (m *SpaceMapping) Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error) {
 	p, err := m.directory.Open(ctx, o)

@@ -39,8 +39,8 @@ type Chats interface {
 // Log takes what adapters received.
 type Log interface {
 	// Record appends a batch, its cursor and the inbox rows of every uplinked
-	// mind, in one transaction. An item already recorded (same source) changes
-	// nothing. An item that does not cohere is recorded as such and does not
+	// mind, in one transaction. An item already recorded (same space and
+	// source) changes nothing. An item that does not cohere is recorded as such and does not
 	// stop the others. Mentions that a message already carries are agents'; the
 	// entities of [spaces.Incoming.Mentions] follow them.
 	Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error)
@@ -60,8 +60,10 @@ type Outbox interface {
 	// Settle records what became of sends, all in one transaction: receipts,
 	// retry times, failures, each with its event.
 	Settle(ctx context.Context, at time.Time, s []Settlement) error
-	// Next returns when the account's earliest waiting action becomes due, and
-	// false when none waits.
+	// Next returns when [Outbox.Claim] will next have something to give: the earliest
+	// time at which the oldest unfinished action of a chat and thread becomes due,
+	// leaving out those under way and all that stand behind another. It returns
+	// false when there is none.
 	Next(ctx context.Context, account string) (time.Time, bool, error)
 	// Recover puts back what an earlier process left in sending (K16 … K18): ready
 	// again if its policy allows a second copy, otherwise unknown with its event.
@@ -72,8 +74,7 @@ type Outbox interface {
 }
 
 // Notices takes what the process itself has to say in a chat: a pairing code, the
-// help text. A notice is a row of the outbox without a cycle, a space or an
-// event; it obeys the same order, pace and expiry as an agent's words.
+// help text. A notice is a row of the outbox without a cycle or an event; it obeys the same order, pace and expiry as an agent's words.
 type Notices interface {
 	// Post stores a notice. One with a key already posted changes nothing.
 	Post(ctx context.Context, n Notice) error
@@ -81,7 +82,8 @@ type Notices interface {
 
 // A Notice is something the process itself says.
 type Notice struct {
-	Key     string // what it answers; unique for ever
+	Key     string         // what it answers; unique for ever
+	Space   spaces.SpaceID // the account's own room, where the row is kept
 	Account string
 	Chat    string
 	Thread  spaces.ThreadID

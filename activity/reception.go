@@ -73,7 +73,7 @@ func (in *Ingress) begin(ctx context.Context, u adapters.Update, at time.Time) e
 	}
 	key := "pairing|" + pending.Code
 	if isCommand(u, "start") {
-		key = source(in.account, u, 0, "")
+		key = source(in.account, u)
 	}
 	return in.post(ctx, Notice{
 		Key: key, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: codeText(pending.Code), At: at, Expires: pending.Expires,
@@ -97,7 +97,7 @@ func (in *Ingress) answer(ctx context.Context, u adapters.Update, at time.Time) 
 		return nil // another bot's command
 	}
 	return in.post(ctx, Notice{
-		Key: source(in.account, u, 0, ""), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID),
+		Key: source(in.account, u), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID),
 		Text: in.o.Help, At: at, Expires: at.Add(noticeTTL),
 	})
 }
@@ -117,7 +117,11 @@ func isCommand(u adapters.Update, names ...string) bool {
 }
 
 func (in *Ingress) post(ctx context.Context, n Notice) error {
-	n.Account = in.account.Key()
+	own, err := in.mapping.Own(ctx, in.account.Key(), n.At)
+	if err != nil {
+		return err
+	}
+	n.Account, n.Space = in.account.Key(), own.Space
 	if err := in.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}
@@ -158,12 +162,22 @@ func (p Approver) Approve(ctx context.Context, code string, circle spaces.Circle
 	if err != nil {
 		return a, err
 	}
+	return a, p.welcome(ctx, a)
+}
+
+// welcome tells the person who was let in.
+func (p Approver) welcome(ctx context.Context, a Admission) error {
+	own, err := p.Mapping.Own(ctx, a.Account, a.At)
+	if err != nil {
+		return err
+	}
 	err = p.Notices.Post(ctx, Notice{
-		Key: "paired|" + a.Account + "|" + a.Chat + "|" + at.UTC().Format(time.RFC3339Nano), Account: a.Account, Chat: a.Chat,
-		Text: "You are let in. Write to me whenever you like.", At: at, Expires: at.Add(noticeTTL),
+		Key: "admitted|" + a.Account + "|" + a.Chat + "|" + a.At.UTC().Format(time.RFC3339Nano), Space: own.Space,
+		Account: a.Account, Chat: a.Chat, Text: "You are let in. Write to me whenever you like.",
+		At: a.At, Expires: a.At.Add(noticeTTL),
 	})
 	if err != nil {
-		return a, fmt.Errorf("post notice: %w", err)
+		return fmt.Errorf("post notice: %w", err)
 	}
-	return a, nil
+	return nil
 }

@@ -129,15 +129,9 @@ func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]step, error) 
 	return steps, nil
 }
 
-// removal deletes one part. One that is gone already is as good as deleted.
+// removal deletes one part.
 func (e *Egress) removal(a spaces.Action, r spaces.Ref) step {
-	return silent(func(ctx context.Context) error {
-		err := e.deleter.Delete(ctx, e.ref(a, r))
-		if err != nil && adapters.KindOf(err) == adapters.NoTarget {
-			return nil
-		}
-		return err
-	})
+	return silent(func(ctx context.Context) error { return e.deleter.Delete(ctx, e.ref(a, r)) })
 }
 
 func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]step, error) {

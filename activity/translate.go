@@ -18,15 +18,9 @@ type setting struct {
 	at      time.Time      // when we learned of it
 }
 
-// source returns the identity of an update's content in the record. Of a chat
-// that is mapped to several spaces only the first mapping bears the plain one.
-func source(a adapters.Account, u adapters.Update, place int, space spaces.SpaceID) string {
-	s := a.Key() + "|" + u.Key
-	if place > 0 {
-		s += "@" + string(space)
-	}
-	return s
-}
+// source returns the identity of an update's content in the record: the same in
+// every space that the chat is mapped to, and in each of them once.
+func source(a adapters.Account, u adapters.Update) string { return a.Key() + "|" + u.Key }
 
 // translate returns the facts that an update holds, in order; none when it says
 // nothing new. It is pure and total: what cannot be read becomes

@@ -1,0 +1,353 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A record is the ports kept in memory, as strict as a database: one source one
+// event, one lane one action under way, every change under one lock.
+type record struct {
+	mu       sync.Mutex // guards all
+	mappings []spaces.Mapping
+	rooms    []spaces.Opening
+	events   []spaces.Incoming
+	sources  map[string]bool
+	batches  []spaces.Intake
+	cursor   []byte
+	hearing  []bool
+	actions  []*spaces.Action
+	failures map[spaces.ActionID]Settlement
+	where    map[spaces.EventID][]spaces.Ref
+	notices  []Notice
+	desk     Desk
+	live     map[string]bool
+	moved    []string
+	places   int // questions to Place
+
+	refuse error // what every write fails with, while set
+	order  []string
+}
+
+var (
+	_ Directory = (*record)(nil)
+	_ Chats     = (*record)(nil)
+	_ Log       = (*record)(nil)
+	_ Outbox    = (*record)(nil)
+	_ Notices   = (*record)(nil)
+	_ Pairings  = (*record)(nil)
+)
+
+func newRecord() *record {
+	return &record{
+		sources: map[string]bool{}, failures: map[spaces.ActionID]Settlement{},
+		where: map[spaces.EventID][]spaces.Ref{}, live: map[string]bool{},
+	}
+}
+
+// locked runs f alone, unless writes are refused.
+func (r *record) locked(ctx context.Context, f func()) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refuse != nil {
+		return r.refuse
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f()
+	return nil
+}
+
+func (r *record) setRefuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refuse = err
+}
+
+func (r *record) Place(_ context.Context, account, chat string) ([]spaces.Placement, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.places++
+	var places []spaces.Placement
+	for _, m := range r.mappings {
+		if m.Account == account && m.Chat == chat {
+			places = append(places, spaces.Placement{Space: m.Space, Object: m.Object})
+		}
+	}
+	if places == nil {
+		return nil, ErrUnmapped
+	}
+	return places, nil
+}
+
+func (r *record) Open(ctx context.Context, o spaces.Opening) (p spaces.Placement, err error) {
+	err = r.locked(ctx, func() {
+		id := spaces.SpaceID(o.Key)
+		for _, c := range o.Chats {
+			for _, m := range r.mappings {
+				if m.Account == c.Account && m.Chat == c.Chat && id == "" {
+					id = m.Space
+				}
+			}
+		}
+		if id == "" {
+			id = spaces.SpaceID(fmt.Sprintf("space-%d", len(r.rooms)+1))
+		}
+		r.rooms = append(r.rooms, o)
+		for _, c := range o.Chats {
+			c.Space, c.Object = id, spaces.ChatObject
+			if !slices.ContainsFunc(r.mappings, func(m spaces.Mapping) bool {
+				return m.Account == c.Account && m.Chat == c.Chat && m.Space == id
+			}) {
+				r.mappings = append(r.mappings, c)
+			}
+		}
+		p = spaces.Placement{Space: id, Object: spaces.ChatObject, Circle: o.Circle}
+	})
+	return p, err
+}
+
+func (r *record) Migrate(ctx context.Context, account, from, to string, _ time.Time) error {
+	return r.locked(ctx, func() {
+		r.order = append(r.order, "migrate "+from+" "+to)
+		r.moved = append(r.moved, from+">"+to)
+		for i, m := range r.mappings {
+			if m.Account == account && m.Chat == from {
+				r.mappings[i].Chat = to
+			}
+		}
+		for _, a := range r.actions {
+			if a.Account == account && a.Chat == from {
+				a.Chat = to
+			}
+		}
+	})
+}
+
+func (r *record) Live(ctx context.Context, _, chat string, live bool, _ string, _ time.Time) error {
+	return r.locked(ctx, func() {
+		r.order = append(r.order, fmt.Sprintf("live %s %t", chat, live))
+		r.live[chat] = live
+	})
+}
+
+func (r *record) Chats(_ context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []spaces.Mapping
+	for _, m := range r.mappings {
+		if (account == "" || m.Account == account) && (space == "" || m.Space == space) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+func (r *record) Record(ctx context.Context, in spaces.Intake) (done spaces.Recorded, err error) {
+	err = r.locked(ctx, func() {
+		r.batches = append(r.batches, in)
+		if in.Cursor != nil {
+			r.cursor = in.Cursor
+		}
+		for _, item := range in.Items {
+			key := string(item.Event.Space) + " " + item.Event.Source
+			if r.sources[key] {
+				done.Duplicates++
+				continue
+			}
+			r.sources[key] = true
+			done.New++
+			r.events = append(r.events, item)
+			r.order = append(r.order, string(item.Event.Body.Kind())+" "+string(item.Event.Space))
+			done.Wakes = append(done.Wakes, spaces.Waiting{Space: item.Event.Space})
+		}
+	})
+	return done, err
+}
+
+func (r *record) Cursor(context.Context, string) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cursor, nil
+}
+
+func (r *record) Hearing(ctx context.Context, _ string, hears bool, _ time.Time) error {
+	return r.locked(ctx, func() { r.hearing = append(r.hearing, hears) })
+}
+
+// lane is what keeps order: actions of one chat and thread.
+func lane(a *spaces.Action) string { return a.Chat + "|" + string(a.Thread) }
+
+func terminal(s spaces.ActionState) bool { return s != spaces.ActionReady && s != spaces.ActionSending }
+
+func (r *record) Claim(ctx context.Context, _ string, at time.Time, limit int) (claimed []spaces.Action, err error) {
+	err = r.locked(ctx, func() {
+		seen := map[string]bool{}
+		for _, a := range r.actions {
+			if terminal(a.State) || seen[lane(a)] {
+				continue
+			}
+			if a.State == spaces.ActionReady && expired(*a, at) {
+				a.State, a.Code = spaces.ActionExpired, "expired"
+				continue
+			}
+			seen[lane(a)] = true
+			if a.State == spaces.ActionReady && !a.NotBefore.After(at) && len(claimed) < limit {
+				a.State = spaces.ActionSending
+				a.Attempts++
+				claimed = append(claimed, *a)
+			}
+		}
+	})
+	return claimed, err
+}
+
+func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) error {
+	return r.locked(ctx, func() {
+		for _, s := range all {
+			a := r.find(s.Action)
+			a.State, a.NotBefore, a.Code = s.State, s.NotBefore, s.Code
+			switch s.State {
+			case spaces.ActionSending, spaces.ActionSent:
+				a.Part++
+				a.Attempts = 0
+				if !s.Ref.IsZero() {
+					a.Refs = append(a.Refs, s.Ref)
+					r.where[a.Event] = append(r.where[a.Event], s.Ref)
+				}
+			case spaces.ActionReady:
+				a.Resent = a.Resent || s.Resent
+				if s.Code == "" {
+					a.Attempts--
+				}
+				if s.MovedTo != "" {
+					a.Chat = s.MovedTo
+				}
+			case spaces.ActionFailed, spaces.ActionExpired, spaces.ActionUnknown, spaces.ActionCancelled:
+				r.failures[a.ID] = s
+			}
+		}
+	})
+}
+
+func (r *record) find(id spaces.ActionID) *spaces.Action {
+	i := slices.IndexFunc(r.actions, func(a *spaces.Action) bool { return a.ID == id })
+	return r.actions[i]
+}
+
+func (r *record) Next(context.Context, string) (time.Time, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var next time.Time
+	found := false
+	seen := map[string]bool{}
+	for _, a := range r.actions {
+		if terminal(a.State) || seen[lane(a)] {
+			continue
+		}
+		seen[lane(a)] = true
+		if a.State == spaces.ActionReady && (!found || a.NotBefore.Before(next)) {
+			next, found = a.NotBefore, true
+		}
+	}
+	return next, found, nil
+}
+
+func (r *record) Recover(ctx context.Context, _ string, at time.Time) error {
+	return r.locked(ctx, func() {
+		for _, a := range r.actions {
+			if a.State != spaces.ActionSending {
+				continue
+			}
+			if a.Policy == spaces.ResendOnce && !a.Resent {
+				a.State, a.Resent, a.NotBefore = spaces.ActionReady, true, at
+			} else {
+				a.State, a.Code = spaces.ActionUnknown, "unknown"
+			}
+		}
+	})
+}
+
+func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) ([]spaces.Ref, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []spaces.Ref
+	for _, ref := range r.where[message] {
+		if ref.Chat == chat {
+			out = append(out, ref)
+		}
+	}
+	return out, nil
+}
+
+func (r *record) Post(ctx context.Context, n Notice) error {
+	return r.locked(ctx, func() {
+		if !slices.ContainsFunc(r.notices, func(m Notice) bool { return m.Key == n.Key }) {
+			r.notices = append(r.notices, n)
+		}
+	})
+}
+
+func (r *record) Load(context.Context) (Desk, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.desk, nil
+}
+
+func (r *record) Amend(ctx context.Context, change func(*Desk)) error {
+	return r.locked(ctx, func() { change(&r.desk) })
+}
+
+// put adds a ready action; a later one of the same lane stands behind it.
+func (r *record) put(a spaces.Action) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.Kind == "" {
+		a.Kind = spaces.ActSend
+	}
+	if a.Policy == "" {
+		a.Policy = spaces.ResendOnce
+	}
+	if a.State == "" {
+		a.State = spaces.ActionReady
+	}
+	if a.Event == "" {
+		a.Event = spaces.EventID("event-" + a.ID)
+	}
+	a.Account = ours.Key()
+	r.actions = append(r.actions, &a)
+}
+
+// action returns a copy of an action as it stands.
+func (r *record) action(id spaces.ActionID) spaces.Action {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.find(id)
+}
+
+// said returns the texts recorded so far, in order.
+func (r *record) said() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, item := range r.events {
+		if b, ok := item.Event.Body.(spaces.Said); ok {
+			out = append(out, b.Text)
+		}
+	}
+	return out
+}
+
+// holds reports whether any stored word contains text.
+func (r *record) holds(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), text)
+}
