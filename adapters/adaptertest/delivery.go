@@ -1,0 +1,201 @@
+package adaptertest
+
+import (
+	"fmt"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// K1, K3: the platform forgets only what the sink took.
+func ackAfterAccept(s *stage) {
+	release := s.sink.holds()
+	s.receive()
+	id := s.say("keep me")
+	s.until("the sink to be asked", func() bool { return s.sink.held() > 0 })
+	pass(2 * time.Minute)
+	synctest.Wait()
+	if s.Acked(id) {
+		s.Error("acknowledged while the sink was still at work")
+	}
+	release()
+	s.until("the acknowledgement", func() bool { return s.Acked(id) })
+	if !slices.Contains(s.sink.messages(s.Chat), id) {
+		s.Error("acknowledged, but the sink does not have it")
+	}
+}
+
+// DELIVERY 2.7: disk full means not acknowledged, and recovery by itself.
+func refusedAgain(s *stage) {
+	s.sink.refuses(3)
+	s.receive()
+	id := s.say("try again")
+	s.message(id)
+	if got := s.sink.messages(s.Chat); !slices.Equal(got, []string{id}) {
+		s.Errorf("recorded %v, want %s once", got, id)
+	}
+	if s.sink.refused != 3 {
+		s.Errorf("refused %d times, want 3", s.sink.refused)
+	}
+}
+
+func refusalOrder(s *stage) {
+	s.sink.refuses(2)
+	s.receive()
+	var want []string
+	for i := range 10 {
+		want = append(want, s.say(fmt.Sprintf("line %d", i)))
+		pass(300 * time.Millisecond)
+	}
+	s.until("all the messages", func() bool { return len(s.sink.messages(s.Chat)) >= len(want) })
+	if got := s.sink.messages(s.Chat); !slices.Equal(got, want) {
+		s.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
+// K3, K4: the stored cursor is where the next process begins.
+func cursorResumes(s *stage) {
+	s.receive()
+	first := s.say("before")
+	s.message(first)
+	if err := s.stop(); err != nil {
+		s.Errorf("receive: %v", err)
+	}
+	meanwhile := s.say("meanwhile")
+	s.restart()
+	after := s.say("after")
+	s.message(after)
+	if got := s.sink.messages(s.Chat); !slices.Equal(got, []string{first, meanwhile, after}) {
+		s.Errorf("recorded %v, want %v, %v, %v once each", got, first, meanwhile, after)
+	}
+}
+
+// K1, K2, K5: what was not recorded comes again, all of it.
+func restartBeforeAccept(s *stage) {
+	release := s.sink.holds()
+	s.receive()
+	want := []string{s.say("one"), s.say("two")}
+	s.until("the sink to be asked", func() bool { return s.sink.held() > 0 })
+	if err := s.stop(); err != nil {
+		s.Errorf("receive: %v", err)
+	}
+	release()
+	if got := s.sink.messages(s.Chat); len(got) != 0 {
+		s.Fatalf("recorded %v although the sink never agreed", got)
+	}
+	s.restart()
+	s.message(want[1])
+	if got := s.sink.messages(s.Chat); !slices.Equal(got, want) {
+		s.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
+// K3: recorded, killed before the platform was told. The same keys come again.
+func crashBeforeAck(s *stage) {
+	s.receive()
+	first, _ := s.message(s.say("one"))
+	if err := s.stop(); err != nil {
+		s.Errorf("receive: %v", err)
+	}
+	s.sink.mu.Lock()
+	s.sink.cursor = nil // as if the process had died before its commit was seen
+	s.sink.mu.Unlock()
+	s.restart()
+	s.message(s.say("two"))
+	for _, u := range s.sink.all()[1:] {
+		if m, ok := u.Body.(adapters.Message); ok && m.Text == "one" && u.Key != first.Key {
+			s.Errorf("after the crash the key is %q, was %q", u.Key, first.Key)
+		}
+	}
+}
+
+// The contract of Receive.
+func cancelled(s *stage) {
+	s.receive()
+	s.message(s.say("hello"))
+	pass(3 * time.Second) // in the middle of waiting
+	start := time.Now()
+	if err := s.stop(); err != nil {
+		s.Errorf("cancelled while waiting, Receive returned %v, want nil", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		s.Errorf("it took %s to return", took)
+	}
+	defer s.sink.holds()()
+	s.restart()
+	s.say("hold this")
+	s.until("the sink to be asked", func() bool { return s.sink.held() > 0 })
+	start = time.Now()
+	if err := s.stop(); err != nil {
+		s.Errorf("cancelled while the sink worked, Receive returned %v, want nil", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		s.Errorf("it took %s to return from the sink", took)
+	}
+}
+
+func lostConnection(s *stage) {
+	s.receive()
+	first := s.say("before")
+	s.message(first)
+	synctest.Wait()
+	if !s.Fail(ReadLost) {
+		s.Skip("the platform's connection cannot break")
+	}
+	if err := s.failed(); err == nil {
+		s.Fatal("the connection broke, but Receive returned nil")
+	} else if k := adapters.KindOf(err); k == adapters.Unauthorized || k == adapters.Conflict {
+		s.Errorf("a broken connection is told as %s", k)
+	}
+	meanwhile := s.say("meanwhile")
+	s.receive()
+	s.message(meanwhile)
+	if got := s.sink.messages(s.Chat); !slices.Equal(got, []string{first, meanwhile}) {
+		s.Errorf("recorded %v, want %s and %s", got, first, meanwhile)
+	}
+}
+
+// I13: status says healthy only when traffic proves it, within 90 s.
+func silence(s *stage) {
+	s.receive()
+	s.message(s.say("hello"))
+	for range 5 {
+		before := s.sink.heards()
+		pass(90 * time.Second)
+		synctest.Wait()
+		if s.sink.heards() == before {
+			s.Fatal("nothing was heard of the platform for 90 s")
+		}
+	}
+	for _, at := range s.sink.heard {
+		if at.After(time.Now()) {
+			s.Errorf("heard at %s, which is to come", at)
+		}
+	}
+}
+
+func conflict(s *stage)     { receiveFails(s, OtherReader, adapters.Conflict) }
+func unauthorized(s *stage) { receiveFails(s, Dismissed, adapters.Unauthorized) }
+
+func receiveFails(s *stage, f Failure, want adapters.Kind) {
+	s.receive()
+	s.message(s.say("before"))
+	synctest.Wait()
+	if !s.Fail(f) {
+		s.Skip("the platform never fails so")
+	}
+	if err := s.failed(); adapters.KindOf(err) != want {
+		s.Errorf("%s is told as %v, want %s", f, err, want)
+	}
+	if f != Dismissed {
+		return
+	}
+	if _, err := s.Adapter.Connect(s.Context()); adapters.KindOf(err) != want {
+		s.Errorf("connecting gives %v, want %s", err, want)
+	}
+	if _, err := s.Adapter.Send(s.Context(), adapters.Post{Chat: s.Chat, Text: s.Adapter.Split("x")[0]}); adapters.KindOf(err) != want {
+		s.Errorf("sending gives %v, want %s", err, want)
+	}
+}

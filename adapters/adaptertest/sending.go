@@ -1,0 +1,367 @@
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// post sends one plain part to the first chat.
+func (s *stage) post(text string) (adapters.Receipt, error) {
+	s.Helper()
+	return s.Adapter.Send(s.Context(), s.part(text))
+}
+
+func (s *stage) part(text string) adapters.Post {
+	s.Helper()
+	parts := s.Adapter.Split(text)
+	if len(parts) != 1 {
+		s.Fatalf("%q makes %d parts, want 1", text, len(parts))
+	}
+	return adapters.Post{Chat: s.Chat, Text: parts[0], Key: "key of " + text}
+}
+
+// connect proves the credentials, which sending may need.
+func (s *stage) connect() {
+	s.Helper()
+	if _, err := s.Adapter.Connect(s.Context()); err != nil {
+		s.Fatalf("connect: %v", err)
+	}
+}
+
+func receipt(s *stage) {
+	s.connect()
+	a, err := s.Adapter.Connect(s.Context())
+	if err != nil || a.Platform == "" || a.ID == "" || a.Name == "" {
+		s.Errorf("we are %+v, %v; want a platform, an id and a name", a, err)
+	}
+	r, err := s.post("hello, **world**")
+	if err != nil {
+		s.Fatal(err)
+	}
+	sent := s.Sent(s.Chat)
+	if len(sent) != 1 || sent[0].Message != r.Message || r.Message == "" || sent[0].Text != "hello, world" {
+		s.Errorf("receipt %q; the platform has %+v, want that one message", r.Message, sent)
+	}
+	if d := time.Since(r.At); d < 0 || d > 2*time.Second {
+		s.Errorf("received at %s, %s ago", r.At, d)
+	}
+	if n := len(s.Sent(s.Other)); n != 0 {
+		s.Errorf("%d messages in the other chat", n)
+	}
+}
+
+func replyAndThread(s *stage) {
+	s.connect()
+	target := s.say("when?")
+	p := s.part("now")
+	p.ReplyTo = target
+	if _, err := s.Adapter.Send(s.Context(), p); err != nil {
+		s.Fatal(err)
+	}
+	if got := s.Sent(s.Chat); len(got) != 1 || got[0].ReplyTo != target || got[0].Thread != "" {
+		s.Errorf("the platform has %+v, want an answer to %s", got, target)
+	}
+	if s.Thread == "" {
+		return
+	}
+	p = s.part("inside")
+	p.Thread = s.Thread
+	if _, err := s.Adapter.Send(s.Context(), p); err != nil {
+		s.Fatal(err)
+	}
+	if got := s.Sent(s.Chat); len(got) != 2 || got[1].Thread != s.Thread {
+		s.Errorf("the platform has %+v, want the second in thread %s", got, s.Thread)
+	}
+}
+
+// The contract of Post.ReplyTo.
+func vanishedTarget(s *stage) {
+	s.connect()
+	p := s.part("never mind")
+	p.ReplyTo = s.Gone(s.Chat)
+	if _, err := s.Adapter.Send(s.Context(), p); err != nil {
+		s.Errorf("the message answered has vanished: %v, want it sent all the same", err)
+	}
+	if got := s.Sent(s.Chat); len(got) != 1 || got[0].ReplyTo != "" {
+		s.Errorf("the platform has %+v, want one message that answers nothing", got)
+	}
+}
+
+// outcome arranges a failure, sends once under it, and returns the error and
+// how many requests the platform saw. It reports false when the platform cannot
+// fail so.
+func (s *stage) outcome(f Failure) (err error, requests int, can bool) { //nolint:revive,staticcheck // the error is what is looked at first
+	s.Helper()
+	if !s.Fail(f) {
+		return nil, 0, false
+	}
+	before := s.Requests()
+	ctx, cancel := context.WithTimeout(s.Context(), 5*time.Minute)
+	defer cancel()
+	_, err = s.Adapter.Send(ctx, s.part("under "+string(f)))
+	pass(time.Minute) // whatever repeats by itself shows now
+	return err, s.Requests() - before, true
+}
+
+// F46.
+func permanent(s *stage) {
+	s.connect()
+	for f, want := range map[Failure]adapters.Kind{
+		BadMessage: adapters.Invalid, NoThread: adapters.NoTarget, Blocked: adapters.Forbidden, MovedAway: adapters.Moved,
+	} {
+		err, requests, can := s.outcome(f)
+		if !can {
+			continue
+		}
+		e, ok := err.(*adapters.Error) //nolint:errorlint // the contract says this type itself
+		if !ok || e.Kind != want || e.Op == "" {
+			s.Errorf("%s is told as %v, want %s", f, err, want)
+			continue
+		}
+		if e.Kind.Permanent() == (f == MovedAway) || (e.MovedTo != "") != (f == MovedAway) {
+			s.Errorf("%s: permanent %v, moved to %q", f, e.Kind.Permanent(), e.MovedTo)
+		}
+		if requests > 1 {
+			s.Errorf("%s: %d requests, want one", f, requests)
+		}
+	}
+	if _, err := s.post("after all that"); err != nil {
+		s.Errorf("the next message: %v", err)
+	}
+}
+
+// F45, K21.
+func limited(s *stage) {
+	s.connect()
+	err, requests, can := s.outcome(TooFast)
+	if !can {
+		s.Skip("the platform knows no limits")
+	}
+	e, ok := err.(*adapters.Error) //nolint:errorlint // the contract says this type itself
+	if !ok || e.Kind != adapters.Limited || e.RetryAfter != 2*time.Second {
+		s.Errorf("told as %v, want limited for 2s", err)
+	}
+	if requests != 1 || len(s.Sent(s.Chat)) != 0 {
+		s.Errorf("%d requests, %d messages; want 1, 0: the caller owns every retry", requests, len(s.Sent(s.Chat)))
+	}
+}
+
+// DELIVERY 2.4, K17, K18, M8, M9.
+func unknownOutcome(s *stage) {
+	s.connect()
+	tried := 0
+	for _, f := range []Failure{AnswerLost, RequestLost, Broken, Garbled, Hung} {
+		posted := len(s.Sent(s.Chat))
+		err, requests, can := s.outcome(f)
+		if !can {
+			continue
+		}
+		tried++
+		if err == nil || adapters.KindOf(err) != adapters.Unknown {
+			s.Errorf("%s is told as %v, want unknown", f, err)
+		}
+		if requests != 1 {
+			s.Errorf("%s: %d requests reached the platform, want one", f, requests)
+		}
+		if n := len(s.Sent(s.Chat)) - posted; n > 1 || f == AnswerLost && n != 1 {
+			s.Errorf("%s: %d messages were posted", f, n)
+		}
+	}
+	if tried == 0 {
+		s.Skip("every outcome is known on this platform")
+	}
+	if _, err := s.post("after all that"); err != nil {
+		s.Errorf("the next message: %v", err)
+	}
+}
+
+// K16.
+func unsent(s *stage) {
+	s.connect()
+	err, requests, can := s.outcome(Unreachable)
+	if !can {
+		s.Skip("the platform can always be reached")
+	}
+	if adapters.KindOf(err) != adapters.NotSent || err == nil {
+		s.Errorf("told as %v, want not sent", err)
+	}
+	if requests != 0 || len(s.Sent(s.Chat)) != 0 {
+		s.Errorf("%d requests, %d messages; want none", requests, len(s.Sent(s.Chat)))
+	}
+}
+
+func ownMessage(s *stage) {
+	s.connect()
+	r, err := s.post("first words")
+	if err != nil {
+		s.Fatal(err)
+	}
+	ref := adapters.Ref{Chat: s.Chat, Message: r.Message}
+	if e, ok := s.Adapter.(adapters.Editor); ok {
+		for range 2 { // the second changes nothing, which is success
+			if err := e.Edit(s.Context(), ref, "second *words*"); err != nil {
+				s.Errorf("edit: %v", err)
+			}
+		}
+		if got := s.Sent(s.Chat)[0].Text; got != "second words" {
+			s.Errorf("edited to %q, want second words", got)
+		}
+	}
+	if a, ok := s.Adapter.(adapters.Reactor); ok {
+		target := adapters.Ref{Chat: s.Chat, Message: r.Message}
+		for _, emoji := range []string{"👍", ""} {
+			if err := a.React(s.Context(), target, emoji); err != nil {
+				s.Errorf("react %q: %v", emoji, err)
+			}
+			if got := strings.Join(s.Sent(s.Chat)[0].Reactions, " "); got != emoji {
+				s.Errorf("our reaction is %q, want %q", got, emoji)
+			}
+		}
+	}
+	if y, ok := s.Adapter.(adapters.Typer); ok && s.Typed != nil {
+		if err := y.Typing(s.Context(), s.Chat, ""); err != nil || !s.Typed(s.Chat) {
+			s.Errorf("typing: %v, seen %v", err, s.Typed(s.Chat))
+		}
+	}
+	if d, ok := s.Adapter.(adapters.Deleter); ok {
+		if err := d.Delete(s.Context(), ref); err != nil || !s.Sent(s.Chat)[0].Deleted {
+			s.Errorf("delete: %v, gone %v", err, s.Sent(s.Chat)[0].Deleted)
+		}
+	}
+}
+
+// K19: a restart continues at the part it had reached.
+func split(s *stage) {
+	s.connect()
+	if n := len(s.Adapter.Split("")); n != 0 {
+		s.Errorf("an empty text has %d parts, want none", n)
+	}
+	again := s.Restart()
+	for name, text := range map[string]string{
+		"words":   strings.Repeat("Some words, then some more. ", 900),
+		"one":     strings.Repeat("x", 30_000),
+		"emoji":   strings.Repeat("👨‍👩‍👧 ", 2500),
+		"code":    "Look:\n\n```go\n" + strings.Repeat("if a < b && c > d { return \"&amp;\" }\n", 400) + "```\n\nDone.",
+		"markup":  strings.Repeat("**bold _and italic_** `code <x>` [link](https://example.com/?a=1&b=2) ", 200),
+		"strange": "<b>not html</b> R&D a < b **open `tick [x](y",
+	} {
+		parts := s.Adapter.Split(text)
+		if !slices.Equal(parts, s.Adapter.Split(text)) || !slices.Equal(parts, again.Split(text)) {
+			s.Errorf("%s: the same text is cut in two ways", name)
+		}
+		before := len(s.Sent(s.Chat))
+		for i, p := range parts {
+			if _, err := s.Adapter.Send(s.Context(), adapters.Post{Chat: s.Chat, Text: p, Key: fmt.Sprint(name, i)}); err != nil {
+				s.Fatalf("%s: part %d of %d: %v", name, i+1, len(parts), err)
+			}
+		}
+		var whole strings.Builder
+		for _, m := range s.Sent(s.Chat)[before:] {
+			whole.WriteString(m.Text)
+		}
+		if got, want := letters(whole.String()), letters(unmarked(name, text)); got != want {
+			s.Errorf("%s: %d letters arrived of %d", name, len(got), len(want))
+		}
+	}
+}
+
+// unmarked is the text without what its Markdown does not show.
+func unmarked(name, text string) string {
+	switch name {
+	case "code":
+		return strings.Replace(text, "```go", "", 1)
+	case "markup":
+		return strings.ReplaceAll(text, "](https://example.com/?a=1&b=2)", "]")
+	default:
+		return text
+	}
+}
+
+// letters keeps what no cutting and no markup may lose.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x1f000 {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+func concurrent(s *stage) {
+	s.connect()
+	const n = 50
+	var (
+		wg       sync.WaitGroup
+		receipts [n]adapters.Receipt
+		errs     [n]error
+	)
+	for i := range n {
+		p := s.part(fmt.Sprintf("number %d.", i))
+		if i%2 == 1 {
+			p.Chat = s.Other
+		}
+		wg.Go(func() { receipts[i], errs[i] = s.Adapter.Send(s.Context(), p) })
+	}
+	wg.Wait()
+	for i := range n {
+		chat := s.Chat
+		if i%2 == 1 {
+			chat = s.Other
+		}
+		want := fmt.Sprintf("number %d.", i)
+		ok := slices.ContainsFunc(s.Sent(chat), func(m Sent) bool { return m.Message == receipts[i].Message && m.Text == want })
+		if errs[i] != nil || !ok {
+			s.Errorf("send %d: receipt %q, %v; the platform has no such message", i, receipts[i].Message, errs[i])
+		}
+	}
+}
+
+// PLATFORMS 0.10, I18.
+func secret(s *stage) {
+	s.receive()
+	s.message(s.say("hello"))
+	var seen []string
+	for _, f := range []Failure{Unreachable, TooFast, BadMessage, Blocked, AnswerLost, RequestLost, Broken, Garbled, Hung} {
+		if err, _, can := s.outcome(f); can && err != nil {
+			seen = append(seen, err.Error(), fmt.Sprintf("%+v", err))
+			for ; err != nil; err = unwrap(err) {
+				seen = append(seen, fmt.Sprintf("%#v", err))
+			}
+		}
+	}
+	if s.Unknown != nil {
+		s.Unknown()
+	}
+	s.message(s.say("again"))
+	if s.Fail(ReadLost) {
+		seen = append(seen, fmt.Sprint(s.failed()))
+	}
+	for _, u := range s.sink.all() {
+		seen = append(seen, fmt.Sprintf("%+v", u), string(u.Raw))
+	}
+	seen = append(seen, string(s.sink.saved()), fmt.Sprintf("%v %+v %#v", s.Adapter, s.Adapter, s.Adapter))
+	if s.Logs != nil {
+		seen = append(seen, s.Logs())
+	}
+	if len(seen) < 4 {
+		s.Fatal("nothing failed, so nothing was shown")
+	}
+	for _, text := range seen {
+		if strings.Contains(text, s.Secret) {
+			s.Errorf("the credential is in %q", text)
+		}
+	}
+}
+
+func unwrap(err error) error {
+	if w, ok := err.(interface{ Unwrap() error }); ok { //nolint:errorlint // walks the chain itself
+		return w.Unwrap()
+	}
+	return nil
+}

