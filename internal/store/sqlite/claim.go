@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	selectLease query = `select holder, epoch, expires from leases where agent = $1 and circle = $2 and space = $3`
+	takeLease   query = `insert into leases (agent, circle, space, holder, epoch, expires) values ($1, $2, $3, $4, 1, $5)
+on conflict (agent, circle, space) do update set holder = excluded.holder, epoch = leases.epoch + 1, expires = excluded.expires
+returning epoch`
+	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from)
+values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
+	lastNumber query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
+)
+
+// Claim implements [shell.Inbox].
+func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+	var wake *spaces.Wake
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		free, err := t.free(ctx, c.Mind, c.Space, c.At)
+		if err != nil || !free {
+			return err
+		}
+		wake, err = t.takeUp(ctx, c)
+		if err == nil && wake == nil && c.Space != "" {
+			wake, err = t.wake(ctx, c)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
+	}
+	if wake == nil {
+		return nil, nil
+	}
+	return wake, fault.Point("wake.claimed")
+}
+
+// free reports whether nobody holds an unexpired lease there.
+func (t *tx) free(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (bool, error) {
+	var l spaces.Lease
+	_, err := one(ctx, t, selectLease, []any{string(m.Agent), string(m.Circle), string(space)}, &l.Holder, &l.Epoch, stamp{&l.Expires})
+	return !l.Expires.After(at), err
+}
+
+// lease takes the lease with a new epoch.
+func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
+	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Expires: c.At.Add(c.TTL)}
+	_, err := one(ctx, t, takeLease, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, ms(l.Expires)}, &l.Epoch)
+	if err != nil {
+		return l, fmt.Errorf("take lease: %w", err)
+	}
+	return l, nil
+}
+
+// wake judges the due rows and opens a cycle over those that wake.
+func (t *tx) wake(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+	id := spaces.CycleID(t.newID())
+	woken, up, err := t.judge(ctx, c, id)
+	if err != nil || len(woken) == 0 {
+		return nil, err
+	}
+	wake := &spaces.Wake{Cycle: spaces.Cycle{
+		ID: id, Mind: c.Mind, Space: c.Space, State: spaces.CycleOpen, Wake: woken[0].Reason,
+		Active: c.Space, Upto: up.Cursor, Started: c.At,
+	}}
+	fillWake(wake, woken)
+	return wake, t.start(ctx, c, wake)
+}
+
+// start stores a new cycle: its lease, its row, its first step and the event
+// that opens it in the inner log.
+func (t *tx) start(ctx context.Context, c shell.Claim, w *spaces.Wake) error {
+	l, err := t.lease(ctx, c)
+	if err != nil {
+		return err
+	}
+	y := &w.Cycle
+	w.Lease, y.Epoch = l, l.Epoch
+	if _, err := one(ctx, t, lastNumber, []any{string(y.Mind.Agent), string(y.Mind.Circle)}, &y.Base); err != nil {
+		return err
+	}
+	timer := ""
+	if w.Timer != nil {
+		timer = w.Timer.ID
+	}
+	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
+	if err != nil {
+		return err
+	}
+	if own == nil {
+		return fmt.Errorf("mind %s: %w", y.Mind, ErrUnknown)
+	}
+	err = t.run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
+		y.Wake, string(y.Active), y.Upto, y.Base, ms(y.Started), timer, own.HeadSeq+1)
+	if err != nil {
+		return fmt.Errorf("open cycle: %w", err)
+	}
+	if err := t.run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), ms(c.At)); err != nil {
+		return err
+	}
+	events := make([]spaces.EventID, len(w.Rows))
+	for n, r := range w.Rows {
+		events[n] = r.Event
+	}
+	return t.inner(ctx, y.Mind, c.At, spaces.Woke{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
+}
+
+// fillWake gives a wake its rows, their events, and what its messages are caused by.
+func fillWake(w *spaces.Wake, entries []entry) {
+	for _, e := range entries {
+		w.Rows = append(w.Rows, e.Row)
+		w.Events = append(w.Events, e.event)
+		w.Consumed = append(w.Consumed, e.consumed())
+	}
+}

@@ -1,0 +1,13 @@
+// Package sqlite keeps the record in one SQLite file: every port of the border
+// and of the shell, for a single process.
+//
+// It promises that a write that returned without an error is on disk, whole,
+// and that one that returned an error left nothing behind. All writers share
+// group commits: whatever waits while one commit is on its way to the disk goes
+// into the next one together, and a write that fails takes none of its
+// neighbours with it. Reads see every write that returned before they began.
+//
+// It judges nothing: which event wakes whom, what is shown and what is sent is
+// decided elsewhere. It reads no clock that reaches stored data but the one it
+// is given, and nobody else holds SQL for this engine.
+package sqlite

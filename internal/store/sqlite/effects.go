@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	spokenAfter query = `select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
+  and kind in ('said', 'edited', 'deleted') and actor <> $4 limit 1`
+	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'ready', $16, $17)`
+)
+
+// effects turns what the agent does to rooms into events, and into one action
+// for every chat of the room (SEQ-96).
+func (k *commit) effects(ctx context.Context) error {
+	for _, f := range k.c.Effect {
+		if err := k.effect(ctx, f); err != nil {
+			return fmt.Errorf("%s in %s: %w", f.Kind, f.Space, err)
+		}
+	}
+	return nil
+}
+
+func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
+	l, err := k.line(ctx, f.Space, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return ErrUnknown
+	}
+	if err := k.fresh(ctx, l, f); err != nil {
+		return err
+	}
+	e := spaces.Event{
+		ID: f.ID, Space: f.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: f.Thread,
+		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
+		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: bodyOf(f),
+	}
+	if f.Kind == spaces.ActSend {
+		e.ReplyTo = f.Target
+		k.spoke++
+	}
+	if f.Seen > 0 && f.Seen < l.HeadSeq {
+		seen, err := idAt(ctx, k.tx, f.Space, spaces.Primary, f.Seen)
+		if err != nil {
+			return err
+		}
+		e.Parents = []spaces.EventID{seen}
+	}
+	if err := k.append(ctx, &e); err != nil {
+		return err
+	}
+	k.done.Events = append(k.done.Events, e)
+	if _, err := k.knock(ctx, e); err != nil {
+		return err
+	}
+	return k.order(ctx, f, e)
+}
+
+// fresh fails when somebody else has spoken in the thread since the agent looked.
+func (k *commit) fresh(ctx context.Context, l *line, f spaces.Effect) error {
+	if !f.Strict || l.HeadSeq <= f.Seen {
+		return nil
+	}
+	var since int
+	spoken, err := one(ctx, k.tx, spokenAfter, []any{string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity())}, &since)
+	if err != nil {
+		return err
+	}
+	if spoken {
+		return spaces.ErrStale
+	}
+	return nil
+}
+
+// order puts the effect into the outbox, once for every chat that can be reached.
+func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) error {
+	r, err := k.room(ctx, f.Space)
+	if err != nil {
+		return err
+	}
+	policy := f.Policy
+	if policy == "" {
+		policy = spaces.ResendOnce
+	}
+	for _, c := range r.chats {
+		err := k.run(ctx, insertAction, k.newID(), string(k.c.Step.Cycle), k.ordinal, string(f.Kind), string(f.Space), string(f.Thread),
+			string(e.ID), string(e.Root), e.Depth, c.account, c.id, string(k.mind.Agent), []byte(f.Text),
+			string(f.Target), string(policy), ms(f.Expires), ms(k.c.At))
+		if err != nil {
+			return fmt.Errorf("put action into outbox: %w", err)
+		}
+		k.ordinal++
+	}
+	return nil
+}
+
+// bodyOf returns what the effect is in the room's log.
+func bodyOf(f spaces.Effect) spaces.Body {
+	switch f.Kind {
+	case spaces.ActSend:
+		return spaces.Said{Text: f.Text, Mentions: f.Mention, Origin: f.Origin}
+	case spaces.ActEdit:
+		return spaces.Edited{Target: f.Target, Text: f.Text}
+	case spaces.ActDelete:
+		return spaces.Deleted{Target: f.Target}
+	case spaces.ActReact:
+		return spaces.Reacted{Target: f.Target, Emoji: f.Text}
+	}
+	panic("sqlite: effect of unknown kind " + string(f.Kind))
+}

@@ -1,0 +1,282 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	alreadyKnown query = `select exists (select 1 from events where space = $1 and source = $2),
+  exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1))`
+	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (account, chat, message, space) do nothing`
+	insertStray query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
+)
+
+// Record implements [activity.Log].
+func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
+	var rec spaces.Recorded
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		i := intake{tx: t, batch: in}
+		if err := i.record(ctx); err != nil {
+			return err
+		}
+		rec = i.done
+		return t.reached("ingest.before_commit")
+	})
+	if err != nil {
+		return spaces.Recorded{}, fmt.Errorf("record updates of %s: %w", in.Account, err)
+	}
+	return rec, nil
+}
+
+// An intake is a batch on its way into the log.
+type intake struct {
+	*tx
+	batch spaces.Intake
+	done  spaces.Recorded
+}
+
+func (i *intake) record(ctx context.Context) error {
+	for _, it := range i.batch.Items {
+		if it.Event.Branch == "" {
+			it.Event.Branch = spaces.Primary
+		}
+		it.Event.RecvAt = i.batch.At
+		if err := i.item(ctx, it); err != nil {
+			return err
+		}
+	}
+	if i.batch.Cursor == nil {
+		return nil
+	}
+	return i.run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, ms(i.batch.At))
+}
+
+func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
+	r, err := i.room(ctx, it.Event.Space)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return i.stray(ctx, it.Event, "there is no such space")
+	}
+	known, err := i.duplicate(ctx, it)
+	if err != nil {
+		return err
+	}
+	if known {
+		i.done.Duplicates++
+		return nil
+	}
+	if it.Event.Actor == "" {
+		if it.Event.Actor, err = i.person(ctx, it.From); err != nil {
+			return err
+		}
+	}
+	return i.translate(ctx, it)
+}
+
+// duplicate reports whether the item is in the record already: by its source,
+// or because it is the echo of a message of ours.
+func (i *intake) duplicate(ctx context.Context, it spaces.Incoming) (bool, error) {
+	ref := it.Ref
+	if it.Event.Body.Kind() != spaces.KindSaid {
+		ref = spaces.Ref{} // an edit names the message it is about
+	}
+	var bySource, byRef bool
+	_, err := one(ctx, i.tx, alreadyKnown,
+		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message}, &bySource, &byRef)
+	return bySource || byRef, err
+}
+
+// translate fills in the ids the store knows and appends one event, or one for
+// each person the item is about.
+func (i *intake) translate(ctx context.Context, it spaces.Incoming) (err error) {
+	e := it.Event
+	switch b := e.Body.(type) {
+	case spaces.Said:
+		return i.said(ctx, it, b)
+	case spaces.Joined, spaces.Left:
+		return i.moved(ctx, it)
+	case spaces.Edited:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	case spaces.Deleted:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	case spaces.Reacted:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	case spaces.Unreacted:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	case spaces.Pinned:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	case spaces.Unpinned:
+		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		e.Body = b
+	default: // nothing in the others to look up
+	}
+	if err != nil {
+		return err
+	}
+	_, err = i.enter(ctx, e)
+	return err
+}
+
+func (i *intake) said(ctx context.Context, it spaces.Incoming, b spaces.Said) error {
+	e := it.Event
+	for _, m := range it.Mentions {
+		id, err := i.person(ctx, m)
+		if err != nil {
+			return err
+		}
+		if id != "" && !slices.Contains(b.Mentions, id) {
+			b.Mentions = append(slices.Clip(b.Mentions), id)
+		}
+	}
+	if b.Ref.IsZero() {
+		b.Ref = it.Ref
+	}
+	if b.ReplyRef.IsZero() {
+		b.ReplyRef = it.ReplyRef
+	}
+	var err error
+	if e.ReplyTo == "" {
+		if e.ReplyTo, err = messageAt(ctx, i.tx, e.Space, b.ReplyRef); err != nil {
+			return err
+		}
+	}
+	e.Body = b
+	id, err := i.enter(ctx, e)
+	if err != nil || b.Ref.IsZero() || id == "" {
+		return err
+	}
+	return i.run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
+}
+
+// moved appends one joined or left for each person the item names.
+func (i *intake) moved(ctx context.Context, it spaces.Incoming) error {
+	if len(it.Who) == 0 {
+		_, err := i.enter(ctx, it.Event)
+		return err
+	}
+	for n, who := range it.Who {
+		id, err := i.person(ctx, who)
+		if err != nil {
+			return err
+		}
+		e := it.Event
+		by := e.Actor
+		if e.Actor == "" {
+			e.Actor = id
+		}
+		if _, left := e.Body.(spaces.Left); left {
+			if by == id {
+				by = ""
+			}
+			e.Body = spaces.Left{Who: id, By: by}
+		} else {
+			e.Body = spaces.Joined{Who: id}
+		}
+		if n > 0 {
+			e.ID = ""
+			if e.Source != "" {
+				e.Source += "/" + strconv.Itoa(n)
+			}
+		}
+		if _, err := i.enter(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// target finds the message a body is about, by id or by its platform's name.
+func (i *intake) target(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.Ref) (spaces.EventID, spaces.Ref, error) {
+	if own.IsZero() {
+		own = item
+	}
+	if id != "" {
+		return id, own, nil
+	}
+	id, err := messageAt(ctx, i.tx, space, own)
+	return id, own, err
+}
+
+// enter appends an event and lets the minds uplinked there know. An event that
+// does not cohere enters as the record of its refusal, and has no id then.
+func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+	if err := i.stir(ctx, e); err != nil {
+		return "", err
+	}
+	err := i.append(ctx, &e)
+	if errors.Is(err, spaces.ErrTimelineDecoherence) {
+		return "", i.refuse(ctx, e, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	i.count(e.Space)
+	woken, err := i.knock(ctx, e)
+	for _, m := range woken {
+		w := spaces.Waiting{Mind: m, Space: e.Space, Since: e.RecvAt}
+		if !slices.ContainsFunc(i.done.Wakes, func(o spaces.Waiting) bool { return o.Mind == m && o.Space == e.Space }) {
+			i.done.Wakes = append(i.done.Wakes, w)
+		}
+	}
+	return e.ID, err
+}
+
+func (i *intake) count(space spaces.SpaceID) {
+	i.done.New++
+	if !slices.Contains(i.done.Spaces, space) {
+		i.done.Spaces = append(i.done.Spaces, space)
+	}
+}
+
+// refuse records, in the same space, that an event did not fit (SEQ-10).
+func (i *intake) refuse(ctx context.Context, e spaces.Event, why error) error {
+	i.lg.Warn("event refused", "space", e.Space, "source", e.Source, "error", why)
+	raw, err := spaces.Encode(e.Body)
+	if err != nil {
+		return err
+	}
+	r := spaces.Event{
+		Space: e.Space, Branch: spaces.Primary, Object: e.Object, Thread: e.Thread, Actor: e.Actor,
+		At: e.At, RecvAt: e.RecvAt, Source: e.Source,
+		Body: spaces.Unreadable{What: string(e.Body.Kind()), Reason: why.Error(), Raw: raw},
+	}
+	if err := i.append(ctx, &r); err != nil {
+		return err
+	}
+	i.count(e.Space)
+	return nil
+}
+
+// stray keeps an update that has no log to be kept in.
+func (i *intake) stray(ctx context.Context, e spaces.Event, why string) error {
+	i.lg.Error("update without a space", "account", i.batch.Account, "space", e.Space, "source", e.Source)
+	raw, err := spaces.Encode(e.Body)
+	if err != nil {
+		return err
+	}
+	return i.run(ctx, insertStray, i.batch.Account, string(e.Space), e.Source, why, ms(i.batch.At), raw)
+}
+
+// messageAt returns the event of the message that stands at ref, or nothing.
+func messageAt(ctx context.Context, src reader, space spaces.SpaceID, ref spaces.Ref) (id spaces.EventID, err error) {
+	if ref.IsZero() {
+		return "", nil
+	}
+	_, err = one(ctx, src, messageEvent, []any{ref.Account, ref.Chat, ref.Message, string(space)}, &id)
+	return id, err
+}

@@ -1,0 +1,65 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A LockedError is returned by [Open] when another process serves the directory.
+type LockedError struct {
+	Dir string
+	PID int // of the holder; 0 when it did not say
+}
+
+// Error names the directory and the process that holds it.
+func (e *LockedError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%s is in use by another process", e.Dir)
+	}
+	return fmt.Sprintf("%s is in use by process %d", e.Dir, e.PID)
+}
+
+// errHeld is what lockFile returns when the lock is somebody else's.
+var errHeld = errors.New("lock is held")
+
+// lockDir takes the directory for this process and writes its id into the lock
+// file. The lock goes with the returned file, at the latest with the process.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "trestle.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		defer f.Close()
+		if errors.Is(err, errHeld) {
+			return nil, &LockedError{Dir: dir, PID: holderOf(f)}
+		}
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	if err := writePID(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func holderOf(f *os.File) int {
+	text := make([]byte, 20)
+	n, _ := f.ReadAt(text, 0) // an unreadable id only leaves the message without it
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}

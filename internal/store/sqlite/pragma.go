@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// A pragma is a setting of a connection: how it is asked for, and what the
+// engine must answer afterwards.
+type pragma struct{ name, set, read string }
+
+// shared are the settings every connection depends on (DELIVERY 2.7).
+var shared = []pragma{
+	{"busy_timeout", "5000", "5000"},
+	{"foreign_keys", "on", "1"},
+	{"trusted_schema", "off", "0"},
+}
+
+var writing = append([]pragma{
+	{"journal_mode", "wal", "wal"},
+	{"synchronous", "full", "2"},
+	{"journal_size_limit", "67108864", "67108864"},
+}, shared...)
+
+var reading = append([]pragma{
+	{"journal_mode", "wal", "wal"},
+	{"query_only", "on", "1"},
+}, shared...)
+
+// source returns the name by which the engine opens file with the settings.
+func source(file, mode string, settings []pragma) string {
+	q := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	for _, p := range settings {
+		if p.name == "journal_mode" && mode == "ro" {
+			continue // a reader cannot set it; it must find it so
+		}
+		q.Add("_pragma", p.name+"("+p.set+")")
+	}
+	u := url.URL{Path: file}
+	return "file:" + u.EscapedPath() + "?" + q.Encode()
+}
+
+// verify reads every setting back and fails when one did not take.
+func verify(ctx context.Context, c *sql.Conn, settings []pragma) error {
+	for _, p := range settings {
+		var got string
+		if err := c.QueryRowContext(ctx, "pragma "+p.name).Scan(&got); err != nil {
+			return fmt.Errorf("read %s: %w", p.name, err)
+		}
+		if !strings.EqualFold(got, p.read) {
+			return fmt.Errorf("%s is %q, want %q", p.name, got, p.read)
+		}
+	}
+	return nil
+}
+
+// openWriter opens the one connection that writes.
+func openWriter(ctx context.Context, file string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(file, "rwc", writing))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return db, damage(err)
+	}
+	defer c.Close()
+	return db, damage(verify(ctx, c, writing))
+}

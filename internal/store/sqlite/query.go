@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// A query is the text of one statement. All of them are constants.
+type query string
+
+// A reader runs queries: the writer within its transaction, or a connection
+// that only reads.
+type reader interface {
+	query(ctx context.Context, q query, args ...any) (*sql.Rows, error)
+}
+
+// A row is what a query found at one place of its result.
+type row interface{ Scan(dest ...any) error }
+
+// each calls scan for every row of the answer.
+func each(ctx context.Context, src reader, q query, args []any, scan func(row) error) error {
+	rows, err := src.query(ctx, q, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// one scans the first row of the answer and reports whether there was one.
+func one(ctx context.Context, src reader, q query, args []any, dest ...any) (bool, error) {
+	found := false
+	err := each(ctx, src, q, args, func(r row) error {
+		if found {
+			return nil
+		}
+		found = true
+		return r.Scan(dest...)
+	})
+	return found, err
+}
+
+// all collects what scan makes of every row.
+func all[T any](ctx context.Context, src reader, q query, args []any, scan func(row) (T, error)) ([]T, error) {
+	var out []T
+	err := each(ctx, src, q, args, func(r row) error {
+		v, err := scan(r)
+		if err != nil {
+			return err
+		}
+		out = append(out, v)
+		return nil
+	})
+	return out, err
+}

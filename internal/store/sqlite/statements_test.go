@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+// The driver would tell of a misspelt column only when the statement first runs.
+func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	found := statements(t)
+	if len(found) < 100 {
+		t.Fatalf("found %d statements, want all of them", len(found))
+	}
+	for name, text := range found {
+		st, err := s.readers.db.PrepareContext(t.Context(), text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// statements returns the constants of type query with their values. Fragments,
+// whose names end in Columns or begin with is, are parts of others.
+func statements(t *testing.T) map[string]string {
+	t.Helper()
+	files := token.NewFileSet()
+	//nolint:staticcheck // the folder is one package and has no build tags that matter here
+	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []*ast.File
+	for _, f := range packages["sqlite"].Files {
+		sources = append(sources, f)
+	}
+	config := types.Config{Importer: importer.Default(), Error: func(error) {}} // constants need no imports
+	checked, _ := config.Check("sqlite", files, sources, nil)
+	out := map[string]string{}
+	for _, name := range checked.Scope().Names() {
+		c, ok := checked.Scope().Lookup(name).(*types.Const)
+		if !ok || c.Type().String() != "sqlite.query" || strings.HasSuffix(name, "Columns") || name == "isHead" {
+			continue
+		}
+		out[name] = constant.StringVal(c.Val())
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	addUsage query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
+  output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
+	chargeRoots query = `insert into roots (root, messages, tokens)
+select distinct root, cast($2 as integer), cast($3 as integer) from inbox where cycle = $1
+on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
+	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
+on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
+	stopRoot query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
+	spentOn  query = `select agent, space, prompt, cached, output from usage where day = $1`
+)
+
+// charge adds what the step took to the day's tallies and to every chain the
+// cycle answers to.
+func (k *commit) charge(ctx context.Context) error {
+	u := k.c.Step.Usage
+	if u != (spaces.Usage{}) {
+		err := k.run(ctx, addUsage, day(k.c.At), string(k.mind.Agent), string(k.space), u.Prompt, u.Cached, u.Output, u.Calls)
+		if err != nil {
+			return fmt.Errorf("count usage: %w", err)
+		}
+	}
+	if u.Total() == 0 && k.spoke == 0 {
+		return nil
+	}
+	if k.space != "" {
+		return k.run(ctx, chargeRoots, string(k.c.Step.Cycle), k.spoke, u.Total())
+	}
+	// A wake without a space begins chains of its own, one a message.
+	for _, e := range k.done.Events {
+		if _, said := e.Body.(spaces.Said); !said {
+			continue
+		}
+		if err := k.run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop marks causal chains as stopped by a person: nothing they lead to wakes
+// anybody again.
+func (s Shell) Stop(ctx context.Context, roots ...spaces.EventID) error {
+	return s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		for _, root := range roots {
+			if err := t.run(ctx, stopRoot, string(root)); err != nil {
+				return fmt.Errorf("stop chain %s: %w", root, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Spent implements [shell.Record]. Days are counted in UTC.
+func (s Shell) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.Spent, error) {
+	var sum shell.Spent
+	err := each(ctx, s.s.readers, spentOn, []any{day(at)}, func(r row) error {
+		var who spaces.AgentID
+		var where spaces.SpaceID
+		var u spaces.Usage
+		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
+			return err
+		}
+		sum.All += u.Total()
+		if who == agent {
+			sum.Agent += u.Total()
+		}
+		if where == space {
+			sum.Space += u.Total()
+		}
+		return nil
+	})
+	if err != nil {
+		return shell.Spent{}, fmt.Errorf("read usage: %w", err)
+	}
+	return sum, nil
+}

@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxGroup bounds the writes that share one commit.
+	maxGroup = 256
+	// quiet is how long no write came before the log is folded into the file.
+	quiet = 500 * time.Millisecond
+)
+
+// A write is one change of the record: whole or not at all. It runs on the
+// writer's goroutine and keeps nothing of t.
+type write func(ctx context.Context, t *tx) error
+
+// A job is a write on its way, with the place its outcome goes.
+type job struct {
+	do      write
+	outcome chan outcome
+}
+
+type outcome struct {
+	err      error
+	panicked error
+}
+
+// The writer is the goroutine that owns the writing connection.
+type writer struct {
+	jobs chan *job // unbuffered: what is taken is answered
+	quit chan struct{}
+	done sync.WaitGroup
+	end  error // of the goroutine; read after done
+
+	commits atomic.Int64
+}
+
+func startWriter(ctx context.Context, db *sql.DB, o Options) (*writer, error) {
+	// Statements run under a context that never ends: a write that had its turn is
+	// finished, and the engine starts no goroutine to watch over it.
+	ctx = context.WithoutCancel(ctx)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{jobs: make(chan *job), quit: make(chan struct{})}
+	t := newTx(conn, o)
+	w.done.Go(func() {
+		w.end = errors.Join(w.run(ctx, t, o.Logger), t.close(), conn.Close())
+	})
+	return w, nil
+}
+
+// write hands do to the writer and waits for its outcome. A panic of do comes
+// back as a panic here, where the caller can deal with it.
+func (w *writer) write(ctx context.Context, do write) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j := &job{do: do, outcome: make(chan outcome, 1)}
+	select {
+	case w.jobs <- j:
+	case <-w.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	o := <-j.outcome
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
+	return o.err
+}
+
+func (w *writer) stop() error {
+	close(w.quit)
+	w.done.Wait()
+	return w.end
+}
+
+// run takes what waits and commits it, until quit.
+func (w *writer) run(ctx context.Context, t *tx, lg *slog.Logger) error {
+	idle := time.NewTimer(quiet)
+	defer idle.Stop()
+	var group []*job
+	for {
+		select {
+		case j := <-w.jobs:
+			group = w.gather(append(group[:0], j))
+			w.commit(ctx, t, group)
+			idle.Reset(quiet)
+		case <-idle.C:
+			if err := t.checkpoint(ctx); err != nil {
+				lg.Warn("log not folded in", "error", err)
+			}
+		case <-w.quit:
+			return t.checkpoint(ctx)
+		}
+	}
+}
+
+// gather adds what else is waiting right now.
+func (w *writer) gather(group []*job) []*job {
+	for len(group) < maxGroup {
+		select {
+		case j := <-w.jobs:
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs the group in one transaction, each job on its own savepoint, and
+// then answers all of them.
+func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
+	outcomes := make([]outcome, len(group))
+	err := t.begin(ctx)
+	kept := 0
+	for i, j := range group {
+		if err != nil {
+			break
+		}
+		outcomes[i], err = runJob(ctx, t, j.do, len(group) > 1)
+		if outcomes[i].err == nil || t.kept {
+			kept++
+		}
+	}
+	if err == nil && kept > 0 {
+		w.commits.Add(1)
+		err = t.commit(ctx)
+	} else {
+		err = errors.Join(err, t.rollback(ctx))
+	}
+	if errors.Is(kind(err), ErrFull) && dropBallast(t.dir) {
+		t.lg.Warn("disk is full, ballast given up")
+	}
+	for i, j := range group {
+		if err != nil && outcomes[i].err == nil && outcomes[i].panicked == nil {
+			outcomes[i].err = kind(err)
+		}
+		j.outcome <- outcomes[i]
+	}
+}
+
+// runJob runs one job. What it returns second is trouble of the whole
+// transaction: then nothing of the group is kept.
+func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err error) {
+	if shared {
+		if err := t.save(ctx); err != nil {
+			return outcome{}, err
+		}
+	}
+	t.kept = false
+	t.cache.trim()
+	o = guarded(ctx, t, do)
+	switch {
+	case o.err == nil && o.panicked == nil, t.kept:
+		if shared {
+			return o, t.keep(ctx)
+		}
+		return o, nil
+	case shared:
+		return o, t.undo(ctx)
+	}
+	return o, nil
+}
+
+// guarded runs do and turns a panic into an outcome: the writer serves others too.
+func guarded(ctx context.Context, t *tx, do write) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.panicked = fmt.Errorf("store: write panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	err := do(ctx, t)
+	if err == nil || t.kept {
+		if flushed := t.flush(ctx); flushed != nil {
+			t.kept = false
+			err = flushed
+		}
+	}
+	return outcome{err: kind(err)}
+}

@@ -1,0 +1,13 @@
+// Package migrations holds the database schema, one folder an engine, as the
+// numbered files the store applies when it opens a database.
+//
+// It promises that a file is never edited once it was released: a change is a
+// new file. It knows nothing of who reads the tables.
+package migrations
+
+import "embed"
+
+// SQLite holds the schema of the embedded engine below the folder "sqlite".
+//
+//go:embed sqlite/*.sql
+var SQLite embed.FS
