@@ -68,14 +68,15 @@ func reaction(s *stage) {
 
 func comeAndGo(s *stage) {
 	s.receive()
-	who := s.Comes(s.Chat)
-	u := s.heardOf("the joining", func(u adapters.Update) bool { _, ok := u.Body.(adapters.Joined); return ok })
-	if j := u.Body.(adapters.Joined); len(j.People) != 1 || j.People[0].ID != who {
-		s.Errorf("joined: %+v, want %s", j.People, who)
-	}
-	who = s.Goes(s.Chat)
-	u = s.heardOf("the leaving", func(u adapters.Update) bool { _, ok := u.Body.(adapters.Left); return ok })
-	if l := u.Body.(adapters.Left); len(l.People) != 1 || l.People[0].ID != who {
-		s.Errorf("left: %+v, want %s", l.People, who)
-	}
+	one := func(people []adapters.Person, who string) bool { return len(people) == 1 && people[0].ID == who }
+	came := s.Comes(s.Chat)
+	s.heardOf("the joining of "+came, func(u adapters.Update) bool {
+		j, ok := u.Body.(adapters.Joined)
+		return ok && one(j.People, came) && u.Chat.ID == s.Chat
+	})
+	gone := s.Goes(s.Chat)
+	s.heardOf("the leaving of "+gone, func(u adapters.Update) bool {
+		l, ok := u.Body.(adapters.Left)
+		return ok && one(l.People, gone) && u.Chat.ID == s.Chat
+	})
 }

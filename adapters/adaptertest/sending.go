@@ -205,7 +205,7 @@ func ownMessage(s *stage) {
 	ref := adapters.Ref{Chat: s.Chat, Message: r.Message}
 	if e, ok := s.Adapter.(adapters.Editor); ok {
 		for range 2 { // the second changes nothing, which is success
-			if err := e.Edit(s.Context(), ref, "second *words*"); err != nil {
+			if err := e.Edit(s.Context(), ref, s.part("second *words*").Text); err != nil {
 				s.Errorf("edit: %v", err)
 			}
 		}
@@ -230,8 +230,10 @@ func ownMessage(s *stage) {
 		}
 	}
 	if d, ok := s.Adapter.(adapters.Deleter); ok {
-		if err := d.Delete(s.Context(), ref); err != nil || !s.Sent(s.Chat)[0].Deleted {
-			s.Errorf("delete: %v, gone %v", err, s.Sent(s.Chat)[0].Deleted)
+		for range 2 { // what is gone already is success
+			if err := d.Delete(s.Context(), ref); err != nil || !s.Sent(s.Chat)[0].Deleted {
+				s.Errorf("delete: %v, gone %v", err, s.Sent(s.Chat)[0].Deleted)
+			}
 		}
 	}
 }

@@ -38,6 +38,7 @@ type Fault struct {
 	Status      int           `json:"status,omitzero"`      // of Refuse and HTML. Default: 500, 502
 	Description string        `json:"description,omitzero"` // of Refuse. Default: the platform's usual words
 	RetryAfter  int           `json:"retry_after,omitzero"` // seconds, with Refuse: also makes the status 429
+	MigrateTo   int64         `json:"migrate_to,omitzero"`  // with Refuse: says that the chat goes on there
 	Wait        time.Duration `json:"wait,omitzero"`        // of Delay, in nanoseconds
 }
 

@@ -104,7 +104,7 @@ func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f Fault
 
 // refusal is the answer of a Refuse fault.
 func (f Fault) refusal() *reply {
-	p := &reply{code: f.status(http.StatusInternalServerError), text: f.Description, retryAfter: f.RetryAfter}
+	p := &reply{code: f.status(http.StatusInternalServerError), text: f.Description, retryAfter: f.RetryAfter, migrateTo: f.MigrateTo}
 	if f.RetryAfter > 0 {
 		p.code = http.StatusTooManyRequests
 	}

@@ -126,6 +126,12 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 	}, nil
 }
 
+// Format writes "telegram client" whatever the verb: fmt cannot ask a private
+// field to hide itself, so it would show the token.
+func (*Client) Format(f fmt.State, _ rune) {
+	_, _ = f.Write([]byte("telegram client")) // a formatter has nobody to tell
+}
+
 // me returns who we are, asking Telegram when Connect has not yet.
 func (c *Client) me(ctx context.Context) (user, error) {
 	if self := c.self.Load(); self != nil {

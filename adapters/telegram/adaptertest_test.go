@@ -1,0 +1,247 @@
+package telegram_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+)
+
+// DELIVERY 2.6.
+func TestTelegramPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
+
+// rig is the suite's hand on the fake Telegram: a forum, a direct chat, a person.
+type rig struct {
+	*fake.Telegram
+	t      *testing.T
+	bot    *fake.Bot
+	maya   *fake.Person
+	forum  *fake.Chat
+	direct *fake.Chat
+	away   *fake.Chat // where the forum pretends to have moved
+	client *http.Client
+	refuse atomic.Bool // the next connection
+	logs   logs
+}
+
+func openRig(t *testing.T) adaptertest.Rig {
+	r := &rig{Telegram: fake.NewTelegram(fake.Options{}), t: t}
+	r.bot = r.AddBot(fake.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
+	r.maya = r.AddPerson(fake.Profile{Name: "Maya", Username: "maya"})
+	r.forum = r.NewForum("Family", r.maya)
+	r.forum.Adds(r.maya, r.bot)
+	r.forum.Promotes(r.maya, r.bot)
+	r.direct = r.bot.Direct(r.maya)
+	r.away = r.NewSupergroup("Away", r.maya)
+	topic := r.forum.NewTopic(r.maya, "Food")
+	r.serve()
+	return adaptertest.Rig{
+		Adapter: r.adapter(),
+		Restart: r.adapter,
+		Chat:    text(r.forum.ID()), Other: text(r.direct.ID()), Thread: text(topic),
+		Mention: "@ada_bot", Secret: "AAF-very-secret",
+		Say:        r.say,
+		Edit:       func(chat, message, words string) { r.chat(chat).Edits(number(message), words) },
+		EditUnseen: r.editUnseen,
+		React: func(chat, message string, emoji ...string) {
+			r.chat(chat).Reacts(r.maya, number(message), emoji...)
+		},
+		Comes: func(chat string) string {
+			kai := r.AddPerson(fake.Profile{Name: "Kai"})
+			r.chat(chat).Joins(kai)
+			return text(kai.ID)
+		},
+		Goes: func(chat string) string {
+			r.chat(chat).Leaves(r.maya, r.maya)
+			return text(r.maya.ID)
+		},
+		Unknown:   func() { r.inject(`{"brand_new_kind":{"date":1}}`) },
+		Malformed: func() { r.inject(`{"message":"not an object"}`) },
+		Redeliver: func() { r.bot.Redeliver(100) },
+		Disorder:  func() { r.bot.Disorder(fake.Disorder{Copies: 5, Shuffle: true}) },
+		Acked:     r.acked,
+		Fail:      r.fail,
+		Requests:  r.requests,
+		Sent:      r.sent,
+		Gone: func(chat string) string {
+			id := r.chat(chat).Says(r.maya, "soon gone", fake.Said{})
+			r.chat(chat).Deletes(id)
+			return text(id)
+		},
+		Typed: func(chat string) bool { return len(r.chat(chat).Actions()) > 0 },
+		Logs:  r.logs.String,
+	}
+}
+
+// serve puts the fake on a network in memory whose next connection can be refused.
+func (r *rig) serve() {
+	network := new(fake.Network)
+	ln, err := network.Listen("telegram.test")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.client = &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
+			if r.refuse.CompareAndSwap(true, false) {
+				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
+			}
+			return network.DialContext(ctx, n, addr)
+		},
+	}}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- r.Serve(ctx, ln) }()
+	r.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("serve: %v", err)
+		}
+	})
+}
+
+func (r *rig) adapter() adapters.Adapter {
+	c, err := telegram.New(telegram.Options{
+		Token: "77:AAF-very-secret", APIURL: "http://telegram.test", HTTPClient: r.client,
+		Logger: slog.New(slog.NewJSONHandler(&r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) chat(id string) *fake.Chat {
+	if id == text(r.direct.ID()) {
+		return r.direct
+	}
+	return r.forum
+}
+
+func (r *rig) say(l adaptertest.Line) string {
+	return text(r.chat(l.Chat).Says(r.maya, l.Text, fake.Said{Thread: number(l.Thread), ReplyTo: number(l.ReplyTo)}))
+}
+
+func (r *rig) inject(update string) {
+	if _, err := r.bot.Inject(json.RawMessage(update)); err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *rig) editUnseen(chat, words string) string {
+	r.inject(fmt.Sprintf(`{"edited_message":{"message_id":9000,"date":1700000000,"edit_date":1700000009,"text":%q,`+
+		`"chat":{"id":%s,"type":"supergroup","title":"Family","is_forum":true},`+
+		`"from":{"id":%d,"is_bot":false,"first_name":"Maya"}}}`, words, chat, r.maya.ID))
+	return "9000"
+}
+
+func (r *rig) acked(message string) bool {
+	return slices.ContainsFunc(r.Ledger().Acked, func(a fake.Ack) bool { return text(a.Message) == message })
+}
+
+// fail makes the next call of the right sort fail.
+func (r *rig) fail(f adaptertest.Failure) bool {
+	sending := fake.Fault{Method: "sendMessage", Do: fake.Refuse, Status: http.StatusBadRequest}
+	switch f {
+	case adaptertest.Unreachable:
+		r.refuse.Store(true)
+		return true
+	case adaptertest.Dismissed:
+		r.bot.Revoke()
+		return true
+	case adaptertest.ReadLost:
+		sending = fake.Fault{Method: "getUpdates", Do: fake.Cut}
+	case adaptertest.OtherReader:
+		sending = fake.Fault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusConflict}
+	case adaptertest.TooFast:
+		sending.RetryAfter = 2
+	case adaptertest.BadMessage:
+		sending.Description = "Bad Request: message is too long"
+	case adaptertest.NoThread:
+		sending.Description = "Bad Request: message thread not found"
+	case adaptertest.Blocked:
+		sending.Status, sending.Description = http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat"
+	case adaptertest.MovedAway:
+		sending.Description, sending.MigrateTo = "Bad Request: group chat was upgraded to a supergroup chat", r.away.ID()
+	case adaptertest.AnswerLost:
+		sending.Do, sending.Apply = fake.Cut, true
+	case adaptertest.RequestLost:
+		sending.Do = fake.Cut
+	case adaptertest.Broken:
+		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
+	case adaptertest.Garbled:
+		sending.Do, sending.Apply = fake.Garbage, true
+	case adaptertest.Hung:
+		sending.Do = fake.Hang
+	default:
+		return false
+	}
+	r.Fault(sending)
+	return true
+}
+
+func (r *rig) requests() int {
+	n := 0
+	for _, c := range r.Ledger().Calls {
+		if c.Method == "sendMessage" {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) sent(chat string) []adaptertest.Sent {
+	var all []adaptertest.Sent
+	for _, m := range r.chat(chat).Sent() {
+		all = append(all, adaptertest.Sent{
+			Message: text(m.ID), Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Text: m.Text,
+			Deleted: m.Deleted, Reactions: m.Reactions[r.bot.ID()],
+		})
+	}
+	return all
+}
+
+// text is an id as the contract has it; none is empty.
+func text(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+func number(id string) int64 {
+	n, _ := strconv.ParseInt(id, 10, 64) // empty is none
+	return n
+}
+
+// logs is a buffer for one logger and one reader.
+type logs struct {
+	mu  sync.Mutex // guards what follows
+	buf bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
