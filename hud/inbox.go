@@ -81,12 +81,13 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 	from, to := r.messagesIn(after, upto)
 	changes := r.changesIn(after, upto)
 	es := make([]entry, 0, to-from+len(changes))
+	told := v.toldByKeyframe(s, from, to)
 	for i := from; i < to; i++ {
 		m := &r.Chat.Messages[i]
-		if v.old(m) {
+		_, woke := triggers[m.ID]
+		if v.old(m) || !woke && told[m.ID] {
 			continue
 		}
-		_, woke := triggers[m.ID]
 		es = append(es, entry{seq: m.Seq, id: m.ID, message: m, trigger: woke, personal: v.addressed(r, m)})
 	}
 	for i := range changes {
@@ -103,6 +104,19 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 	}
 	slices.SortStableFunc(es, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
 	return es
+}
+
+// toldByKeyframe returns the messages among the new ones that a keyframe, cut
+// while the agent was busy elsewhere, has shown already (SEQ-58).
+func (v *View) toldByKeyframe(s *Seat, from, to int) map[spaces.EventID]bool {
+	if v.Keyframe == nil || from == to || s.Room.Chat.Messages[from].At.After(v.Keyframe.At) {
+		return nil
+	}
+	told := map[spaces.EventID]bool{}
+	for _, id := range v.Keyframe.Refs {
+		told[id] = true
+	}
+	return told
 }
 
 // old reports whether the agent knows m already because it is its own doing;

@@ -1,7 +1,10 @@
 package hud
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -41,17 +44,49 @@ func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget
 			break
 		}
 	}
-	for i := len(es) - 1; i >= 0; i-- {
-		if keep[i] == 0 && !try(i, 1000, budget*7/8-gapLine) {
+	fifth := spent + (budget-spent)/5
+	for i := len(es) - 1; i >= 0; i-- { // the newest, for continuity
+		if keep[i] == 0 && !try(i, 1000, fifth) {
 			break
 		}
 	}
-	for i := range es {
-		if keep[i] == 0 && !try(i, 250, budget*15/16-gapLine) {
+	for _, i := range v.byRelevance(s, es) {
+		if keep[i] == 0 && !try(i, 1000, budget*7/8) {
+			break
+		}
+	}
+	for i := len(es) - 1; i >= 0; i-- {
+		if keep[i] == 0 && !try(i, 250, budget*7/8) {
 			break
 		}
 	}
 	return v.joinShort(head, s, label, es, keep, budget+messageOverhead+v.Counter.Count(string(head)))
+}
+
+// byRelevance returns the entries that answer the words of the triggers, best first.
+func (v *View) byRelevance(s *Seat, es []entry) []int {
+	var words strings.Builder
+	at := map[spaces.EventID]int{}
+	for i := range es {
+		if es[i].trigger {
+			words.WriteString(es[i].message.Text + "\n")
+		}
+		if es[i].change == nil {
+			at[es[i].id] = i
+		}
+	}
+	if words.Len() == 0 {
+		return nil
+	}
+	hits := s.Room.index.search(s.Room, v.terms(words.String()))
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	var order []int
+	for _, h := range hits {
+		if i, ok := at[s.Room.Chat.Messages[h.line].ID]; ok {
+			order = append(order, i)
+		}
+	}
+	return order
 }
 
 // joinShort writes the kept lines, with one line for every run left out. Should

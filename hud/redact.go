@@ -1,6 +1,9 @@
 package hud
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // redacted stands where words stood that were deleted.
 const redacted = "[deleted]"
@@ -9,41 +12,65 @@ const redacted = "[deleted]"
 // do not stand as a rendered message.
 const plainRedaction = 12
 
-// Redact returns text, a rendered turn, keyframe or account, without the words of
-// a message that was deleted: every rendered form of it, quoted or behind a
-// gutter, whole or only its beginning, becomes "[deleted]"; words of twelve bytes
-// or more are replaced wherever they stand. Other messages with the very same
-// words are redacted with it.
+// Redact returns text, a rendered turn, keyframe or account or the JSON arguments
+// of a call, without the words of a message that was deleted: every rendered form
+// of it, quoted or behind a gutter, whole or only its beginning, becomes
+// "[deleted]"; words of twelve bytes or more are replaced wherever they stand.
+// JSON stays JSON. Other messages with the very same words are redacted with it.
 func Redact(text, words string) string {
 	if strings.TrimSpace(words) == "" {
 		return text
 	}
-	for _, limit := range append(inboxClips, historyClips...) {
+	limits := append(append([]int{60}, inboxClips...), historyClips...)
+	for _, limit := range limits {
 		short := clip(words, limit)
-		text = strings.ReplaceAll(text, ": "+Quote(short), ": "+redacted)
-		text = redactGutter(text, gutter(short))
+		text = redactLines(text, Quote(short), gutter(short))
 	}
 	if len(words) < plainRedaction {
 		return text
 	}
-	for _, limit := range append([]int{60}, append(inboxClips, historyClips...)...) {
+	for _, limit := range limits {
 		short := clip(words, limit)
-		for _, form := range []string{Quote(short), gutter(short), strings.Trim(Quote(short), `"`), short} {
+		quoted, plain := Quote(short), jsonString(short)
+		for _, form := range []string{quoted[1 : len(quoted)-1], gutter(short), plain[1 : len(plain)-1], short} {
 			text = strings.ReplaceAll(text, form, redacted)
 		}
 	}
 	return text
 }
 
-// redactGutter replaces the words of lines that begin with the gutter.
-func redactGutter(text, escaped string) string {
-	if escaped == "" || !strings.Contains(text, ": "+escaped) {
+// jsonString returns text as a model writes it in arguments.
+func jsonString(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(text) != nil {
+		panic("hud: a string that is no JSON")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// redactLines replaces the words of whole lines: quoted ones of an inbox, and
+// those behind a gutter.
+func redactLines(text, quoted, escaped string) string {
+	if !strings.Contains(text, ": "+escaped) && !strings.Contains(text, ": "+quoted) {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if head, ok := strings.CutSuffix(line, ": "+escaped); ok && strings.HasPrefix(line, "|") {
-			lines[i] = head + ": " + redacted
+		switch {
+		case strings.HasPrefix(line, "#"):
+			body, mark := strings.CutSuffix(line, triggerMark)
+			if head, ok := strings.CutSuffix(body, ": "+quoted); ok {
+				lines[i] = head + ": " + redacted
+				if mark {
+					lines[i] += triggerMark
+				}
+			}
+		case strings.HasPrefix(line, "|"):
+			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
+				lines[i] = head + ": " + redacted
+			}
 		}
 	}
 	return strings.Join(lines, "\n")
