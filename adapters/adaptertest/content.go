@@ -193,16 +193,14 @@ func hugeText(s *stage) {
 	next := s.say("and on it goes")
 	s.message(next)
 	for _, u := range s.sink.all() {
-		switch b := u.Body.(type) {
-		case adapters.Unreadable:
+		if _, ok := u.Body.(adapters.Unreadable); ok {
 			return
-		case adapters.Message:
-			if b.ID == id {
-				if got := strings.TrimSpace(b.Text); got != strings.TrimSpace(text) {
-					s.Errorf("%d bytes arrived of %d, and nothing says so", len(b.Text), len(text))
-				}
-				return
+		}
+		if isMessage(u, id) {
+			if got := u.Body.(adapters.Message).Text; strings.TrimSpace(got) != strings.TrimSpace(text) {
+				s.Errorf("%d bytes arrived of %d, and nothing says so", len(got), len(text))
 			}
+			return
 		}
 	}
 	s.Error("the long message left no trace")

@@ -96,7 +96,7 @@ func vanishedTarget(s *stage) {
 // outcome arranges a failure, sends once under it, and returns the error and
 // how many requests the platform saw. It reports false when the platform cannot
 // fail so.
-func (s *stage) outcome(f Failure) (err error, requests int, can bool) { //nolint:revive,staticcheck // the error is what is looked at first
+func (s *stage) outcome(f Failure) (err error, requests int, can bool) { //nolint:staticcheck // the error is what is looked at first
 	s.Helper()
 	if !s.Fail(f) {
 		return nil, 0, false
@@ -362,7 +362,7 @@ func secret(s *stage) {
 }
 
 func unwrap(err error) error {
-	if w, ok := err.(interface{ Unwrap() error }); ok { //nolint:errorlint // walks the chain itself
+	if w, ok := err.(interface{ Unwrap() error }); ok {
 		return w.Unwrap()
 	}
 	return nil

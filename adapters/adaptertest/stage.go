@@ -26,9 +26,11 @@ func newStage(t *testing.T, rig Rig) *stage {
 	t.Helper()
 	s := &stage{T: t, Rig: rig, sink: new(sink)}
 	t.Cleanup(func() {
-		if s.cancel != nil {
-			s.cancel()
-			<-s.ended
+		if s.cancel == nil {
+			return
+		}
+		if err := s.stop(); err != nil {
+			t.Errorf("cancelled when all was done, Receive returned %v, want nil", err)
 		}
 	})
 	return s

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -131,9 +132,7 @@ func (c client) must(t *testing.T, v any, method string, f fields) {
 func (c client) send(t *testing.T, chat int64, text string, more fields) message {
 	t.Helper()
 	f := fields{"chat_id": id(chat), "text": text}
-	for k, v := range more {
-		f[k] = v
-	}
+	maps.Copy(f, more)
 	var m message
 	c.must(t, &m, "sendMessage", f)
 	return m
@@ -142,9 +141,7 @@ func (c client) send(t *testing.T, chat int64, text string, more fields) message
 func (c client) poll(t *testing.T, offset int64, more fields) []update {
 	t.Helper()
 	f := fields{"offset": id(offset), "allowed_updates": `["message","edited_message","channel_post","my_chat_member","chat_member","message_reaction"]`}
-	for k, v := range more {
-		f[k] = v
-	}
+	maps.Copy(f, more)
 	var us []update
 	c.must(t, &us, "getUpdates", f)
 	return us

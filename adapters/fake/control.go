@@ -107,13 +107,13 @@ func (t *Telegram) controlChat(o chatOrder) (done, error) {
 	if len(people) == 0 {
 		return done{}, errors.New("a chat needs people; the first owns it")
 	}
-	make, ok := map[string]func(string, ...*Person) *Chat{
+	build, ok := map[string]func(string, ...*Person) *Chat{
 		group: t.NewGroup, supergroup: t.NewSupergroup, "forum": t.NewForum, channel: t.NewChannel,
 	}[o.Kind]
 	if !ok {
 		return done{}, fmt.Errorf("no kind of chat %q: group, supergroup, forum or channel", o.Kind)
 	}
-	chat := make(o.Title, people...)
+	chat := build(o.Title, people...)
 	for _, id := range o.Bots {
 		b, ok := t.Bot(id)
 		if !ok {

@@ -44,7 +44,11 @@ func TestADialEndsWithItsContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ln.Close()
+		t.Cleanup(func() {
+			if err := ln.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()

@@ -3,7 +3,6 @@ package fake
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -30,7 +29,6 @@ type Telegram struct {
 	people map[int64]*Person
 	chats  map[int64]*Chat // groups and channels; direct chats hang on their bot
 	files  map[string]File
-	rng    *rand.Rand
 }
 
 // Options tune a fake platform. The zero value is an honest, unlimited one.
@@ -44,7 +42,7 @@ type Options struct {
 	Ledger int
 	// History bounds how many messages each chat remembers. Default: 10,000.
 	History int
-	// Seed decides whatever is left to chance. Default: 0.
+	// Seed decides whatever is left to chance: how a [Disorder] mixes. Default: 0.
 	Seed uint64
 }
 
@@ -65,7 +63,6 @@ func NewTelegram(o Options) *Telegram {
 		people: make(map[int64]*Person),
 		chats:  make(map[int64]*Chat),
 		files:  make(map[string]File),
-		rng:    rand.New(rand.NewPCG(o.Seed, 0x7e1e)),
 	}
 }
 
@@ -161,13 +158,6 @@ func (t *Telegram) serveFile(w http.ResponseWriter, rest string) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(f.Data) // the client's hanging up is its own affair
 	}
-}
-
-// chance returns a number below n, the same sequence for the same seed.
-func (t *Telegram) chance(n int) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.rng.IntN(n)
 }
 
 // changed lets callers wait for a change of the world.

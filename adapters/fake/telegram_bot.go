@@ -79,7 +79,7 @@ func (t *Telegram) AddBot(p BotProfile) *Bot {
 		profile: p,
 		direct:  make(map[int64]*Chat),
 	}
-	b.queue.open(id, &t.ledger)
+	b.queue.open(id, &t.ledger, t.opts.Seed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bots[p.Token] = b

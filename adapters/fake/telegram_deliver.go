@@ -72,11 +72,10 @@ func firstWord(s string) string {
 }
 
 // announce adds a service message and publishes it. It needs the lock.
-func (c *Chat) announce(by *wireUser, s service) *message {
+func (c *Chat) announce(by *wireUser, s service) {
 	m := &message{from: by, date: time.Now(), service: &s}
 	c.add(m)
 	c.publish(m, "message")
-	return m
 }
 
 // tellMember queues a change of standing: to the bot itself as my_chat_member,

@@ -256,7 +256,8 @@ func (p *htmlParser) close(tag openTag) error {
 		if tag.argument == "" {
 			tag.argument = string(p.out[tag.begin:])
 		}
-		if !e.link(tag.argument) {
+		var leads bool
+		if e, leads = e.link(tag.argument); !leads {
 			return nil
 		}
 	case "tg-time":

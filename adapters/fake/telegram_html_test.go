@@ -1,7 +1,7 @@
 package fake
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"testing"
@@ -19,23 +19,22 @@ type verdict struct {
 	Entities []Entity `json:"entities"`
 }
 
-func verdicts(t testing.TB) []verdict {
-	t.Helper()
-	f, err := os.Open("testdata/html.jsonl")
+func verdicts(tb testing.TB) []verdict {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/html.jsonl")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer f.Close()
 	var all []verdict
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	for line := range bytes.Lines(b) {
 		var v verdict
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
+		if err := json.Unmarshal(line, &v); err != nil {
+			tb.Fatal(err)
 		}
 		all = append(all, v)
 	}
 	if len(all) < 400 {
-		t.Fatalf("%d verdicts, want at least 400", len(all))
+		tb.Fatalf("%d verdicts, want at least 400", len(all))
 	}
 	return all
 }
@@ -70,8 +69,7 @@ func TestLinksLeadWhereThePlatformLeads(t *testing.T) {
 		"http://localhost:80/x": "",
 		"ftp://e.com":           "",
 	} {
-		var e Entity
-		if ok := e.link(address); ok != (want != "") || e.URL != want {
+		if e, ok := (Entity{}).link(address); ok != (want != "") || e.URL != want {
 			t.Errorf("link(%q) = %v, %q; want %q", address, ok, e.URL, want)
 		}
 	}

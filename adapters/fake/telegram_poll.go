@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -190,7 +191,7 @@ func (c *call) setWebhook() *reply {
 
 // described is success with a remark, which only the webhook methods make.
 func described(remark string) *reply {
-	return &reply{result: append(append(yes[:len(yes):len(yes)], `,"description":`...), encode(remark)...)}
+	return &reply{result: slices.Concat(yes, []byte(`,"description":`), encode(remark))}
 }
 
 func (c *call) deleteWebhook() *reply {

@@ -64,12 +64,12 @@ type queue struct {
 	done     []delivery // confirmed lately, for Redeliver
 }
 
-// open seeds the queue's chance by the bot's id, so that every run is the same.
-func (q *queue) open(bot int64, l *ledger) {
+// open readies the queue of one bot. The same seed gives the same disorder.
+func (q *queue) open(bot int64, l *ledger, seed uint64) {
 	q.bot, q.ledger = bot, l
 	q.next = 100_000_001
 	q.arrived = make(chan struct{})
-	q.rng = rand.New(rand.NewPCG(uint64(bot), 0x9e37))
+	q.rng = rand.New(rand.NewPCG(uint64(bot), seed))
 }
 
 // put queues an update whatever its kind and returns its id.

@@ -60,13 +60,13 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// link makes e a link to the address, or reports false when it leads nowhere.
-func (e *Entity) link(address string) bool {
+// link returns e as a link to the address, and false when that leads nowhere.
+func (e Entity) link(address string) (Entity, bool) {
 	if rest, ok := strings.CutPrefix(strings.ToLower(address), "tg://user?id="); ok {
 		id, err := strconv.ParseInt(rest, 10, 64)
 		if err == nil && id > 0 {
 			e.Type, e.User = "text_mention", &wireUser{ID: id}
-			return true
+			return e, true
 		}
 	}
 	if !strings.Contains(address, "://") {
@@ -74,23 +74,23 @@ func (e *Entity) link(address string) bool {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return false
+		return e, false
 	}
 	switch u.Scheme {
 	case "tg", "ton", "tonsite":
 	case "http", "https":
 		if !strings.Contains(u.Host, ".") {
-			return false
+			return e, false
 		}
 		u.Host = strings.ToLower(u.Host)
 		if u.Path == "" {
 			u.Path = "/"
 		}
 	default:
-		return false
+		return e, false
 	}
 	e.URL = u.String()
-	return true
+	return e, true
 }
 
 // trim cuts white space off both ends, as the platform does before it measures,

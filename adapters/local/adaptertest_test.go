@@ -46,6 +46,7 @@ type crowd struct {
 }
 
 func openRig(t *testing.T) adaptertest.Rig {
+	t.Helper()
 	newID := counter()
 	opts := local.Options{NewID: newID, Handle: "ada"}
 	c := &crowd{

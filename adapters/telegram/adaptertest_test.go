@@ -39,6 +39,7 @@ type rig struct {
 }
 
 func openRig(t *testing.T) adaptertest.Rig {
+	t.Helper()
 	r := &rig{Telegram: fake.NewTelegram(fake.Options{}), t: t}
 	r.bot = r.AddBot(fake.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
 	r.maya = r.AddPerson(fake.Profile{Name: "Maya", Username: "maya"})
