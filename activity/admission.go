@@ -134,6 +134,19 @@ func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Pers
 	})
 }
 
+// wholeAccounts returns what may be kept of an update that names no chat. Nobody
+// can say whether its words were written by somebody who is admitted.
+func wholeAccounts(u adapters.Update) adapters.Update {
+	switch u.Body.(type) {
+	case adapters.Gap, adapters.Unreadable:
+		return u
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated, adapters.Linked, adapters.Unlinked:
+	}
+	u.Body, u.Raw = adapters.Unreadable{Reason: "it names no chat"}, nil
+	return u
+}
+
 // placeWhole places an update that is about the account and no chat. It goes
 // to the account's own room; a gap also goes to every room
 // of the account, because each of them lacks what was said meanwhile.

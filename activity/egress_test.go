@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -378,9 +379,10 @@ func TestASendThatNeverEndsIsCutOffByTheGrace(t *testing.T) {
 
 func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dead := true
+		var dead atomic.Bool
+		dead.Store(true)
 		p := &platform{script: func(call) error {
-			if dead {
+			if dead.Load() {
 				return refusal(adapters.Unauthorized)
 			}
 			return nil
@@ -397,7 +399,7 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 		if a := r.action("x0"); a.State != spaces.ActionReady {
 			t.Errorf("got %s, want ready", a.State)
 		}
-		dead = false
+		dead.Store(false)
 		after(2 * time.Minute)
 		if diff := cmp.Diff([]string{"0", "1", "2", "3", "4"}, p.texts("c")); diff != "" {
 			t.Error(diff)

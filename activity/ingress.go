@@ -105,7 +105,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 	in.Heard(at)
 	taken := spaces.Intake{Account: in.account.Key(), At: at}
 	for _, u := range b.Updates {
-		if changesMap(u.Body) {
+		if u.Chat.ID != "" && changesMap(u.Body) {
 			// It acts on the map at once; what came before it must be in the log first.
 			if err := in.record(ctx, &taken); err != nil {
 				return err
@@ -147,6 +147,9 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time) ([
 	if isEcho(in.account, u) {
 		in.tally.echoes.Add(1)
 		return nil, nil
+	}
+	if u.Chat.ID == "" {
+		u = wholeAccounts(u)
 	}
 	places, err := in.admit(ctx, u, at)
 	if err != nil || len(places) == 0 {

@@ -29,6 +29,9 @@ type platform struct {
 	every adapters.Pace
 	// connect decides what Connect says the nth time, from 0.
 	connect func(n int) error
+	// others is true when the credentials become another account's after the first
+	// connection.
+	others bool
 	// receive is what Receive does; nil waits for ctx.
 	receive func(ctx context.Context, n int, cursor []byte, s adapters.Sink) error
 
@@ -54,10 +57,14 @@ func (p *platform) Connect(context.Context) (adapters.Account, error) {
 	n := p.connects
 	p.connects++
 	p.mu.Unlock()
-	if p.connect != nil {
-		return ours, p.connect(n)
+	account := ours
+	if p.others && n > 0 {
+		account.ID = "100"
 	}
-	return ours, nil
+	if p.connect != nil {
+		return account, p.connect(n)
+	}
+	return account, nil
 }
 
 func (p *platform) Receive(ctx context.Context, cursor []byte, s adapters.Sink) error {
@@ -158,6 +165,13 @@ func (p *platform) texts(chat string) []string {
 		}
 	}
 	return out
+}
+
+// counts returns how often Connect and Receive were called.
+func (p *platform) counts() (connects, receives int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.connects, p.receives
 }
 
 // once is a script that fails the first call that match accepts.

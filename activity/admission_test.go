@@ -1,0 +1,183 @@
+package activity
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// secret is what an unauthorised sender writes; it may turn up nowhere.
+const secret = "the canary sings at midnight"
+
+// A stranger is one of the twelve kinds of sender of SECURITY S1. Each is
+// somebody other than the owner, who was let in by code in the owner's own chat.
+type stranger struct {
+	name   string
+	update adapters.Update
+}
+
+var owner = adapters.Person{ID: "1", Kind: adapters.Human, Name: "Olivia", Handle: "olivia"}
+
+func strangers() []stranger {
+	direct := func(who adapters.Person) adapters.Update {
+		return says(adapters.Chat{ID: who.ID, Kind: adapters.Direct, Title: who.Name}, who, "10", secret)
+	}
+	group := adapters.Chat{ID: "-900", Kind: adapters.Group, Title: "A group nobody named"}
+	room := func(who adapters.Person) adapters.Update { return says(group, who, "10", secret) }
+	human := func(id, name string) adapters.Person {
+		return adapters.Person{ID: id, Kind: adapters.Human, Name: name}
+	}
+	forwarded := direct(human("15", "Fred"))
+	forwarded.Body = adapters.Message{ID: "10", Text: secret, Forwarded: owner.Name}
+	edited := direct(human("16", "Eve"))
+	edited.Body = adapters.Edit{New: adapters.Message{ID: "9", Text: secret}}
+	thread := room(owner)
+	thread.Thread = adapters.Thread{ID: "4", Title: "A topic"}
+	deleted := direct(human("14", ""))
+	deleted.From.ID = ""
+	guest := direct(human("18", "Guest"))
+	guest.From.Scope = "T-elsewhere"
+	other := direct(human("1", owner.Name)) // the owner's number, minted by another platform
+	other.From.Scope, other.Chat.ID = "other", "1x"
+	return []stranger{
+		{"renamed to the owner's name", direct(adapters.Person{ID: "11", Kind: adapters.Human, Name: owner.Name, Handle: owner.Handle})},
+		{"bot", direct(adapters.Person{ID: "12", Kind: adapters.Bot, Name: "Beep"})},
+		{"webhook", room(adapters.Person{ID: "13", Kind: adapters.Service, Name: owner.Name})},
+		{"anonymous admin", room(adapters.Person{ID: "-900", Kind: adapters.Service, Name: "Group"})},
+		{"forwards the owner's words", forwarded},
+		{"edits into something else", edited},
+		{"left and rejoined", room(human("17", "Lea"))},
+		{"the owner in a thread of a group", thread},
+		{"guest", guest},
+		{"deleted user", deleted},
+		{"same id on another platform", other},
+		{"impersonates with capitals and look-alikes", direct(human("19", "ＯＬＩＶＩＡ"))},
+	}
+}
+
+func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
+	// SECURITY S1, Telegram's third of the matrix: 4 modes x 12 kinds of sender. The
+	// owner was let in by code in every one of them, which gives nobody else anything.
+	modes := []struct {
+		name  string
+		admit Admit
+		named bool // the sender's chat is named in the configuration
+		heard bool
+	}{
+		{"deny", AdmitDeny, false, false},
+		{"pairing", AdmitPairing, false, false},
+		{"named", AdmitDeny, true, true},
+		{"open", AdmitOpen, false, true},
+	}
+	cells := 0
+	for _, m := range modes {
+		for _, s := range strangers() {
+			cells++
+			t.Run(m.name+"/"+s.name, func(t *testing.T) {
+				r := newRecord()
+				r.desk.Admitted = []Admission{{Pairing: Pairing{Account: ours.Key(), Chat: owner.ID, User: owner.ID}}}
+				r.mappings = []spaces.Mapping{{Account: ours.Key(), Chat: owner.ID, Space: "owner", Live: true}}
+				named := map[spaces.SpaceID][]spaces.AgentID{"nowhere": nil}
+				if m.named {
+					r.mappings = append(r.mappings, spaces.Mapping{Account: ours.Key(), Chat: s.update.Chat.ID, Space: "room", Live: true})
+					named["room"] = []spaces.AgentID{"ada"}
+				}
+				rung := 0
+				in := enter(r, IngressOptions{Admit: m.admit, Named: named, Bell: func([]spaces.Waiting) { rung++ }})
+				take(t, in, "1", s.update)
+				if heard := len(r.events) == 1 && rung == 1; heard != m.heard {
+					t.Errorf("got %d events and %d rings, want heard %t", len(r.events), rung, m.heard)
+				}
+				if !m.heard && (r.holds(secret) || len(r.events) != 0 || in.Tally().Refused != 1) {
+					t.Errorf("refused words are kept, or the refusal was not counted: %+v", in.Tally())
+				}
+				if string(r.cursor) != "1" {
+					t.Error("the platform would deliver it for ever")
+				}
+			})
+		}
+	}
+	if cells != 48 {
+		t.Errorf("the matrix has %d cells, want 48", cells)
+	}
+}
+
+func TestWordsWithoutAChatAreNobodysAndNotKept(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{})
+	u := says(adapters.Chat{}, kai, "1", secret)
+	u.Raw = []byte(secret)
+	take(t, in, "1", u)
+	if len(r.events) != 1 || r.events[0].Event.Body.Kind() != spaces.KindUnreadable || r.holds(secret) {
+		t.Errorf("got %+v, want the bare fact in the account's own room", r.events)
+	}
+}
+
+func TestTheOwnerIsHeardInTheirOwnChatOnly(t *testing.T) {
+	// SECURITY S1: an approval in a direct chat gives no right in a group.
+	r := newRecord()
+	r.desk.Admitted = []Admission{{Pairing: Pairing{Account: ours.Key(), Chat: "1", User: "1"}}}
+	in := enter(r, IngressOptions{})
+	take(t, in, "1",
+		says(adapters.Chat{ID: "1", Kind: adapters.Direct}, owner, "1", "at home"),
+		says(adapters.Chat{ID: "-900", Kind: adapters.Group}, owner, "2", "abroad"))
+	if got := r.said(); len(got) != 1 || got[0] != "at home" {
+		t.Errorf("got %v, want only what was said at home", got)
+	}
+}
+
+func TestModesDoNotMerge(t *testing.T) {
+	// OpenClaw #22599: what one mode let in is not let in by another.
+	r := newRecord()
+	open := enter(r, IngressOptions{Admit: AdmitOpen})
+	take(t, open, "1", says(lobby, kai, "1", "while open"))
+	for i, m := range []Admit{AdmitPairing, AdmitDeny} {
+		in := enter(r, IngressOptions{Admit: m})
+		take(t, in, "2", says(lobby, kai, fmt.Sprint(i+2), secret))
+	}
+	paired := newRecord()
+	paired.desk.Admitted = []Admission{{Pairing: Pairing{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
+	take(t, enter(paired, IngressOptions{Admit: AdmitDeny}), "3", says(lobby, kai, "9", secret))
+	if len(r.said()) != 1 || len(paired.said()) != 0 || r.holds(secret) || paired.holds(secret) {
+		t.Errorf("got %v and %v, want only what was said while open", r.said(), paired.said())
+	}
+}
+
+func TestAnOpenChatGetsARoomOfItsOwn(t *testing.T) {
+	// DESIGN 5 and 9
+	r := newRecord()
+	in := enter(r, IngressOptions{Admit: AdmitOpen, Room: Room{Agents: []spaces.AgentID{"ada"}}})
+	take(t, in, "1", says(lobby, kai, "1", "hi"), says(adapters.Chat{ID: "-5", Kind: adapters.Channel, Title: "News"}, kai, "1", "hi"))
+	want := []struct {
+		name   string
+		direct bool
+	}{{"Kai", true}, {"News", false}}
+	for i, o := range r.rooms {
+		if o.Name != want[i].name || o.Direct != want[i].direct || o.Closed != want[i].direct || o.Circle != "" || o.Key != "" ||
+			len(o.Agents) != 1 || o.Agents[0] != "ada" {
+			t.Errorf("got %+v, want %+v with a circle of its own and the default agents", o, want[i])
+		}
+	}
+}
+
+func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
+	r := newRecord()
+	server := Room{Circle: "acme", Wake: spaces.WakeMention, Agents: []spaces.AgentID{"max"}}
+	in := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]Room{"112233": server}})
+	for i, c := range []adapters.Chat{{ID: "c1", Kind: adapters.Channel, Group: "112233"}, {ID: "c2", Kind: adapters.Channel, Group: "999"}, {ID: "c3", Kind: adapters.Channel}} {
+		u := says(c, kai, fmt.Sprint(i), "hello")
+		u.Body = adapters.Message{ID: "1", Text: c.ID, Mentions: []adapters.Person{{ID: ours.ID}}}
+		take(t, in, "1", u)
+	}
+	if got := r.said(); len(got) != 1 || got[0] != "c1" {
+		t.Fatalf("got %v, want only the named server's channel", got)
+	}
+	if o := r.rooms[0]; o.Circle != "acme" || o.Wake != spaces.WakeMention {
+		t.Errorf("got %+v, want the server's form", o)
+	}
+	if said, _ := r.events[0].Event.Body.(spaces.Said); len(said.Mentions) != 1 || said.Mentions[0] != "agent:max" {
+		t.Errorf("the account speaks there for %v, want max", said.Mentions)
+	}
+}

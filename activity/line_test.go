@@ -1,0 +1,229 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// run keeps a line over p up until the test ends.
+func run(t *testing.T, p *platform, r *record) *Line {
+	t.Helper()
+	m := NewSpaceMapping(r, r)
+	l := NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+		return NewIngress(a, m, r, r, r, IngressOptions{Admit: AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
+	}, LineOptions{Name: "telegram"})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }() // waited for in the cleanup
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+	return l
+}
+
+// beats hears every d until ctx is done.
+func beats(ctx context.Context, s adapters.Sink, d time.Duration) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(d):
+			s.Heard(time.Now())
+		}
+	}
+}
+
+func TestALineIsHealthyOnlyByHearing(t *testing.T) {
+	// DELIVERY I13, M13; DESIGN 4: spans close after 90 s of silence and open again.
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+			if n == 1 { // the second connection is silent
+				<-ctx.Done()
+				return nil
+			}
+			if n == 0 {
+				ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+				defer cancel()
+				if err := beats(ctx, s, 30*time.Second); err != nil {
+					return err
+				}
+				return errors.New("connection lost")
+			}
+			return beats(ctx, s, 30*time.Second)
+		}}
+		r := newRecord()
+		l := run(t, p, r)
+		synctest.Wait()
+		if s := l.Status(); s.State != LineConnecting {
+			t.Errorf("connected but never heard is %s, want connecting", s.State)
+		}
+		after(time.Minute)
+		if s := l.Status(); s.State != LineConnected || s.Account != ours.Key() {
+			t.Errorf("got %+v, want connected", s)
+		}
+		after(4*time.Minute + time.Second)
+		if s := l.Status(); s.State != LineConnecting || s.Reason == "" {
+			t.Errorf("after the loss got %+v, want connecting with the reason", s)
+		}
+		after(91 * time.Second)
+		if s := l.Status(); s.State != LineDegraded {
+			t.Errorf("after 90 s of silence got %s, want degraded", s.State)
+		}
+		after(time.Minute)
+		if s := l.Status(); s.State != LineConnected {
+			t.Errorf("a minute after the path healed got %+v, want connected", s)
+		}
+		if diff := cmp.Diff([]bool{false, true}, r.hearing); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestALineKeepsTryingForEver(t *testing.T) {
+	// DELIVERY I13: capped backoff, and back within 60 s after the path heals.
+	synctest.Test(t, func(t *testing.T) {
+		var healed atomic.Bool
+		p := &platform{
+			connect: func(int) error {
+				if !healed.Load() {
+					return refusal(adapters.NotSent)
+				}
+				return nil
+			},
+			receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
+				s.Heard(time.Now())
+				return beats(ctx, s, 30*time.Second)
+			},
+		}
+		l := run(t, p, newRecord())
+		after(24 * time.Hour)
+		if n, _ := p.counts(); n < 24*60 || n > 24*60*5 {
+			t.Errorf("got %d attempts in a day, want about one every 30 s", n)
+		}
+		healed.Store(true)
+		after(time.Minute)
+		if s := l.Status(); s.State != LineConnected {
+			t.Errorf("a minute after the path healed got %+v", s)
+		}
+	})
+}
+
+func TestDeadCredentialsEndTheTrying(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{connect: func(int) error { return refusal(adapters.Unauthorized) }}
+		l := run(t, p, newRecord())
+		after(time.Hour)
+		connects, _ := p.counts()
+		if s := l.Status(); s.State != LineMisconfigured || s.Reason == "" || connects != 1 {
+			t.Errorf("after %d attempts got %+v, want one and misconfigured", connects, s)
+		}
+	})
+}
+
+func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
+	// R-TG: 409 means somebody else polls.
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+			if n < 3 {
+				return refusal(adapters.Conflict)
+			}
+			s.Heard(time.Now())
+			return beats(ctx, s, 30*time.Second)
+		}}
+		l := run(t, p, newRecord())
+		after(10 * time.Second)
+		_, receives := p.counts()
+		if s := l.Status(); s.State != LineConflict || receives != 1 {
+			t.Errorf("after %d attempts got %+v, want one and conflict", receives, s)
+		}
+		after(4 * time.Minute)
+		if s := l.Status(); s.State != LineConnected {
+			t.Errorf("after the other one left got %+v, want connected", s)
+		}
+	})
+}
+
+func TestALineResumesAfterTheCursorItStored(t *testing.T) {
+	// R-TG: poll with offset = cursor
+	synctest.Test(t, func(t *testing.T) {
+		var cursors []string
+		p := &platform{receive: func(ctx context.Context, n int, cursor []byte, s adapters.Sink) error {
+			cursors = append(cursors, string(cursor))
+			err := s.Accept(ctx, adapters.Batch{
+				Updates: []adapters.Update{says(lobby, kai, "1", "hello")}, Cursor: []byte{'a' + byte(n)},
+			})
+			if err != nil || n == 2 {
+				<-ctx.Done()
+				return nil
+			}
+			return errors.New("connection lost")
+		}}
+		r := newRecord()
+		run(t, p, r)
+		after(time.Minute)
+		if diff := cmp.Diff([]string{"", "a", "b"}, cursors); diff != "" {
+			t.Error(diff)
+		}
+		if n := len(r.said()); n != 1 {
+			t.Errorf("three deliveries became %d events", n)
+		}
+	})
+}
+
+func TestSomebodyElsesCredentialsAreNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{others: true, receive: func(context.Context, int, []byte, adapters.Sink) error {
+			return errors.New("connection lost")
+		}}
+		l := run(t, p, newRecord())
+		after(time.Minute)
+		_, receives := p.counts()
+		if s := l.Status(); s.State != LineMisconfigured || receives != 1 {
+			t.Errorf("got %+v after %d connections, want misconfigured after one", s, receives)
+		}
+	})
+}
+
+func TestARingReachesTheOutbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{}
+		r := newRecord()
+		l := run(t, p, r)
+		l.Ring() // before the first connection: nobody is there, nothing happens
+		synctest.Wait()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "x"})
+		began := time.Now()
+		l.Ring()
+		synctest.Wait()
+		if a := r.action("x"); a.State != spaces.ActionSent || time.Since(began) != 0 {
+			t.Errorf("got %s after %s, want sent at once", a.State, time.Since(began))
+		}
+	})
+}
+
+func TestALostRingCostsOnePoll(t *testing.T) {
+	// DELIVERY K15: sends within 2 s
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{}
+		r := newRecord()
+		run(t, p, r)
+		synctest.Wait()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "x"})
+		after(2*time.Second + time.Millisecond)
+		if a := r.action("x"); a.State != spaces.ActionSent {
+			t.Errorf("got %s, want sent by the slow look", a.State)
+		}
+	})
+}

@@ -1,0 +1,318 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// standing puts a message of two parts into the record, as delivered.
+func standing(r *record, chat string) {
+	r.where["old"] = []spaces.Ref{
+		{Account: ours.Key(), Chat: chat, Message: "p1"},
+		{Account: ours.Key(), Chat: chat, Message: "p2"},
+	}
+}
+
+func TestAnEditReplacesAMessagePartByPart(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []call
+	}{
+		{"as many parts", "A\n---\nB", []call{{Op: "edit", Message: "p1", Text: "A"}, {Op: "edit", Message: "p2", Text: "B"}}},
+		{"more parts", "A\n---\nB\n---\nC", []call{{Op: "edit", Message: "p1", Text: "A"}, {Op: "edit", Message: "p2", Text: "B"}, {Op: "send", Text: "C"}}},
+		{"fewer parts", "A", []call{{Op: "edit", Message: "p1", Text: "A"}, {Op: "delete", Message: "p2"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, r := &platform{}, newRecord()
+				standing(r, "c")
+				r.put(spaces.Action{ID: "x", Chat: "c", Kind: spaces.ActEdit, Target: "old", Text: tt.text})
+				send(t, p, r, EgressOptions{})
+				after(time.Second)
+				var got []call
+				for _, c := range p.accepted() {
+					got = append(got, call{Op: c.Op, Message: c.Message, Text: c.Text})
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Error(diff)
+				}
+				if a := r.action("x"); a.State != spaces.ActionSent {
+					t.Errorf("got %s, want sent", a.State)
+				}
+			})
+		})
+	}
+}
+
+func TestAnEditWaitsForItsMessageAndFailsWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{takes: time.Second, script: func(c call) error {
+			if c.Text == "refused" {
+				return refusal(adapters.Invalid)
+			}
+			return nil
+		}}
+		r := newRecord()
+		r.put(spaces.Action{ID: "said", Event: "said", Chat: "c", Text: "said"})
+		r.put(spaces.Action{ID: "edit", Chat: "c", Kind: spaces.ActEdit, Target: "said", Text: "better"})
+		r.put(spaces.Action{ID: "bad", Event: "bad", Chat: "d", Text: "refused"})
+		r.put(spaces.Action{ID: "worse", Chat: "d", Kind: spaces.ActEdit, Target: "bad", Text: "better"})
+		send(t, p, r, EgressOptions{})
+		after(10 * time.Second)
+		if got := p.accepted(); len(got) != 2 || got[1].Op != "edit" || got[1].Message != "m1" {
+			t.Errorf("got %+v, want the message, then its edit", got)
+		}
+		if s := r.failures["worse"]; s.State != spaces.ActionFailed || s.Code != "no_target" {
+			t.Errorf("an edit of what never arrived is %+v, want failed with no_target", s)
+		}
+	})
+}
+
+func TestWhatChangesNothingTwiceIsRepeatedFreely(t *testing.T) {
+	// DELIVERY 2.4: a second copy of a delete, reaction or edit changes nothing.
+	for _, kind := range []spaces.ActionKind{spaces.ActDelete, spaces.ActReact, spaces.ActEdit} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fails := 5
+				p := &platform{script: func(call) error {
+					if fails > 0 {
+						fails--
+						return errors.New("connection reset")
+					}
+					return nil
+				}}
+				r := newRecord()
+				standing(r, "c")
+				r.put(spaces.Action{ID: "x", Chat: "c", Kind: kind, Target: "old", Text: "👍", Policy: spaces.Hold})
+				send(t, p, r, EgressOptions{})
+				after(5 * time.Minute)
+				if a := r.action("x"); a.State != spaces.ActionSent {
+					t.Errorf("got %s, want sent", a.State)
+				}
+			})
+		})
+	}
+}
+
+// plain is a platform that can only send.
+type plain struct{ adapters.Adapter }
+
+func TestWhatAPlatformCannotDoFailsWithAWord(t *testing.T) {
+	for _, kind := range []spaces.ActionKind{spaces.ActDelete, spaces.ActReact, spaces.ActEdit} {
+		t.Run(string(kind), func(t *testing.T) {
+			r := newRecord()
+			standing(r, "c")
+			e := NewEgress(ours, plain{&platform{}}, r, NewSpaceMapping(r, r), EgressOptions{})
+			_, err := e.steps(t.Context(), spaces.Action{Kind: kind, Account: ours.Key(), Chat: "c", Target: "old", Text: "x"})
+			if adapters.KindOf(err) != adapters.Invalid {
+				t.Errorf("got %v, want invalid", err)
+			}
+		})
+	}
+}
+
+func TestOneBudgetAChatForEverything(t *testing.T) {
+	// DESIGN 9 limits.outgoing, issue: one budget per chat for sends, edits and typing.
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := &platform{every: adapters.Pace{Every: 3 * time.Second, Burst: 2}}
+		r := newRecord()
+		standing(r, "c")
+		r.put(spaces.Action{ID: "s1", Chat: "c", Text: "1"})
+		r.put(spaces.Action{ID: "r1", Chat: "c", Kind: spaces.ActReact, Target: "old", Text: "👍"})
+		r.put(spaces.Action{ID: "s2", Chat: "c", Thread: "t", Text: "2"})
+		r.put(spaces.Action{ID: "s3", Chat: "c", Text: "3"})
+		for i := range 50 {
+			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("d", i)), Chat: fmt.Sprint("d", i), Text: "x"})
+		}
+		send(t, p, r, EgressOptions{Whole: adapters.Pace{Every: time.Millisecond, Burst: 100}})
+		after(2 * time.Second)
+		for id, a := range map[string]spaces.Action{"s2": r.action("s2"), "s3": r.action("s3")} {
+			if a.State == spaces.ActionSending {
+				t.Errorf("%s is held in hand while it waits for its turn", id)
+			}
+		}
+		after(10 * time.Second)
+		var at []time.Duration
+		for _, c := range p.accepted() {
+			if c.Chat == "c" {
+				at = append(at, c.At.Sub(began).Round(100*time.Millisecond))
+			} else if took := c.At.Sub(began); took > 100*time.Millisecond {
+				t.Errorf("chat %s waited %s for another chat's budget", c.Chat, took)
+			}
+		}
+		if diff := cmp.Diff([]time.Duration{0, 0, 3 * time.Second, 6 * time.Second}, at); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestLimitsOffSendsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := &platform{every: adapters.Pace{Every: time.Hour, Burst: 1}}
+		r := newRecord()
+		for i := range 100 {
+			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(i)), Chat: "c", Text: "x"})
+		}
+		send(t, p, r, EgressOptions{Unpaced: true})
+		after(time.Millisecond)
+		if n := len(p.accepted()); n != 100 {
+			t.Errorf("got %d sent after %s, want 100", n, time.Since(began))
+		}
+	})
+}
+
+func TestTypingTakesOnlyWhatASendCanSpare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{every: adapters.Pace{Every: time.Second, Burst: 3}}
+		r := newRecord()
+		e := send(t, p, r, EgressOptions{})
+		for range 10 {
+			e.Typing(t.Context(), "c", "")
+		}
+		if n := len(p.accepted()); n != 2 {
+			t.Errorf("got %d signs of typing from a budget of 3, want 2", n)
+		}
+		began := time.Now()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "x"})
+		e.Ring()
+		after(time.Millisecond)
+		if a := r.action("x"); a.State != spaces.ActionSent {
+			t.Errorf("after %s the send is %s, want sent: typing left room for it", time.Since(began), a.State)
+		}
+	})
+}
+
+func TestAPausedAccountShowsNoTyping(t *testing.T) {
+	p, r := &platform{}, newRecord()
+	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{})
+	e.pause(time.Now().Add(time.Hour), "dead")
+	e.Typing(t.Context(), "c", "")
+	e.Resume()
+	e.Typing(t.Context(), "c", "")
+	if n := len(p.attempted()); n != 1 {
+		t.Errorf("got %d signs of typing, want only the one after the pause", n)
+	}
+}
+
+func TestTheBudgetsOfIdleChatsAreForgotten(t *testing.T) {
+	// DELIVERY I14
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{Every: time.Second, Burst: 1} })
+		p.hold("held", time.Now(), time.Now().Add(time.Hour))
+		for i := range 10 * maxPaced {
+			p.take(fmt.Sprint(i), time.Now(), 0)
+			if i%100 == 0 {
+				<-time.After(time.Second)
+			}
+		}
+		if n := len(p.chats); n > maxPaced+1 {
+			t.Errorf("got %d budgets, want at most %d", n, maxPaced+1)
+		}
+		if _, taken := p.take("held", time.Now(), time.Second); taken {
+			t.Error("a chat that was told to wait was forgotten")
+		}
+	})
+}
+
+func TestPostKeysAreStableAndDistinct(t *testing.T) {
+	// DELIVERY 2.1: the key is the same for every attempt at a part.
+	if postKey("a", 1) != postKey("a", 1) || postKey("a", 1) == postKey("a", 2) || postKey("a", 11) == postKey("a1", 1) {
+		t.Error("keys repeat or differ where they must not")
+	}
+}
+
+func TestBackoffGrowsToItsCap(t *testing.T) {
+	for attempts := range 30 {
+		d := backoffAfter(attempts)
+		if d <= 0 || d > maxBackoff {
+			t.Errorf("after %d attempts the pause is %s", attempts, d)
+		}
+		if attempts > 12 && d < maxBackoff/2 {
+			t.Errorf("after %d attempts the pause is only %s", attempts, d)
+		}
+	}
+}
+
+func TestMigrateTwiceIsNoError(t *testing.T) {
+	r := newRecord()
+	m := NewSpaceMapping(unmapped{r}, r)
+	if err := m.Migrate(t.Context(), "a", "old", "new", time.Now()); err != nil {
+		t.Error(err)
+	}
+	if err := m.Live(t.Context(), "a", "old", true, "", time.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
+// unmapped is a directory that is strict about chats it does not know.
+type unmapped struct{ *record }
+
+func (unmapped) Migrate(context.Context, string, string, string, time.Time) error { return ErrUnmapped }
+func (unmapped) Live(context.Context, string, string, bool, string, time.Time) error {
+	return ErrUnmapped
+}
+
+func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
+	// SEQ-07
+	r := newRecord()
+	m := NewSpaceMapping(r, r)
+	ctx := t.Context()
+	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
+		t.Fatalf("got %v, want unmapped", err)
+	}
+	p, err := m.Open(ctx, spaces.Opening{Key: "hub", Chats: []spaces.Mapping{{Account: "a", Chat: "c", Live: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if got, err := m.Resolve(ctx, "a", "c"); err != nil || got[0] != p {
+			t.Fatalf("got %v, %v; want %v", got, err, p)
+		}
+	}
+	if r.places != 2 {
+		t.Errorf("the directory was asked %d times, want once before and once after the opening", r.places)
+	}
+	if err := m.Migrate(ctx, "a", "c", "d", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
+		t.Errorf("the old id still resolves: %v", err)
+	}
+	if got, err := m.Resolve(ctx, "a", "d"); err != nil || got[0].Space != p.Space {
+		t.Errorf("the new id gives %v, %v", got, err)
+	}
+}
+
+func TestExternalNamesTheChatsThatCanBeReached(t *testing.T) {
+	// SEQ-96
+	r := newRecord()
+	r.mappings = []spaces.Mapping{
+		{Account: "a", Chat: "1", Space: "hub", Live: true},
+		{Account: "b", Chat: "2", Space: "hub"},
+		{Account: "b", Chat: "3", Space: "hub", Live: true},
+		{Account: "a", Chat: "4", Space: "den", Live: true},
+	}
+	got, err := NewSpaceMapping(r, r).External(t.Context(), "hub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chats []string
+	for _, m := range got {
+		chats = append(chats, m.Chat)
+	}
+	if diff := cmp.Diff([]string{"1", "3"}, chats); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,156 @@
+package activity
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func here() setting {
+	return setting{
+		account: ours, place: spaces.Placement{Space: "hub", Object: spaces.ChatObject}, agent: "ada",
+		source: "telegram:99|k", at: noon.Add(time.Second),
+	}
+}
+
+func TestUpdatesBecomeFacts(t *testing.T) {
+	// SEQ-06, SEQ-08
+	ref := spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "5"}
+	max := adapters.Person{ID: "8", Kind: adapters.Human, Name: "Max"}
+	us := adapters.Person{ID: ours.ID}
+	tests := []struct {
+		name string
+		body adapters.Body
+		want []spaces.Body
+		who  []string
+		from string
+	}{
+		{"message", adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
+			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}}, nil, "7"},
+		{"command", adapters.Message{ID: "5", Text: "/stop now", ToUs: true, Command: &adapters.Command{Name: "stop", Args: "now"}},
+			[]spaces.Body{spaces.Said{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}}, nil, "7"},
+		{"edit", adapters.Edit{New: adapters.Message{ID: "5", Text: "ho"}}, []spaces.Body{spaces.Edited{Ref: ref, Text: "ho"}}, nil, "7"},
+		{"delete", adapters.Delete{Messages: []string{"5", "", "5"}}, []spaces.Body{spaces.Deleted{Ref: ref}, spaces.Deleted{Ref: ref}}, nil, "7"},
+		{"reaction", adapters.Reaction{Message: "5", Old: []string{"👍", "🔥"}, New: []string{"🔥", "❤", "❤"}},
+			[]spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍"}, spaces.Reacted{Ref: ref, Emoji: "❤"}}, nil, "7"},
+		{"reaction that changes nothing", adapters.Reaction{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
+		{"joined", adapters.Joined{People: []adapters.Person{us, max, max}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
+		{"only we joined", adapters.Joined{People: []adapters.Person{us}}, nil, nil, "7"},
+		{"removed by", adapters.Left{People: []adapters.Person{max}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},
+		{"renamed", adapters.Renamed{Title: "New"}, []spaces.Body{spaces.Renamed{Title: "New"}}, nil, "7"},
+		{"pinned", adapters.Pinned{Message: "5"}, []spaces.Body{spaces.Pinned{Ref: ref}}, nil, "7"},
+		{"unpinned", adapters.Unpinned{Message: "5"}, []spaces.Body{spaces.Unpinned{Ref: ref}}, nil, "7"},
+		{"gap", adapters.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}, []spaces.Body{spaces.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}}, nil, "7"},
+		{"unreadable", adapters.Unreadable{Kind: "story", Reason: "unknown"}, []spaces.Body{spaces.Unreadable{What: "story", Reason: "unknown", Raw: []byte("raw")}}, nil, "7"},
+		{"migrated", adapters.Migrated{To: "x"}, nil, nil, "7"},
+		{"linked", adapters.Linked{}, nil, nil, "7"},
+		{"unlinked", adapters.Unlinked{}, nil, nil, "7"},
+		{"edit without id", adapters.Edit{}, []spaces.Body{spaces.Unreadable{Reason: "it is about a message and does not say which", Raw: []byte("raw")}}, nil, "7"},
+		{"nothing", nil, []spaces.Body{spaces.Unreadable{Reason: "the update has no body", Raw: []byte("raw")}}, nil, "7"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			u := adapters.Update{ID: "1", Key: "k", Chat: hub, Thread: adapters.Thread{ID: "3"}, From: kai, At: noon, Body: tt.body, Raw: []byte("raw")}
+			items := translate(u, here())
+			var got []spaces.Body
+			sources := map[string]bool{}
+			for _, i := range items {
+				got = append(got, i.Event.Body)
+				sources[i.Event.Source] = true
+				if i.Event.Space != "hub" || i.Event.Thread != "3" || i.Event.Branch != spaces.Primary || i.Event.At != noon || i.From.User != tt.from {
+					t.Errorf("got %+v from %+v", i.Event, i.From)
+				}
+				for n, w := range i.Who {
+					if w.User != tt.who[n] {
+						t.Errorf("it is about %s, want %s", w.User, tt.who[n])
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(sources) != len(items) {
+				t.Errorf("%d facts share %d sources", len(items), len(sources))
+			}
+		})
+	}
+}
+
+func TestACutIsVisibleAndKeepsLettersWhole(t *testing.T) {
+	// SECURITY S20
+	for _, tt := range []struct{ text, want string }{
+		{"short", "short"},
+		{strings.Repeat("é", 4), strings.Repeat("é", 4)},
+		{strings.Repeat("é", 5), "éééé […cut, 8 of 10 bytes shown]"},
+		{"1234567é", "1234567 […cut, 7 of 9 bytes shown]"},
+		{"a\xffb", "a\uFFFDb"},
+	} {
+		if got := cutText(tt.text, 8); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// FuzzTranslate checks that whatever an adapter hands in becomes facts that can
+// be stored and read back, of bounded size, each with a source of its own.
+func FuzzTranslate(f *testing.F) {
+	for kind := range 16 {
+		f.Add(uint8(kind), "5", "hello", "👍", []byte(`{"a":1}`), int64(1_700_000_000))
+		f.Add(uint8(kind), "", "\xff\x00", "", []byte(nil), int64(math.MaxInt64))
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, id, text, emoji string, raw []byte, sec int64) {
+		at := time.Unix(sec, 0)
+		person := adapters.Person{ID: id, Name: text, Handle: emoji, Kind: adapters.PersonKind(emoji)}
+		message := adapters.Message{
+			ID: id, Text: text, ReplyTo: emoji, Mentions: []adapters.Person{person, {ID: ours.ID}}, Forwarded: text,
+			Command: &adapters.Command{Name: emoji, Args: text}, Attachments: []adapters.Attachment{{Kind: emoji, Name: text, Size: sec}},
+		}
+		bodies := []adapters.Body{
+			nil, message, adapters.Edit{New: message}, adapters.Delete{Messages: []string{id, text, ""}},
+			adapters.Reaction{Message: id, Old: []string{emoji, text}, New: []string{text, id, ""}},
+			adapters.Joined{People: []adapters.Person{person, {}}}, adapters.Left{People: []adapters.Person{person}, By: person},
+			adapters.Renamed{Title: text}, adapters.Pinned{Message: id}, adapters.Unpinned{Message: id}, adapters.Migrated{To: id},
+			adapters.Linked{}, adapters.Unlinked{Reason: text}, adapters.Gap{From: at, To: at.Add(time.Hour), Reason: text},
+			adapters.Unreadable{Kind: emoji, Reason: text},
+		}
+		u := adapters.Update{
+			ID: id, Key: text, Chat: adapters.Chat{ID: emoji, Title: text}, Thread: adapters.Thread{ID: id}, From: person, At: at,
+			Body: bodies[int(kind)%len(bodies)], Raw: raw,
+		}
+		sources := map[string]bool{}
+		for _, item := range translate(u, here()) {
+			checkFact(t, item)
+			sources[item.Event.Source] = true
+		}
+		if n := len(translate(u, here())); n != len(sources) {
+			t.Errorf("%d facts share %d sources", n, len(sources))
+		}
+	})
+}
+
+func checkFact(t *testing.T, item spaces.Incoming) {
+	t.Helper()
+	if y := item.Event.At.Year(); y < 1970 || y > 9999 {
+		t.Errorf("it happened in the year %d", y)
+	}
+	stored, err := spaces.Encode(item.Event.Body)
+	if err != nil {
+		t.Fatalf("%T cannot be stored: %v", item.Event.Body, err)
+	}
+	if _, err := spaces.Decode(item.Event.Body.Kind(), stored); err != nil {
+		t.Errorf("%s cannot be read back: %v", stored, err)
+	}
+	if said, ok := item.Event.Body.(spaces.Said); ok && (len(said.Text) > maxText+100 || !utf8.ValidString(said.Text)) {
+		t.Errorf("the text has %d bytes, valid %t", len(said.Text), utf8.ValidString(said.Text))
+	}
+	if !utf8.ValidString(item.From.Name) || len(item.From.Name) > maxName+100 {
+		t.Errorf("the name is %q", item.From.Name)
+	}
+}
