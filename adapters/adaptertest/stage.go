@@ -63,6 +63,23 @@ func (s *stage) stop() error {
 	}
 }
 
+// dieWith has the person say the text and kills the adapter the moment the sink
+// has it, before the platform can be told. It returns the message.
+func (s *stage) dieWith(text string) string {
+	s.Helper()
+	s.message(s.say("first of all"))
+	synctest.Wait()
+	s.sink.mu.Lock()
+	s.sink.then = s.cancel
+	s.sink.mu.Unlock()
+	id := s.say(text)
+	s.message(id)
+	if err := s.stop(); err != nil {
+		s.Errorf("receive: %v", err)
+	}
+	return id
+}
+
 // failed waits for Receive to end by itself and returns its error.
 func (s *stage) failed() error {
 	s.Helper()
@@ -144,6 +161,7 @@ type sink struct {
 	refused int           // so many were
 	hold    chan struct{} // Accept waits until it is closed
 	waiting int           // calls of Accept that wait so
+	then    func()        // runs once, when the next updates are recorded
 	heard   []time.Time
 }
 
@@ -176,6 +194,10 @@ func (k *sink) Accept(ctx context.Context, b adapters.Batch) error {
 	k.updates = append(k.updates, b.Updates...)
 	if b.Cursor != nil {
 		k.cursor = b.Cursor
+	}
+	if k.then != nil && len(b.Updates) > 0 {
+		k.then()
+		k.then = nil
 	}
 	return nil
 }
