@@ -35,10 +35,11 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 			e.settle(ctx, a, e.failed(ctx, a, err, steps[n].repeatable))
 			return
 		}
+		a.Part++
 		if !e.settle(ctx, a, accepted(a, receipt, n == len(steps)-1)) {
 			return
 		}
-		a.Attempts = 0
+		a.Attempts, a.Resent = 1, false // of the next part
 		if n < len(steps)-1 && fault.Point("send.part") != nil {
 			e.settle(ctx, a, later(a, time.Now()))
 			return
@@ -92,9 +93,9 @@ func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
 	return receipt, fault.Point("send.accepted")
 }
 
-// accepted is the settlement of a step the platform took.
+// accepted is the settlement of a step the platform took, which a.Part counts.
 func accepted(a spaces.Action, r adapters.Receipt, last bool) Settlement {
-	s := Settlement{State: spaces.ActionSending}
+	s := Settlement{State: spaces.ActionSending, Part: a.Part}
 	if last {
 		s.State = spaces.ActionSent
 	}

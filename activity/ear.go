@@ -73,8 +73,12 @@ func (e *ear) silence(ctx context.Context) {
 	}
 }
 
-// sound makes the line healthy.
+// sound makes the line healthy, unless what was heard was the last of a
+// connection that is lost by now.
 func (e *ear) sound(ctx context.Context) {
+	if !e.in.LastHeard().After(e.line.lost()) {
+		return
+	}
 	e.line.become(LineConnected, "")
 	e.tell(ctx, true)
 }

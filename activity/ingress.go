@@ -51,8 +51,9 @@ type IngressOptions struct {
 	Room Room
 	// Help answers /start and /help. Default: they pass like any other command.
 	Help string
-	// Bell is told which minds have something to do, after each batch that gave
-	// them any. It must not block. Default: nobody is told; the shell polls.
+	// Bell is told after each record of something new which minds now have
+	// something to do. There may be none, and yet a relay to send. It must not
+	// block. Default: nobody is told; shell and egress poll.
 	Bell func([]spaces.Waiting)
 	// Random is where pairing codes come from. Default: crypto/rand.
 	Random io.Reader
@@ -184,7 +185,7 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	taken.Items = nil
 	in.tally.recorded.Add(int64(done.New))
 	in.tally.duplicates.Add(int64(done.Duplicates))
-	if len(done.Wakes) > 0 {
+	if done.New > 0 {
 		in.o.Bell(done.Wakes)
 	}
 	return nil

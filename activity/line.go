@@ -33,6 +33,7 @@ type Line struct {
 	state  LineState
 	reason string
 	since  time.Time
+	lostAt time.Time // when the connection before this one failed
 }
 
 // Join returns the two ways of an account that has connected for the first time.
@@ -132,6 +133,9 @@ func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialB
 	if ctx.Err() != nil {
 		return false
 	}
+	l.mu.Lock()
+	l.lostAt = time.Now()
+	l.mu.Unlock()
 	pause := tries.NextBackOff()
 	switch adapters.KindOf(err) {
 	case adapters.Unauthorized:
@@ -142,12 +146,12 @@ func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialB
 		l.become(LineConflict, err.Error())
 		pause = l.o.ConflictRetry
 	case adapters.Limited:
-		l.become(l.lost(), err.Error())
+		l.become(l.seeking(), err.Error())
 		if wait, ok := limitedFor(err); ok {
 			pause = max(pause, wait)
 		}
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
-		l.become(l.lost(), err.Error())
+		l.become(l.seeking(), err.Error())
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -159,8 +163,8 @@ func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialB
 	}
 }
 
-// lost is the state of a line that failed: a deaf one stays so until it hears.
-func (l *Line) lost() LineState {
+// seeking is the state of a line that failed: a deaf one stays so until it hears.
+func (l *Line) seeking() LineState {
 	if l.stands() == LineDegraded {
 		return LineDegraded
 	}

@@ -87,8 +87,7 @@ func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.Pl
 }
 
 // Own returns the room of the account itself, which no agent sees: it takes what
-// is about no chat, and keeps what the process itself says. It is opened when it
-// is first asked for.
+// is about no chat. It is opened when it is first asked for.
 func (m *SpaceMapping) Own(ctx context.Context, account string, at time.Time) (spaces.Placement, error) {
 	places, err := m.Resolve(ctx, account, "")
 	if err == nil {

@@ -74,7 +74,7 @@ type Outbox interface {
 }
 
 // Notices takes what the process itself has to say in a chat: a pairing code, the
-// help text. A notice is a row of the outbox without a cycle or an event; it obeys the same order, pace and expiry as an agent's words.
+// help text. A notice is a row of the outbox without a cycle, a space or an event; it obeys the same order, pace and expiry as an agent's words.
 type Notices interface {
 	// Post stores a notice. One with a key already posted changes nothing.
 	Post(ctx context.Context, n Notice) error
@@ -82,8 +82,7 @@ type Notices interface {
 
 // A Notice is something the process itself says.
 type Notice struct {
-	Key     string         // what it answers; unique for ever
-	Space   spaces.SpaceID // the account's own room, where the row is kept
+	Key     string // what it answers; unique for ever
 	Account string
 	Chat    string
 	Thread  spaces.ThreadID
@@ -111,7 +110,11 @@ type Settlement struct {
 	// accepted and another follows at once, Ready to try again at NotBefore, or a
 	// terminal state. Sent and Sending count one more part as accepted, also
 	// without a Ref: an edit has none.
-	State     spaces.ActionState
+	State spaces.ActionState
+	// Part counts the parts accepted, with this one. A settlement that repeats a
+	// part changes nothing: its caller did not learn that it was stored. 0 with the
+	// other states, and where there is nothing to repeat.
+	Part      int
 	Ref       spaces.Ref // the accepted message; zero otherwise
 	NotBefore time.Time  // with Ready
 	Resent    bool       // the next attempt repeats an unknown one

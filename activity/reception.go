@@ -117,11 +117,7 @@ func isCommand(u adapters.Update, names ...string) bool {
 }
 
 func (in *Ingress) post(ctx context.Context, n Notice) error {
-	own, err := in.mapping.Own(ctx, in.account.Key(), n.At)
-	if err != nil {
-		return err
-	}
-	n.Account, n.Space = in.account.Key(), own.Space
+	n.Account = in.account.Key()
 	if err := in.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}
@@ -167,12 +163,8 @@ func (p Approver) Approve(ctx context.Context, code string, circle spaces.Circle
 
 // welcome tells the person who was let in.
 func (p Approver) welcome(ctx context.Context, a Admission) error {
-	own, err := p.Mapping.Own(ctx, a.Account, a.At)
-	if err != nil {
-		return err
-	}
-	err = p.Notices.Post(ctx, Notice{
-		Key: "admitted|" + a.Account + "|" + a.Chat + "|" + a.At.UTC().Format(time.RFC3339Nano), Space: own.Space,
+	err := p.Notices.Post(ctx, Notice{
+		Key:     "admitted|" + a.Account + "|" + a.Chat + "|" + a.At.UTC().Format(time.RFC3339Nano),
 		Account: a.Account, Chat: a.Chat, Text: "You are let in. Write to me whenever you like.",
 		At: a.At, Expires: a.At.Add(noticeTTL),
 	})

@@ -213,11 +213,17 @@ func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) erro
 	return r.locked(ctx, func() {
 		for _, s := range all {
 			a := r.find(s.Action)
+			if terminal(a.State) {
+				continue
+			}
 			a.State, a.NotBefore, a.Code = s.State, s.NotBefore, s.Code
 			switch s.State {
 			case spaces.ActionSending, spaces.ActionSent:
+				if s.Part > 0 && s.Part <= a.Part {
+					continue
+				}
 				a.Part++
-				a.Attempts = 0
+				a.Attempts, a.Resent = 1, false
 				if !s.Ref.IsZero() {
 					a.Refs = append(a.Refs, s.Ref)
 					r.where[a.Event] = append(r.where[a.Event], s.Ref)

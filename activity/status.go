@@ -61,6 +61,13 @@ func (l *Line) become(state LineState, reason string) {
 	}
 }
 
+// lost returns when a connection last failed.
+func (l *Line) lost() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lostAt
+}
+
 func (l *Line) stands() LineState {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -68,8 +68,15 @@ func ended(s spaces.ActionState) bool {
 
 // accept counts one part as delivered, and with the last one the action.
 func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time.Time) error {
+	if s.Part > 0 && s.Part <= o.Part {
+		return nil // stored before; the caller did not learn of it
+	}
 	if !s.Ref.IsZero() {
-		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(o.Event), o.Part, 1)
+		event := o.Event
+		if o.Kind == spaces.ActEdit {
+			event = o.Target // a part more of the message that was edited
+		}
+		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), o.Part, 1)
 		if err != nil {
 			return fmt.Errorf("keep receipt: %w", err)
 		}
