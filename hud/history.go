@@ -219,7 +219,7 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 	gaps := h.gaps()
 	for k, i := range lines {
 		for len(gaps) > 0 && gaps[0].before <= i {
-			if k > 0 || gaps[0].before == i {
+			if k > 0 {
 				c.away(gaps[0].words)
 			}
 			gaps = gaps[1:]
@@ -250,7 +250,7 @@ func (h *history) referredTo(lines []int) map[int]bool {
 
 // A gap is a time between two spans, in which the agent was not there.
 type gap struct {
-	before int // the first line after it
+	before int // the first line that was missed, or that comes after it
 	words  string
 }
 
@@ -268,7 +268,7 @@ func (h *history) gaps() []gap {
 		if to > from {
 			words += ", " + timesWord(to-from, "message")
 		}
-		gs = append(gs, gap{to, words})
+		gs = append(gs, gap{from, words})
 	}
 	return gs
 }

@@ -74,7 +74,7 @@ func (e *entry) refer(refs []spaces.EventID) []spaces.EventID {
 	return append(refs, e.message.ID)
 }
 
-// news lists what is new in seq order. An edit of a message that is new itself
+// news lists what is new in seq order. A change of a message that is new itself
 // has nothing to add to it.
 func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]string) []entry {
 	r := s.Room
@@ -92,10 +92,10 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 	}
 	for i := range changes {
 		c := &changes[i]
-		if c.actor == v.me() || c.target >= from && (c.kind == spaces.KindEdited || c.kind == spaces.KindDeleted) {
+		_, woke := triggers[c.id]
+		if c.actor == v.me() || c.target >= from && !woke {
 			continue
 		}
-		_, woke := triggers[c.id]
 		target := &r.Chat.Messages[c.target]
 		es = append(es, entry{
 			seq: c.seq, id: c.id, message: target, change: c,

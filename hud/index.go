@@ -121,6 +121,7 @@ func (x *index) add(r *Room, i int) {
 type hit struct {
 	line  int
 	score float64
+	near  float64 // of the line and its neighbours, without the conversation's share
 }
 
 // search scores the lines of the room against the terms: BM25, smoothed over
@@ -152,7 +153,12 @@ func (x *index) bm25(terms []string) []int {
 		if len(ps) == 0 {
 			continue
 		}
-		df := min(float64(len(ps)), float64(x.live))
+		df := 0.0
+		for _, p := range ps {
+			if x.docs[p.doc].length > 0 {
+				df++
+			}
+		}
 		idf := math.Log(1 + (float64(x.live)-df+0.5)/(df+0.5))
 		for _, p := range ps {
 			d := x.docs[p.doc]
@@ -190,7 +196,7 @@ func (x *index) smooth(touched []int) []hit {
 				continue
 			}
 			if s := x.around(i); s > 0 {
-				hits = append(hits, hit{i, s + sessionW*worth[x.sessions[i]]/best})
+				hits = append(hits, hit{i, s + sessionW*worth[x.sessions[i]]/best, s})
 			}
 		}
 	}

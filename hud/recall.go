@@ -11,8 +11,12 @@ import (
 // softFocus weights the lines of rooms other than the active one (CONTEXT 1.4).
 const softFocus = 0.35
 
-// recallFloor is the share of the best line's score below which nothing is recalled.
-const recallFloor = 0.35
+// recallFloor is the share of the best line's score, without that of its
+// conversation, below which a line is not recalled.
+const recallFloor = 0.25
+
+// maxRecalled is how many lines are looked at closely.
+const maxRecalled = 400
 
 // A Recalled is an old line that may matter now and is not in the prefix.
 type Recalled struct {
@@ -33,6 +37,8 @@ func (v *View) Recall(query string, budget int) []Recalled {
 	}
 	var found []Recalled
 	inPrefix := v.inPrefix()
+	best := 0.0
+	var near []float64
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		focus := v.focus(s)
@@ -40,17 +46,19 @@ func (v *View) Recall(query string, budget int) []Recalled {
 			m := &s.Room.Chat.Messages[h.line]
 			if !inPrefix(m.ID) {
 				found = append(found, Recalled{s.Uplink.Space, m.ID, m.Seq, h.score * focus, h.line})
+				near = append(near, h.near*focus)
+				best = max(best, h.near*focus)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Recalled) int { return cmp.Compare(b.Score, a.Score) })
-	for n, f := range found {
-		if f.Score < recallFloor*found[0].Score || n == 400 {
-			found = found[:n]
-			break
+	kept := found[:0]
+	for i := range found {
+		if near[i] >= recallFloor*best {
+			kept = append(kept, found[i])
 		}
 	}
-	return v.within(found, budget)
+	slices.SortStableFunc(kept, func(a, b Recalled) int { return cmp.Compare(b.Score, a.Score) })
+	return v.within(kept[:min(len(kept), maxRecalled)], budget)
 }
 
 // within takes lines from the best on until the budget is spent.
@@ -136,7 +144,7 @@ func (v *View) wordsOf(turns []spaces.Turn) string {
 			continue
 		}
 		var b strings.Builder
-		for _, id := range t.Refs[max(0, len(t.Refs)-8):] {
+		for _, id := range t.Refs[max(0, len(t.Refs)-3):] {
 			if _, m := v.find(id); m != nil {
 				b.WriteString(m.Text)
 				b.WriteByte('\n')

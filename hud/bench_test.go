@@ -1,0 +1,106 @@
+package hud
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// longLived returns a mind with n messages behind it in ten rooms, and a log of
+// some cycles after its keyframe.
+func longLived(b *testing.B, n int) (*world, spaces.SpaceID) {
+	b.Helper()
+	w := newWorld(b)
+	var ids []spaces.SpaceID
+	for i := range 10 {
+		ids = append(ids, w.room(fmt.Sprint("Room", i), "kai", "nova", "sage", "ada"))
+	}
+	for i := range n {
+		w.says(ids[i%10], []string{"kai", "nova", "sage"}[i%3],
+			fmt.Sprintf("the %s of %s number %d is on %s, see the %s", words[i%len(words)], words[i/7%len(words)], i, words[i/3%len(words)], words[i/11%len(words)]))
+	}
+	for i := range w.v.Seats {
+		w.v.Seats[i].Uplink.Cursor = w.v.Seats[i].Room.Upto()
+	}
+	w.v.Active = ids[0]
+	w.cut(CutFirst)
+	for i := range 20 {
+		w.says(ids[0], "kai", fmt.Sprint("what about the ", words[i%len(words)], "?"))
+		w.wake(ids[0])
+		w.answers(ids[0], "It is on its way.")
+		w.rests("Responded to Kai.")
+	}
+	return w, ids[0]
+}
+
+// CONTEXT Y6b: one model call of an ordinary cycle, recall included.
+func BenchmarkFrame(b *testing.B) {
+	w, id := longLived(b, 100_000)
+	w.says(id, "kai", "when is piano number 77?")
+	w.wake(id)
+	w.tail()
+	b.ReportAllocs()
+	for b.Loop() {
+		w.frame()
+	}
+}
+
+// The same without recall: what a step after the first costs.
+func BenchmarkFrameAlone(b *testing.B) {
+	w, id := longLived(b, 1000)
+	w.says(id, "kai", "hello")
+	w.wake(id)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.v.Frame(w.v.Tail(TailInput{Now: w.at, Phase: "ENGAGEMENT"})); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkNeedsCut(b *testing.B) {
+	w, _ := longLived(b, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.NeedsCut(200)
+	}
+}
+
+// The cost of an append must not grow with the room.
+func BenchmarkRoomApply(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			id := w.room("Family", "kai", "ada")
+			for i := range n {
+				w.says(id, "kai", fmt.Sprint("line ", i, " of a long room"))
+			}
+			r := w.v.Seat(id).Room
+			seq := r.Upto()
+			b.ReportAllocs()
+			for b.Loop() {
+				seq++
+				r.Apply(spaces.Event{Seq: seq, At: w.at, ID: spaces.EventID(fmt.Sprint("x", seq)), Actor: "e-kai", Body: spaces.Said{Text: "one more line of a long room"}})
+			}
+		})
+	}
+}
+
+func BenchmarkInbox(b *testing.B) {
+	w, id := longLived(b, 1000)
+	e := w.says(id, "kai", "when is piano number 77?")
+	s := w.v.Seat(id)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.Inbox(s, e.Seq-1, e.Seq, map[spaces.EventID]string{e.ID: "direct"})
+	}
+}
+
+func BenchmarkCut(b *testing.B) {
+	w, _ := longLived(b, 100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.Cut(CutTurns)
+	}
+}

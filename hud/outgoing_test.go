@@ -1,0 +1,84 @@
+package hud
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// SECURITY S4: whatever the HUD shows, and the instructions, stay inside.
+func TestNothingInternalGoesOut(t *testing.T) {
+	system := "You are Ada. Plain text is internal: nobody sees it.\nUse send_message to speak in the active space."
+	for name, scene := range scenes {
+		for part := range strings.SplitSeq(scene(newWorld(t)), "\n--- ") {
+			if strings.Contains(part, "INBOX (") || strings.Contains(part, "YOUR SPACES") || strings.Contains(part, "ACTIVE SPACE") {
+				if _, leaks := Leak(part, system); !leaks {
+					t.Errorf("%s: this may go out:\n%s", name, part)
+				}
+			}
+		}
+	}
+	for text, want := range map[string]bool{
+		"Sure, I will ask Nova about the inbox.":                                      false,
+		"PLAIN text is   internal: nobody\nsees it. use Send_message":                 true,
+		"#a7 [Family] Kai (human): \"hi\"":                                            true,
+		"Use send_message to speak":                                                   false,
+		"hi ← TRIGGER":                                                                true,
+		"My active space is the kitchen; what's on your trigger list? [EARLIER] #a7.": false,
+	} {
+		if _, got := Leak(text, system); got != want {
+			t.Errorf("Leak(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// SECURITY S6: a URL leaves only if it stood in the room verbatim.
+func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "ada")
+	e := w.says(id, "kai", "see https://example.org/a?b=c, and (https://ok.example/x_(y)).")
+	room := w.v.Seat(id).Room
+	for text, want := range map[string]string{
+		"look: https://example.org/a?b=c!":    "look: https://example.org/a?b=c!",
+		"https://ok.example/x_(y)":            "https://ok.example/x_(y)",
+		"https://example.org/a?b=secret":      "hxxps[:]//example[.]org/a?b=secret",
+		"HTTPS://EVIL.com":                    "HXXPS[:]//EVIL[.]com",
+		"![x](https://evil.com/p.png?d=1)":    "[x](hxxps[:]//evil[.]com/p[.]png?d=1)",
+		"[here](javascript:alert(1))":         "[here](javascript[:]alert(1))",
+		"<mailto:a@evil.com>":                 "<mailto[:]a[@]evil[.]com>",
+		"www.evil.com/x":                      "www[.]evil[.]com/x",
+		"go to evil.com/?d=1 now":             "go to evil[.]com/?d=1 now",
+		"read README.md":                      "read `README.md`",
+		"`README.md` and main.go, e.g. 3.14.": "`README.md` and main.go, e.g. 3.14.",
+		"mail a@evil.com":                     "mail a[@]evil[.]com",
+		"xn--80ak6aa92e.com":                  "`xn--80ak6aa92e.com`",
+		"time: 12:30, note:this is plain":     "time: 12:30, note:this is plain",
+		"tg://resolve?domain=x":               "tg[:]//resolve?domain=x",
+	} {
+		got := Defang(text, room.HasURL)
+		if got != want {
+			t.Errorf("Defang(%q)\n got %q\nwant %q", text, got, want)
+		}
+		if again := Defang(got, room.HasURL); again != got {
+			t.Errorf("Defang is not stable: %q, then %q", got, again)
+		}
+	}
+	w.add(id, "kai", spaces.Deleted{Target: e.ID})
+	if room.HasURL("https://example.org/a?b=c") {
+		t.Error("the URL of a deleted message may still leave")
+	}
+}
+
+// SECURITY S6, under fuzzing: no scheme with slashes is left.
+func FuzzDefang(f *testing.F) {
+	f.Add("a https://x.y ![z](http://q.r) www.a.bc")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := strings.ToLower(Defang(text, func(string) bool { return false }))
+		for _, bad := range []string{"http://", "https://", "mailto:", "javascript:"} {
+			if i := strings.Index(got, bad); i >= 0 && len(got) > i+len(bad) && got[i+len(bad)] > ' ' {
+				t.Errorf("Defang(%q) = %q", text, got)
+			}
+		}
+	})
+}

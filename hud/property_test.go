@@ -1,0 +1,169 @@
+package hud
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var words = strings.Fields("garden budget train report Ahmad meeting thursday coffee deadline invoice piano holiday 日本語 été server backup")
+
+// drawText makes a message of a few words, now and then a hostile or long one.
+func drawText(t *rapid.T) string {
+	if n := rapid.IntRange(0, 20).Draw(t, "kind"); n == 0 {
+		return hostileText(rapid.IntRange(0, 400).Draw(t, "hostile"))
+	} else if n == 1 {
+		return strings.Repeat("a long story about the garden ", rapid.IntRange(1, 200).Draw(t, "length"))
+	}
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " ")
+}
+
+// live plays random cycles in random rooms: messages, edits, deletes, answers,
+// results of looks. each is called at every model call.
+func live(t *rapid.T, w *world, each func()) {
+	var ids []spaces.SpaceID
+	for _, name := range []string{"Family", "Work"} {
+		ids = append(ids, w.room(name, "kai", "nova", "ada"))
+	}
+	for range rapid.IntRange(1, 25).Draw(t, "cycles") {
+		room := rapid.SampledFrom(ids).Draw(t, "room")
+		for range rapid.IntRange(1, 8).Draw(t, "lines") {
+			e := w.says(room, rapid.SampledFrom([]string{"kai", "nova"}).Draw(t, "who"), drawText(t))
+			switch rapid.IntRange(0, 9).Draw(t, "then") {
+			case 0:
+				w.add(room, "kai", spaces.Edited{Target: e.ID, Text: drawText(t)})
+			case 1:
+				w.add(room, "kai", spaces.Reacted{Target: e.ID, Emoji: "👍"})
+			}
+		}
+		w.wake(room)
+		each()
+		if rapid.Bool().Draw(t, "looks") {
+			text, refs := ReadLines(w.v, room, 0, 50)
+			w.v.Current = append(w.v.Current,
+				spaces.Turn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
+				spaces.Turn{Role: spaces.RoleTool, CallID: "r", Text: text, Refs: refs})
+			each()
+		}
+		w.answers(room, drawText(t))
+		each()
+		w.rests("Responded to Kai about " + rapid.SampledFrom(words).Draw(t, "topic") + ".")
+		if cause, need := w.v.NeedsCut(200); need {
+			w.cut(cause)
+		}
+	}
+}
+
+// exact counts a frame anew, without anything remembered.
+func exact(v *View, f Frame) int {
+	c := &Counter{codec: v.Counter.codec}
+	n := v.FixedTokens
+	for i, m := range f.Messages {
+		if i > 0 {
+			n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+		}
+	}
+	return n
+}
+
+// Y7, CON-17, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
+func TestFrameNeverExceedsItsBudget(t *testing.T) {
+	counter := &Counter{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.v.Counter = counter
+		w.v.FixedTokens = rapid.IntRange(0, 2000).Draw(rt, "fixed")
+		w.v.Limits = Limits{ContextTokens: rapid.IntRange(5000, 16000).Draw(rt, "context"), MaxOutputTokens: 500}
+		live(rt, w, func() {
+			f, err := w.v.Frame(w.tail())
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got, most := exact(w.v, f), w.v.Limits.ContextTokens-500; got > most || got > f.Tokens {
+				rt.Fatalf("frame has %d tokens, says %d, may have %d", got, f.Tokens, most)
+			}
+			pairs(rt, f)
+		})
+	})
+}
+
+// pairs checks that every call has its result and every result its call (CON-06).
+func pairs(t *rapid.T, f Frame) {
+	open := 0
+	for _, m := range f.Messages {
+		if m.Role == spaces.RoleTool {
+			open--
+		}
+		if open < 0 {
+			t.Fatal("a result without its call")
+		}
+		open += len(m.Calls)
+	}
+	if open != 0 {
+		t.Fatal("a call without its result")
+	}
+}
+
+// CON-47, R-22: frame n without its tail is a prefix of frame n+1 until a cut.
+func TestFrameBeginsWithTheOneBefore(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		var before []Message
+		var key int64
+		live(rt, w, func() {
+			f := w.frame()
+			var n int64
+			if w.v.Keyframe != nil {
+				n = w.v.Keyframe.N
+			}
+			if n == key && len(f.Plan.Shed) == 0 && before != nil {
+				if d := cmp.Diff(before, f.Messages[:len(before)]); d != "" {
+					rt.Fatalf("the prefix changed:\n%s", d)
+				}
+			}
+			before, key = f.Messages[:len(f.Messages)-1], n
+			if len(f.Plan.Shed) > 0 {
+				before = nil
+			}
+		})
+	})
+}
+
+// SEQ-101: folding a prefix, looking, then folding the rest finds the same as
+// folding the whole; an edit or delete takes its old words out of every search.
+func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		whole, parts := newWorld(t), newWorld(t)
+		id := whole.room("Family", "kai", "nova", "ada")
+		parts.room("Family", "kai", "nova", "ada")
+		for range rapid.IntRange(1, 40).Draw(rt, "events") {
+			var b spaces.Body = spaces.Said{Text: drawText(rt)}
+			if n := whole.seq[id]; n > 0 {
+				target := spaces.EventID(fmt.Sprint(id, "/", rapid.Int64Range(1, n).Draw(rt, "target")))
+				switch rapid.IntRange(0, 5).Draw(rt, "kind") {
+				case 0:
+					b = spaces.Edited{Target: target, Text: drawText(rt)}
+				case 1:
+					b = spaces.Deleted{Target: target}
+				}
+			}
+			whole.add(id, "kai", b)
+			parts.add(id, "kai", b)
+			if rapid.Bool().Draw(rt, "look") {
+				Search(parts.v, Query{Text: "garden budget", Limit: 50})
+			}
+		}
+		for _, q := range words {
+			a, _ := Search(whole.v, Query{Text: q, Limit: 5})
+			b, _ := Search(parts.v, Query{Text: q, Limit: 5})
+			if a != b {
+				rt.Fatalf("search for %q differs:\n%s\n%s", q, a, b)
+			}
+		}
+	})
+}
