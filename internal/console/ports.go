@@ -26,9 +26,9 @@ type Record interface {
 	// Run returns one cycle with everything that belongs to it. A unique beginning
 	// of its id is enough. No such cycle is [ErrUnknown].
 	Run(ctx context.Context, id string) (Run, error)
-	// Log returns the events of every room, or of one, recorded after a position,
-	// oldest first, and the position behind the last of them.
-	Log(ctx context.Context, room spaces.SpaceID, after int64, limit int) (events []spaces.Event, next int64, err error)
+	// Recent returns the newest events of every room, or of one, in the order in
+	// which they were recorded.
+	Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error)
 	// Names returns who the ids are; unknown ones are absent.
 	Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
 	// Turns returns what the mind's newest cycles were shown and answered, oldest
@@ -73,8 +73,7 @@ type Filter struct {
 	Agent  spaces.AgentID
 	Stop   spaces.StopReason
 	Since  time.Time
-	Limit  int // at most this many
-	Before spaces.CycleID
+	Limit  int // at most this many; 0 is 100
 }
 
 // Run is one cycle with everything that explains it.

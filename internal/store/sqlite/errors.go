@@ -16,6 +16,8 @@ var (
 	ErrClosed = errors.New("store is closed")
 	// ErrNewer is returned by [Open] when the file was written by a newer version.
 	ErrNewer = errors.New("database was written by a newer version")
+	// ErrOlder is returned by [Look] when the file has to be migrated first.
+	ErrOlder = errors.New("database was written by an older version")
 	// ErrDamaged is returned by [Open] when the file fails SQLite's own check.
 	ErrDamaged = errors.New("database is damaged")
 	// ErrNetworkDisk is returned by [Open] when the directory is on a network file

@@ -14,7 +14,7 @@ import (
 // migrate brings the schema up to date, each step in its own transaction. An
 // older schema is copied aside first, a newer one is refused.
 func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Options) (err error) {
-	sub, err := fs.Sub(files, "sqlite")
+	sub, err := schemaFiles(files)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,9 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	}
 	return nil
 }
+
+// schemaFiles returns the migrations of this engine.
+func schemaFiles(files fs.FS) (fs.FS, error) { return fs.Sub(files, "sqlite") }
 
 func asideName(file string, version int64) string { return fmt.Sprintf("%s.schema%d", file, version) }
 

@@ -20,7 +20,11 @@ type readers struct {
 }
 
 func openReaders(ctx context.Context, file string) (*readers, error) {
-	db, err := sql.Open("sqlite", source(file, "ro", reading))
+	return connectReaders(ctx, file, "ro", reading)
+}
+
+func connectReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
+	db, err := sql.Open("sqlite", source(file, mode, settings))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +38,7 @@ func openReaders(ctx context.Context, file string) (*readers, error) {
 			return r, err
 		}
 		defer c.Close()
-		if err := verify(ctx, c, reading); err != nil {
+		if err := verify(ctx, c, settings); err != nil {
 			return r, err
 		}
 	}
