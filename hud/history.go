@@ -37,11 +37,12 @@ func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool,
 	h.total = end
 	worth := map[int]float64{}
 	best := 0.0
-	hits := s.Room.index.search(s.Room, terms)
-	for _, x := range hits {
+	var hits []hit
+	s.Room.index.search(s.Room, terms, func(x hit) {
+		hits = append(hits, x)
 		worth[x.line] = x.score
 		best = max(best, x.score)
-	}
+	})
 	picked := h.candidates(hits, end, leave)
 	spent := 0
 	for k := len(picked) - 1; k >= 0; k-- {

@@ -78,7 +78,8 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 	if words.Len() == 0 {
 		return nil
 	}
-	hits := s.Room.index.search(s.Room, v.terms(words.String()))
+	var hits []hit
+	s.Room.index.search(s.Room, v.terms(words.String()), func(h hit) { hits = append(hits, h) })
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	var order []int
 	for _, h := range hits {

@@ -69,7 +69,9 @@ func (x *index) learn(r *Room) {
 		x.add(r, i)
 	}
 	for _, i := range x.stale {
-		x.add(r, i)
+		if x.byLine[i] < 0 { // else it changed twice since the last query
+			x.add(r, i)
+		}
 	}
 	x.stale = x.stale[:0]
 }
@@ -125,42 +127,69 @@ type hit struct {
 }
 
 // search scores the lines of the room against the terms: BM25, smoothed over
-// neighbours and the conversation a line stands in. Hits come in line order;
-// lines that nothing points at are left out.
-func (x *index) search(r *Room, terms []string) []hit {
+// neighbours and the conversation a line stands in. It calls f for each line
+// that something points at, in order.
+func (x *index) search(r *Room, terms []string, f func(hit)) {
 	x.learn(r)
-	if x.live == 0 || len(terms) == 0 {
-		return nil
+	if x.live == 0 {
+		return
 	}
 	touched := x.bm25(terms)
 	if len(touched) == 0 {
-		return nil
+		return
 	}
-	hits := x.smooth(touched)
+	x.smooth(touched, f)
 	for _, i := range touched {
 		x.scores[i] = 0
 	}
-	return hits
+}
+
+// Terms that stand in more than a tenth of the lines of a large room tell
+// little and cost most; they count only when there are no better ones.
+const (
+	largeRoom   = 2000
+	commonShare = 10
+)
+
+// telling returns the terms to look for with the number of lines that have each.
+func (x *index) telling(terms []string) (tell []string, lines []int) {
+	least := math.MaxInt
+	for _, t := range terms {
+		n := 0
+		for _, p := range x.postings[t] {
+			if x.docs[p.doc].length > 0 {
+				n++
+			}
+		}
+		if n > 0 {
+			tell, lines = append(tell, t), append(lines, n)
+			least = min(least, n)
+		}
+	}
+	if x.live < largeRoom || least > x.live/commonShare {
+		return tell, lines
+	}
+	kept := 0
+	for k, n := range lines {
+		if n <= x.live/commonShare {
+			tell[kept], lines[kept] = tell[k], n
+			kept++
+		}
+	}
+	return tell[:kept], lines[:kept]
 }
 
 // bm25 puts the score of each line that has one of the terms into x.scores and
 // returns those lines, ascending.
-func (x *index) bm25(terms []string) []int {
+func (x *index) bm25(terms []string) []int32 {
 	avg := float64(x.length) / float64(x.live)
-	var touched []int
-	for _, t := range terms {
-		ps := x.postings[t]
-		if len(ps) == 0 {
-			continue
-		}
-		df := 0.0
-		for _, p := range ps {
-			if x.docs[p.doc].length > 0 {
-				df++
-			}
-		}
+	var touched []int32
+	terms, lines := x.telling(terms)
+	for k, t := range terms {
+		df := float64(lines[k])
 		idf := math.Log(1 + (float64(x.live)-df+0.5)/(df+0.5))
-		for _, p := range ps {
+		touched = slices.Grow(touched, lines[k])
+		for _, p := range x.postings[t] {
 			d := x.docs[p.doc]
 			if d.length == 0 {
 				continue
@@ -168,50 +197,55 @@ func (x *index) bm25(terms []string) []int {
 			tf := float64(p.times)
 			s := idf * tf * (bm25K1 + 1) / (tf + bm25K1*(1-bm25B+bm25B*float64(d.length)/avg))
 			if x.scores[d.line] == 0 {
-				touched = append(touched, int(d.line))
+				touched = append(touched, d.line)
 			}
 			x.scores[d.line] += float32(s)
 		}
 	}
-	slices.Sort(touched)
+	if len(terms) > 1 || !slices.IsSorted(touched) {
+		slices.Sort(touched)
+	}
 	return touched
 }
 
 // smooth spreads the scores of the touched lines to their neighbours within
 // the conversation, and adds what the whole conversation is worth.
-func (x *index) smooth(touched []int) []hit {
+func (x *index) smooth(touched []int32, f func(hit)) {
 	worth := map[int32]float64{}
-	best := 0.0
+	best, sum, of := 0.0, 0.0, int32(-1)
 	for _, i := range touched {
-		s := x.sessions[i]
-		worth[s] += float64(x.scores[i])
-		best = max(best, worth[s])
+		if s := x.sessions[i]; s != of {
+			sum, of = 0, s
+		}
+		sum += float64(x.scores[i])
+		best = max(best, sum)
+		worth[of] = sum
 	}
-	var hits []hit
-	last := -1
+	last, share := -1, 0.0
+	of = -1
 	for _, t := range touched {
-		for i := max(last+1, t-2); i <= min(t+2, len(x.byLine)-1); i++ {
+		for i := max(last+1, int(t)-2); i <= min(int(t)+2, len(x.byLine)-1); i++ {
 			last = i
 			if x.byLine[i] < 0 {
 				continue
 			}
-			if s := x.around(i); s > 0 {
-				hits = append(hits, hit{i, s + sessionW*worth[x.sessions[i]]/best, s})
+			if s := x.sessions[i]; s != of {
+				share, of = sessionW*worth[s]/best, s
+			}
+			if near := x.around(i); near > 0 {
+				f(hit{i, near + share, near})
 			}
 		}
 	}
-	return hits
 }
 
 // around returns the own score of line i with its neighbours' shares.
 func (x *index) around(i int) float64 {
 	s := float64(x.scores[i])
-	for _, n := range [...]struct {
-		by int
-		w  float64
-	}{{-2, neighbour2}, {-1, neighbour1}, {1, neighbour1}, {2, neighbour2}} {
-		if k := i + n.by; k >= 0 && k < len(x.scores) && x.sessions[k] == x.sessions[i] {
-			s += n.w * float64(x.scores[k])
+	own := x.sessions[i]
+	for by, w := range [...]float64{neighbour2, neighbour1, 0, neighbour1, neighbour2} {
+		if k := i + by - 2; w > 0 && k >= 0 && k < len(x.scores) && x.scores[k] > 0 && x.sessions[k] == own {
+			s += w * float64(x.scores[k])
 		}
 	}
 	return s

@@ -170,11 +170,11 @@ func Search(v *View, q Query) (string, []spaces.EventID) {
 		if !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space {
 			continue
 		}
-		for _, h := range s.Room.index.search(s.Room, terms) {
+		s.Room.index.search(s.Room, terms, func(h hit) {
 			if m := &s.Room.Chat.Messages[h.line]; !m.At.Before(q.Since) {
 				found = append(found, match{s, h.line, h.score})
 			}
-		}
+		})
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.score, a.score) })
 	if len(found) == 0 {

@@ -35,30 +35,77 @@ func (v *View) Recall(query string, budget int) []Recalled {
 	if len(terms) == 0 || budget <= 0 {
 		return nil
 	}
-	var found []Recalled
 	inPrefix := v.inPrefix()
-	best := 0.0
-	var near []float64
+	top := best{most: maxRecalled}
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		focus := v.focus(s)
-		for _, h := range s.Room.index.search(s.Room, terms) {
-			m := &s.Room.Chat.Messages[h.line]
-			if !inPrefix(m.ID) {
-				found = append(found, Recalled{s.Uplink.Space, m.ID, m.Seq, h.score * focus, h.line})
-				near = append(near, h.near*focus)
-				best = max(best, h.near*focus)
+		s.Room.index.search(s.Room, terms, func(h hit) {
+			score := h.score * focus
+			if m := &s.Room.Chat.Messages[h.line]; top.takes(score) && !inPrefix(m.ID) {
+				top.add(candidate{Recalled{s.Uplink.Space, m.ID, m.Seq, score, h.line}, h.near * focus})
+			}
+		})
+	}
+	return v.within(top.lines(), budget)
+}
+
+// best holds the candidates with the highest scores: a heap whose root is the
+// worst of them.
+type best struct {
+	most int
+	heap []candidate
+}
+
+type candidate struct {
+	Recalled
+	near float64
+}
+
+// takes reports whether a candidate with that score would be held. Of equals
+// the first stays.
+func (b *best) takes(score float64) bool { return len(b.heap) < b.most || score > b.heap[0].Score }
+
+func (b *best) add(c candidate) {
+	if len(b.heap) < b.most {
+		b.heap = append(b.heap, c)
+		for i := len(b.heap) - 1; i > 0 && b.heap[i].Score < b.heap[(i-1)/2].Score; i = (i - 1) / 2 {
+			b.heap[i], b.heap[(i-1)/2] = b.heap[(i-1)/2], b.heap[i]
+		}
+		return
+	}
+	b.heap[0] = c
+	for i := 0; ; {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(b.heap); k++ {
+			if b.heap[k].Score < b.heap[least].Score {
+				least = k
 			}
 		}
+		if least == i {
+			return
+		}
+		b.heap[i], b.heap[least] = b.heap[least], b.heap[i]
+		i = least
 	}
-	kept := found[:0]
-	for i := range found {
-		if near[i] >= recallFloor*best {
-			kept = append(kept, found[i])
+}
+
+// lines returns the held lines that are near enough to what was asked, best first.
+func (b *best) lines() []Recalled {
+	near := 0.0
+	for _, c := range b.heap {
+		near = max(near, c.near)
+	}
+	var found []Recalled
+	for _, c := range b.heap {
+		if c.near >= recallFloor*near {
+			found = append(found, c.Recalled)
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b Recalled) int { return cmp.Compare(b.Score, a.Score) })
-	return v.within(kept[:min(len(kept), maxRecalled)], budget)
+	slices.SortFunc(found, func(x, y Recalled) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Space, y.Space), cmp.Compare(x.Seq, y.Seq))
+	})
+	return found
 }
 
 // within takes lines from the best on until the budget is spent.
