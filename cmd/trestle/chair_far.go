@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+)
+
+// farChair is a place in a room of another process.
+type farChair struct {
+	control *controller
+	room    string
+	heard   chan heardLine // closed by nobody; listen fills it
+	opened  chan struct{}  // closed once the other process has us in the room
+	ended   chan struct{}  // closed when the room is gone
+	quieted chan string    // marks of [farChair.quiet] as they come back
+}
+
+var _ chair = (*farChair)(nil)
+
+func newFarChair(c *controller, room string) *farChair {
+	return &farChair{
+		control: c, room: room, heard: make(chan heardLine, 64),
+		opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
+	}
+}
+
+// listen takes in what the room shows until its stream ends.
+func (f *farChair) listen(ctx context.Context, body io.Reader) error {
+	close(f.opened)
+	defer close(f.ended)
+	return readStream(body, func(data []byte) error {
+		var h heardLine
+		if err := json.Unmarshal(data, &h); err != nil {
+			return err
+		}
+		select {
+		case f.heard <- h:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// Say has the other process take the line.
+func (f *farChair) Say(ctx context.Context, text string) error {
+	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text}, &struct{}{})
+}
+
+// Hear returns the next thing seen in the room.
+func (f *farChair) Hear(ctx context.Context) (heardLine, error) {
+	for {
+		select {
+		case h := <-f.heard:
+			if h.Kind != "quiet" {
+				return h, nil
+			}
+			select {
+			case f.quieted <- h.Text:
+			default: // nobody waits for it
+			}
+		case <-f.ended:
+			return heardLine{}, io.EOF
+		case <-ctx.Done():
+			return heardLine{}, context.Cause(ctx)
+		}
+	}
+}
+
+// quiet waits until the other process has nothing under way and everything it
+// said in the room was heard here.
+func (f *farChair) quiet(ctx context.Context) error {
+	mark := newID()
+	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &struct{}{}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case got := <-f.quieted:
+			if got == mark {
+				return nil
+			}
+		case <-f.ended:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func runCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "run", Short: "serve what is configured; with nothing configured, talk in this terminal", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context()) },
+	}
+}
+
+// stoppable returns a context that the first signal ends. The second signal
+// then ends the program at once, as signals do.
+func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+func (p *program) serve(ctx context.Context) error {
+	config, _, err := loadConfig(p.loading())
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	input := p.input()
+	alone := len(config.Adapters) == 0 && input != inputNone
+	level, lines := slog.LevelInfo, io.Writer(p.scrubbed(config))
+	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
+		level, lines = slog.LevelError, io.Discard
+	}
+	if p.quiet {
+		lines = io.Discard
+	}
+	s := newProcess(config, p.logger(config, level), lines, true)
+	if !alone {
+		return s.run(ctx, nil)
+	}
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, "") })
+}
+
+// sit seats whoever is at stdin in a room and lets them talk.
+func (p *program) sit(ctx context.Context, s *process, room string) (err error) {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil
+	}
+	place, err := s.enter(ctx, room)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+		err = errors.Join(err, place.Leave(last))
+	}()
+	return p.talk(ctx, place, s.quiet, p.greeting(s, place))
+}
+
+func (p *program) greeting(s *process, place *seat) string {
+	text := fmt.Sprintf("trestle %s · %s · %s is here · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, place.agentNames())
+	switch {
+	case s.modelFailure != "":
+		text += "\nThe model is misconfigured (" + s.modelFailure + "); the built-in offline model answers."
+	case s.config.Model.Offline:
+		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
+	}
+	return text
+}
+
+// talk connects stdin and stdout with a chair.
+func (p *program) talk(ctx context.Context, c chair, quiet func(context.Context) error, greeting string) error {
+	if p.input() == inputTerminal {
+		return talkTerminal(ctx, c, p.in.(*os.File), p.out, greeting)
+	}
+	return talkLines(ctx, c, p.in, p.out, quiet)
+}
+
+func chatCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			room := ""
+			if len(args) > 0 {
+				room = args[0]
+			}
+			return p.chat(c.Context(), room)
+		},
+	}
+}
+
+// chat talks through the process that serves the data folder; where there is
+// none it runs one for itself that leaves the platforms alone.
+func (p *program) chat(ctx context.Context, room string) error {
+	config, _, err := loadConfig(p.loading())
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	s := newProcess(config, p.logger(config, slog.LevelWarn), io.Discard, false)
+	if c, running := dial(ctx, s.socket()); running {
+		return p.chatOver(ctx, c, room)
+	}
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, room) })
+}
+
+// chatOver talks over the socket of a running process.
+func (p *program) chatOver(ctx context.Context, c *controller, room string) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	far := newFarChair(c, room)
+	failed := make(chan error, 1)
+	go func() {
+		failed <- c.get(ctx, "/chat?space="+url.QueryEscape(room), func(body io.Reader) error { return far.listen(ctx, body) })
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-far.opened:
+	}
+	defer func() { leave(); <-failed }()
+	return p.talk(ctx, far, far.quiet, "talking through the running process · /quit or Ctrl-D leaves")
+}

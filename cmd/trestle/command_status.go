@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// statusAnswer is the answer of `trestle status`.
+type statusAnswer struct {
+	Version string         `json:"version"`
+	Data    string         `json:"data"`
+	Running bool           `json:"running"`
+	Health  *health        `json:"health"` // null when nothing runs
+	Tally   console.Tally  `json:"tally"`
+	Minds   []console.Mind `json:"minds"`
+	Entries []extension    `json:"misconfigured"`
+}
+
+func statusCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.status(c.Context()) },
+	}
+}
+
+func (p *program) status(ctx context.Context) error {
+	return p.look(ctx, func(config *Config, r console.Record) error {
+		a := statusAnswer{Version: ownVersion().Version, Data: config.Data, Entries: problemExtensions(config)}
+		if c, running := dial(ctx, filepath.Join(config.Data, socketName)); running {
+			a.Running = true
+			err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a.Health) })
+			if err != nil {
+				return err
+			}
+		}
+		var err error
+		if a.Tally, err = r.Tally(ctx, time.Now()); err != nil {
+			return err
+		}
+		if a.Minds, err = r.Minds(ctx, time.Now()); err != nil {
+			return err
+		}
+		return p.answer(a, a.print)
+	})
+}
+
+func (a statusAnswer) print(w io.Writer) {
+	state := "not running"
+	if a.Running {
+		state = a.Health.Status + " since " + when(a.Health.StartedAt)
+	}
+	fmt.Fprintf(w, "trestle %s   %s   data %s %s\n", a.Version, state, a.Data, humanize.IBytes(uint64(a.Tally.Bytes)))
+	if a.Running {
+		rows := [][]string{{"PART", "STATE", "SINCE", "HEARD", "REASON"}}
+		for _, x := range a.Health.Extensions {
+			rows = append(rows, []string{x.Name, x.State, moment(x.Since), moment(x.Heard), plain(x.Reason)})
+		}
+		fmt.Fprintln(w)
+		table(w, rows)
+	} else {
+		for _, x := range a.Entries {
+			fmt.Fprintf(w, "%s is misconfigured: %s\n", x.Name, x.Reason)
+		}
+	}
+	if len(a.Minds) > 0 {
+		rows := [][]string{{"MIND", "CYCLES", "LAST CYCLE", "STOP", "TOKENS TODAY"}}
+		for _, m := range a.Minds {
+			last := spaces.Cycle{}
+			if m.Last != nil {
+				last = *m.Last
+			}
+			rows = append(rows, []string{m.Mind.String(), strconv.FormatInt(m.Cycles, 10), when(last.Started), dash(string(last.Stop)), strconv.Itoa(m.Tokens)})
+		}
+		fmt.Fprintln(w)
+		table(w, rows)
+	}
+	t := a.Tally
+	fmt.Fprintf(w, "\ninbox %d   open cycles %d   outbox %d   unknown %d   failed today %d   timers %d   tokens today %d\n",
+		t.Inbox, t.Open, t.Outbox, t.Unknown, t.Failed, t.Timers, t.Tokens)
+}
+
+func moment(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return when(*t)
+}
+
+func spacesCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.look(c.Context(), func(_ *Config, r console.Record) error {
+				rooms, err := r.Rooms(c.Context())
+				if err != nil {
+					return err
+				}
+				return p.answer(rooms, func(w io.Writer) { printRooms(w, rooms) })
+			})
+		},
+	}
+}
+
+func printRooms(w io.Writer, rooms []console.Room) {
+	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
+	for _, r := range rooms {
+		var agents, chats []string
+		for _, a := range r.Agents {
+			agents = append(agents, string(a))
+		}
+		for _, c := range r.Chats {
+			chat := c.Account + "/" + c.Chat
+			if !c.Live {
+				chat += " (gone)"
+			}
+			chats = append(chats, chat)
+		}
+		lines = append(lines, []string{
+			dash(plain(r.Space.Name)), string(r.Space.ID), string(r.Space.Circle), dash(strings.Join(agents, " ")),
+			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), when(r.Last), dash(strings.Join(chats, " ")),
+		})
+	}
+	table(w, lines)
+}

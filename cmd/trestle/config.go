@@ -1,0 +1,171 @@
+package main
+
+import (
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Config is everything an operator decides, checked and with its defaults.
+// Nothing after [loadConfig] reads the environment or the file again.
+type Config struct {
+	// Path is the file it was read from; empty when the environment was enough.
+	Path string
+
+	Data          string // folder of the SQLite file and attachments
+	Database      adapters.Secret
+	Redis         adapters.Secret
+	Listen        string // console, API, health; empty serves none
+	WebhookListen string
+	// Token must be sent by whoever calls Listen; required where that is no loopback address.
+	Token adapters.Secret
+
+	Model         ModelConfig
+	Adapters      []AdapterConfig
+	Admit         string // pairing, open, deny
+	Outgoing      string // platform, off
+	DefaultAgents []string
+	Agents        []AgentConfig
+	Servers       []ServerConfig
+	Spaces        []SpaceConfig
+
+	// Problems are the entries that cannot run as they are written. The rest runs.
+	Problems []Problem
+	// Settings are the file's own words on settings; see [Config.SettingsFor].
+	Settings layer
+
+	tree *node
+}
+
+// Problem is one misconfigured entry.
+type Problem struct {
+	Entry string // its path: "adapters.telegram"
+	Fault fault
+}
+
+// ModelConfig says which model answers.
+type ModelConfig struct {
+	BaseURL string
+	APIKey  adapters.Secret
+	Name    string
+	// Offline is true when there is no endpoint: the built-in model answers.
+	Offline bool
+}
+
+// AdapterConfig is one account on one platform.
+type AdapterConfig struct {
+	Name          string
+	Type          string // telegram, slack, discord
+	Token         adapters.Secret
+	BotToken      adapters.Secret
+	AppToken      adapters.Secret
+	SigningSecret adapters.Secret
+	APIURL        string
+	Admit         string
+	Outgoing      string
+	Misconfigured bool
+}
+
+// AgentConfig is one agent.
+type AgentConfig struct {
+	ID            string // key of the entry
+	Name          string
+	Persona       string
+	Model         ModelConfig
+	Settings      layer
+	Misconfigured bool
+}
+
+// ServerConfig is what every channel of a Discord server or Slack workspace
+// becomes.
+type ServerConfig struct {
+	Key           string // "adapter:server"
+	Circle        string
+	Agents        []string
+	Relay         bool
+	Settings      layer
+	Misconfigured bool
+}
+
+// SpaceConfig is one room.
+type SpaceConfig struct {
+	Key           string
+	Name          string
+	Circle        string
+	Agents        []string
+	Relay         bool
+	Chats         []ChatConfig
+	Settings      layer
+	Misconfigured bool
+}
+
+// ChatConfig names one chat of a space.
+type ChatConfig struct {
+	Adapter string // name of the adapter's entry
+	Chat    string // the platform's id
+}
+
+// defaultCircle is what spaces share that name no circle.
+const defaultCircle = "home"
+
+// SettingsFor returns the settings of an agent in a space: the space's word
+// before the agent's before the file's. Either may be empty.
+func (c *Config) SettingsFor(agent, space string) Settings {
+	return resolve(c.layers(agent, space)...)
+}
+
+func (c *Config) layers(agent, space string) []layer {
+	all := []layer{c.testLimits(), c.Settings}
+	for _, a := range c.Agents {
+		if a.ID == agent {
+			all = append(all, a.Settings)
+		}
+	}
+	for _, s := range c.Spaces {
+		if s.Key == space {
+			all = append(all, s.Settings)
+		}
+	}
+	for _, s := range c.Servers {
+		if s.Key == space {
+			all = append(all, s.Settings)
+		}
+	}
+	return all
+}
+
+// testLimits lifts the default token caps along with the platforms' pace, for
+// tests that drive the program harder than anybody would pay for. Caps that are
+// written in the file stay.
+func (c *Config) testLimits() layer {
+	if c.Outgoing != "off" {
+		return nil
+	}
+	lifted := layer{}
+	for _, k := range settingKeys {
+		if len(k.name) > len("budget.") && k.name[:len("budget.")] == "budget." {
+			lifted[k.name] = setting{text: "0"}
+		}
+	}
+	return lifted
+}
+
+// Agent returns the agent of that id that can run.
+func (c *Config) Agent(id string) (AgentConfig, bool) {
+	for _, a := range c.Agents {
+		if a.ID == id && !a.Misconfigured {
+			return a, true
+		}
+	}
+	return AgentConfig{}, false
+}
+
+// Secrets returns every credential of the configuration, to scrub logs with.
+func (c *Config) Secrets() []adapters.Secret {
+	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey}
+	for _, a := range c.Adapters {
+		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
+	}
+	for _, a := range c.Agents {
+		all = append(all, a.Model.APIKey)
+	}
+	return all
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+)
+
+// fault is one thing wrong with a configuration.
+type fault struct {
+	at     origin
+	what   string // a sentence without its full stop, free of credentials
+	todo   string // what to do about it; may be empty
+	hidden bool   // the excerpt stops at the column: what follows may be a credential
+}
+
+// Error describes the fault in one line: where, what, what to do.
+func (f fault) Error() string {
+	s := f.at.String() + ": " + f.what
+	if f.todo != "" {
+		s += "; " + f.todo
+	}
+	return s
+}
+
+// render writes the fault with the line it is about, a mark under the column
+// and the advice below. text is the whole file, or empty outside files.
+func (f fault) render(text string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s\n", f.at, f.what)
+	if line, ok := excerpt(text, f.at); ok {
+		if f.hidden {
+			line = cutAfterKey(line, f.at.col)
+		}
+		number := fmt.Sprintf("%4d", f.at.line)
+		pad := strings.Repeat(" ", max(0, f.at.col-1))
+		fmt.Fprintf(&out, "%s | %s\n%s | %s^\n", number, strings.TrimRight(mask(line), " "), strings.Repeat(" ", len(number)), pad)
+	}
+	if f.todo != "" {
+		fmt.Fprintf(&out, "  %s\n", f.todo)
+	}
+	return out.String()
+}
+
+func excerpt(text string, at origin) (string, bool) {
+	if at.line == 0 || at.env != "" || text == "" {
+		return "", false
+	}
+	lines := strings.Split(text, "\n")
+	if at.line > len(lines) {
+		return "", false
+	}
+	line := strings.TrimRight(lines[at.line-1], "\r")
+	return strings.ReplaceAll(line, "\t", " "), strings.TrimSpace(line) != ""
+}
+
+// cutAfterKey drops what follows the key that begins at the column.
+func cutAfterKey(line string, col int) string {
+	runes := []rune(line)
+	for i := max(0, col-1); i < len(runes); i++ {
+		if runes[i] == ':' && (i+1 == len(runes) || runes[i+1] == ' ') {
+			return string(runes[:i+1]) + " …"
+		}
+	}
+	return string(runes[:min(len(runes), max(0, col-1))]) + "…"
+}
+
+// keyValue finds a key with the plain or quoted value that stands beside it.
+var keyValue = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?\s*:\s+)("[^"]*"?|'[^']*'?|[^\s,{}\[\]#"'][^\s,}\]]*)`)
+
+// publicKeys are the keys whose values may be shown in an excerpt. Any other
+// value may be a credential, were it only because its key is misspelt.
+var publicKeys = []string{
+	"data", "listen", "webhook_listen", "admit", "outgoing", "default_agents", "base_url", "api_url", "type", "name",
+	"agents", "circle", "relay", "chats", "file", "version",
+}
+
+// mask hides what may be a credential in a line and keeps its width; references
+// stay, they show nothing.
+func mask(line string) string {
+	return keyValue.ReplaceAllStringFunc(line, func(found string) string {
+		m := keyValue.FindStringSubmatch(found)
+		key, gap, value := m[1], m[2], m[3]
+		if strings.HasPrefix(value, "${") || strings.Trim(value, `"'`) == "" || isPublic(key) {
+			return found
+		}
+		return key + gap + "***" + strings.Repeat(" ", max(0, utf8.RuneCountInString(value)-3))
+	})
+}
+
+func isPublic(key string) bool {
+	return slices.Contains(publicKeys, key) || slices.ContainsFunc(settingKeys, func(k settingKey) bool {
+		return k.name == key || strings.HasSuffix(k.name, "."+key)
+	})
+}
+
+// syntaxFault explains why the text is no YAML.
+func syntaxFault(file string, err error) fault {
+	f := fault{at: origin{file: file, line: 1, col: 1}, what: "the file is not YAML", todo: "check the indentation and the quotes around this place", hidden: true}
+	e, ok := errors.AsType[yaml.Error](err)
+	if !ok {
+		return f
+	}
+	if tk := e.GetToken(); tk != nil && tk.Position != nil {
+		f.at.line, f.at.col = tk.Position.Line, tk.Position.Column
+	}
+	if strings.Contains(e.GetMessage(), "already defined") {
+		f.what, f.todo = "this key stands here for the second time", "remove one of them"
+		return f
+	}
+	f.what = "the file is not YAML: " + yamlReason(e.GetMessage())
+	return f
+}
+
+// yamlReason keeps the parser's own words and drops what it quotes from the file.
+func yamlReason(message string) string {
+	message, _, _ = strings.Cut(message, "\n")
+	if i := strings.IndexAny(message, "\"`"); i >= 0 {
+		message = strings.TrimRight(message[:i], " :")
+	}
+	return unshield(message)
+}
+
+// suggestion returns "did you mean …?" when one of the known words is near.
+func suggestion(word string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), k); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// distance is the number of single-letter changes, and swaps of neighbours, that
+// make a into b.
+func distance(a, b string) int {
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+same(a[i-1], b[j-1]))
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+func same(a, b byte) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}
+
+// reasonOf returns the bare reason of a file error, without the path.
+func reasonOf(err error) string {
+	if errors.Is(err, os.ErrNotExist) {
+		return "it does not exist"
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}

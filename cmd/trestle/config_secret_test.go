@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// ECOSYSTEM 4, SECURITY S16: whatever a token holds, it arrives whole, breaks
+// nothing around it, and is in no output.
+func TestATokenCannotBreakTheFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, configFile)
+	for _, yaml := range []string{
+		"adapters: {telegram: {type: telegram, token: ${TOKEN}, api_url: \"\"}}\nadmit: deny\n",
+		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
+		"adapters:\n  telegram:\n    type: telegram\n    token: \"${file:token}\"\nadmit: deny\n",
+	} {
+		if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rapid.Check(t, func(rt *rapid.T) {
+			token := "hidden" + rapid.StringOf(rapid.RuneFrom([]rune("$#{}[]:,&*!|>'\"%@` \t\\aZ0\u00e9"))).Draw(rt, "token") + "end"
+			if err := os.WriteFile(filepath.Join(dir, "token"), []byte(token+"\n"), 0o600); err != nil {
+				rt.Fatal(err)
+			}
+			lookup, environ := environment("")
+			c, text, err := loadConfig(loading{folder: dir, environ: environ, lookup: func(name string) (string, bool) {
+				if name == "TOKEN" {
+					return token, true
+				}
+				return lookup(name)
+			}})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got := string(c.Adapters[0].Token); got != token || c.Admit != "deny" || len(c.Problems) != 0 {
+				rt.Fatalf("token %q became %q; admit %s, problems %v", token, got, c.Admit, c.Problems)
+			}
+			var out strings.Builder
+			reportConfig(&out, c, text, nil)
+			writeShown(&out, c.show(showing{origin: true, all: true}), showing{origin: true})
+			if err := json.NewEncoder(&out).Encode(c); err != nil {
+				rt.Fatal(err)
+			}
+			fmt.Fprintf(&out, "%v %+v %#v %d", c, c, c, c.Secrets())
+			if strings.Contains(out.String(), token) {
+				rt.Fatalf("the token is shown in %s", out.String())
+			}
+		})
+	}
+}
+
+// SECURITY S16: credentials that stand literally in a file are in no excerpt.
+func TestExcerptsHideLiteralCredentials(t *testing.T) {
+	const token = "123456:AAdontshowme"
+	for _, line := range []string{
+		"adapters: {telegram: {type: telegram, token: " + token + ", bogus: 1}}",
+		"adapters: {telegram: {type: telegram, tokne: '" + token + "'}}",
+		"adapters: {telegram: {type: telegram, \"token\": \"" + token + "\", admit: nobody}}",
+		"model: {api_key: " + token + ", nmae: x}",
+		"adapters: {telegram: {type: telegram, token: \"" + token,
+		"token: " + token + "\nlisten: x\nlistne: " + token,
+		"database: " + token,
+	} {
+		c, text, err := loadText(t, line, "")
+		var out strings.Builder
+		if code := reportConfig(&out, c, text, err); code == exitDone {
+			t.Errorf("%s: no fault found", line)
+		}
+		if strings.Contains(out.String(), "dontshowme") {
+			t.Errorf("%s: shown in\n%s", line, out.String())
+		}
+		if err != nil && strings.Contains(err.Error(), "dontshowme") {
+			t.Errorf("%s: shown in the error %v", line, err)
+		}
+	}
+}
+
+func TestReferencesAreReplacedInValuesOnly(t *testing.T) {
+	for _, test := range []struct{ text, want, missing string }{
+		{"plain", "plain", ""},
+		{"${A}", "one", ""},
+		{"x${A}y${A}", "xoneyone", ""},
+		{"${B:-else}", "else", ""},
+		{"${EMPTY:-else}", "else", ""},
+		{"${B:-}", "", ""},
+		{"$$", "$", ""},
+		{"$${A}", "${A}", ""},
+		{"a$b $ 5$", "a$b $ 5$", ""},
+		{"${B}", "", "the environment variable B is not set"},
+		{"${EMPTY}", "", "the environment variable EMPTY is empty"},
+		{"${a b}", "", "${a b} names no variable; write ${NAME}, ${NAME:-default} or ${file:PATH}, and $$ for a dollar"},
+		{"${file:/no/such}", "", "the file /no/such cannot be read: it does not exist"},
+		{"${unclosed", "${unclosed", ""},
+	} {
+		lookup, _ := environment("A=one\nEMPTY=")
+		got, missing := expander{lookup: lookup}.expand(test.text)
+		if got != test.want || missing != test.missing {
+			t.Errorf("expand(%q) = %q, %q; want %q, %q", test.text, got, missing, test.want, test.missing)
+		}
+	}
+}
+
+// Whatever a file holds, reading it ends with a configuration or with a reason.
+func FuzzParseTree(f *testing.F) {
+	for _, seed := range []string{contractExample, "a: &x [1]\nb: *x\n", "{", "? a\n: b\n", "<<: {a: 1}\n", "- - -", "a: !!binary x", "\"${A\": ${A}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		root, faults := parseTree("f", text, expander{lookup: func(string) (string, bool) { return "v", true }})
+		if root == nil && len(faults) == 0 {
+			t.Error("no tree and no reason")
+		}
+		if root == nil {
+			return
+		}
+		d := &decoder{config: &Config{tree: root}}
+		d.decode(root)
+		for _, fault := range append(faults, d.fatal...) {
+			fault.render(text)
+		}
+		d.config.show(showing{all: true, origin: true})
+	})
+}

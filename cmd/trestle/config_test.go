@@ -1,0 +1,241 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// environment reads "NAME=value" lines.
+func environment(text string) (lookup func(string) (string, bool), environ []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			environ = append(environ, line)
+		}
+	}
+	return func(name string) (string, bool) {
+		for _, v := range environ {
+			if k, value, _ := strings.Cut(v, "="); k == name {
+				return value, true
+			}
+		}
+		return "", false
+	}, environ
+}
+
+// loadText loads a configuration file with that text, and the environment.
+func loadText(t *testing.T, yaml, env string) (*Config, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if yaml != "" {
+		if err := os.WriteFile(filepath.Join(dir, configFile), []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lookup, environ := environment(env)
+	return loadConfig(loading{folder: dir, lookup: lookup, environ: environ})
+}
+
+// golden compares got with the named part of an archive, or rewrites it.
+func golden(t *testing.T, file, part, got string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range archive.Files {
+		f := &archive.Files[i]
+		if f.Name != part {
+			continue
+		}
+		if *update {
+			f.Data = []byte(got)
+			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if diff := cmp.Diff(string(f.Data), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part, diff)
+		}
+		return
+	}
+	t.Fatalf("%s has no part %s", file, part)
+}
+
+func archivePart(t *testing.T, file, part string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		if f.Name == part {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// ECOSYSTEM 4: strict with a good finger; rule 2: a fault stays in its part.
+func TestConfigFaultsNameTheirPlace(t *testing.T) {
+	files, err := filepath.Glob("testdata/config/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			c, text, err := loadText(t, archivePart(t, file, configFile), archivePart(t, file, "env"))
+			var out strings.Builder
+			exit := reportConfig(&out, c, text, err)
+			got := strings.ReplaceAll(out.String(), filepath.Dir(tempOf(c)), "TMP")
+			golden(t, file, "said", got+"exit "+exit.String()+"\n")
+		})
+	}
+}
+
+// tempOf returns the data folder of a configuration, to take it out of texts.
+func tempOf(c *Config) string {
+	if c == nil || c.Data == "" {
+		return "/nowhere/data"
+	}
+	return c.Data
+}
+
+// DESIGN 9: the example of the contract is read as it stands.
+func TestTheContractsExampleIsRead(t *testing.T) {
+	c, _, err := loadText(t, contractExample, "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a\nSLACK_BOT_TOKEN=x\nSLACK_APP_TOKEN=y\nDISCORD_BOT_TOKEN=z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(c.Adapters[0].Token), "1:a"; got != want || c.Adapters[0].Misconfigured {
+		t.Errorf("telegram token %q, misconfigured %v", got, c.Adapters[0].Misconfigured)
+	}
+	want := []ChatConfig{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
+	if diff := cmp.Diff(want, c.Spaces[0].Chats); diff != "" {
+		t.Errorf("chats (-want +got):\n%s", diff)
+	}
+	if got := c.SettingsFor("ada", "guild:112233").Wake; got != "mention" {
+		t.Errorf("wake of the server's channels is %q, want mention", got)
+	}
+	var entries []string
+	for _, p := range c.Problems {
+		entries = append(entries, p.Entry)
+	}
+	// max is named by the server and missing under agents; slack and discord come later.
+	if diff := cmp.Diff([]string{"adapters.acme", "adapters.guild", "servers.guild:112233"}, entries); diff != "" {
+		t.Errorf("misconfigured (-want +got):\n%s", diff)
+	}
+}
+
+const contractExample = `data: ./data
+database: ""
+redis: ""
+listen: 127.0.0.1:7420
+webhook_listen: ""
+
+model:
+  base_url: ${OPENAI_BASE_URL}
+  api_key: ${OPENAI_API_KEY}
+  name: gpt-5-mini
+  context_tokens: 32000
+
+adapters:
+  telegram: {type: telegram, token: ${TELEGRAM_BOT_TOKEN}, api_url: ""}
+  acme:     {type: slack, bot_token: ${SLACK_BOT_TOKEN}, app_token: ${SLACK_APP_TOKEN}, signing_secret: "", api_url: ""}
+  guild:    {type: discord, token: ${DISCORD_BOT_TOKEN}, api_url: ""}
+
+admit: pairing
+limits: {outgoing: platform}
+default_agents: [ada]
+
+agents:
+  ada: {name: Ada, persona: "You are Ada …", phases: two, dialect: tools}
+
+servers:
+  "guild:112233": {agents: [ada, max], wake: mention, circle: acme}
+
+spaces:
+  family:
+    name: Family
+    circle: home
+    agents: [ada]
+    wake: auto
+    relay: false
+    chats: ["telegram:-1001234", "acme:C0123456", "guild:998877"]
+`
+
+// GTS-13, GTS-37: global, agent, space; the most specific wins.
+func TestMostSpecificSettingWins(t *testing.T) {
+	c, _, err := loadText(t, `
+max_steps: 3
+cross_space: {origin_limit: 7}
+wait.timeout: 90s
+agents:
+  ada: {max_steps: 4, parallel: 1}
+  bob: {}
+spaces:
+  den: {agents: [ada, bob], max_steps: 5, budget: {per_cycle: 60k}}
+`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		agent, space string
+		want         int
+	}{{"", "", 3}, {"bob", "", 3}, {"ada", "", 4}, {"ada", "den", 5}, {"bob", "den", 5}} {
+		if got := c.SettingsFor(test.agent, test.space).MaxSteps; got != test.want {
+			t.Errorf("max_steps of %q in %q is %d, want %d", test.agent, test.space, got, test.want)
+		}
+	}
+	s := c.SettingsFor("ada", "den")
+	if s.CrossSpace.OriginLimit != 7 || s.CrossSpace.TargetLimit != 15 || s.Budget.PerCycle != 60_000 || s.Wait.Timeout.String() != "1m30s" || s.Parallel != 1 {
+		t.Errorf("settings of ada in den: %+v", s)
+	}
+}
+
+// DESIGN 9: without a file the environment switches the parts on.
+func TestEnvironmentAloneIsEnough(t *testing.T) {
+	c, _, err := loadText(t, "", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nTRESTLE_MODEL=small\nTELEGRAM_BOT_TOKEN=42:token\nTRESTLE_LISTEN=127.0.0.1:0\nTRESTLE_DATA=here\nTRESTLE_MAX_STEPS=2\nTRESTLE_AGENTS__MAX__PERSONA=You are Max.\nTRESTLE_FAULTS=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Model.Offline || c.Model.BaseURL != "http://127.0.0.1:9/v1" || c.Model.Name != "small" || c.Listen != "127.0.0.1:0" || filepath.Base(c.Data) != "here" {
+		t.Errorf("config is %+v", c)
+	}
+	if len(c.Adapters) != 1 || string(c.Adapters[0].Token) != "42:token" || len(c.Problems) != 0 {
+		t.Errorf("adapters %+v, problems %v", c.Adapters, c.Problems)
+	}
+	if c.Agents[0].ID != "max" || c.SettingsFor("max", "").MaxSteps != 2 {
+		t.Errorf("agents %+v", c.Agents)
+	}
+}
+
+func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
+	c, _, err := loadText(t, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Model.Offline || len(c.Agents) != 1 || len(c.Adapters) != 0 || len(c.Problems) != 0 {
+		t.Errorf("config is %+v", c)
+	}
+}
+
+// DESIGN 9: what is driven in tests is not stopped by caps nobody wrote.
+func TestOutgoingOffLiftsDefaultCapsOnly(t *testing.T) {
+	c, _, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.SettingsFor("ada", "").Budget
+	if got.PerDay != 0 || got.PerCycle != 0 || got.SpacePerDay != 0 || got.AgentPerDay != 5000 {
+		t.Errorf("budget is %+v", got)
+	}
+}

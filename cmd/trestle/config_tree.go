@@ -1,0 +1,233 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// origin says where a value was written, for errors and for `config show`.
+type origin struct {
+	file      string
+	line, col int    // from 1; zero outside files
+	env       string // name of the variable; empty in files
+}
+
+func (o origin) String() string {
+	switch {
+	case o.env != "":
+		return "env " + o.env
+	case o.file == "":
+		return "default"
+	case o.col == 0:
+		return fmt.Sprintf("%s:%d", o.file, o.line)
+	}
+	return fmt.Sprintf("%s:%d:%d", o.file, o.line, o.col)
+}
+
+type nodeKind int
+
+const (
+	nullNode nodeKind = iota
+	scalarNode
+	mapNode
+	listNode
+)
+
+// node is one value of a configuration, freed of YAML: text stays the text that
+// was written, so that the id -1001 is not a number and on is not a boolean.
+type node struct {
+	kind    nodeKind
+	origin  origin
+	text    string // of a scalar, expanded
+	missing string // why the text could not be expanded; empty when it could
+	entries []entry
+	items   []*node
+}
+
+// entry is one key of a mapping, in the order of the file.
+type entry struct {
+	key    string
+	origin origin // of the key
+	value  *node
+}
+
+// get returns the value under a key, or nil.
+func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.entries {
+		if e.key == key {
+			return e.value
+		}
+	}
+	return nil
+}
+
+// put sets the value at a path of keys, making mappings on the way.
+func (n *node) put(path []string, value *node) {
+	for i := range n.entries {
+		if n.entries[i].key != path[0] {
+			continue
+		}
+		if len(path) == 1 {
+			n.entries[i].value = value
+			return
+		}
+		if n.entries[i].value.kind != mapNode {
+			n.entries[i].value = &node{kind: mapNode, origin: value.origin}
+		}
+		n.entries[i].value.put(path[1:], value)
+		return
+	}
+	if len(path) > 1 {
+		below := &node{kind: mapNode, origin: value.origin}
+		below.put(path[1:], value)
+		value = below
+	}
+	n.entries = append(n.entries, entry{path[0], value.origin, value})
+}
+
+// parseTree reads the text of a configuration file. References such as ${NAME}
+// are expanded in string scalars after parsing, by x.
+func parseTree(file, text string, x expander) (*node, []fault) {
+	parsed, err := parser.ParseBytes([]byte(shield(text)), 0)
+	if err != nil {
+		return nil, []fault{syntaxFault(file, err)}
+	}
+	g := grower{file: file, expand: x, anchors: map[string]*node{}}
+	root := &node{kind: mapNode, origin: origin{file: file, line: 1, col: 1}}
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		body := g.grow(doc.Body)
+		switch body.kind {
+		case mapNode:
+			if len(root.entries) > 0 {
+				g.faults = append(g.faults, fault{at: body.origin, what: "the file holds a second document", todo: "remove the line `---` and what repeats"})
+				continue
+			}
+			root.entries = body.entries
+		case nullNode: // a file of comments
+		case scalarNode, listNode:
+			g.faults = append(g.faults, fault{at: body.origin, what: "the file is not a mapping of keys to values", todo: "begin with a key, such as `data: ./data`"})
+		}
+	}
+	return root, g.faults
+}
+
+// grower turns a syntax tree into nodes.
+type grower struct {
+	file    string
+	expand  expander
+	anchors map[string]*node
+	faults  []fault
+}
+
+func (g *grower) at(n ast.Node) origin {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		n = m.Values[0].Key // the token of a block mapping is its first colon
+	}
+	tk := n.GetToken()
+	if tk == nil || tk.Position == nil {
+		return origin{file: g.file, line: 1, col: 1}
+	}
+	return origin{file: g.file, line: tk.Position.Line, col: tk.Position.Column}
+}
+
+func (g *grower) grow(n ast.Node) *node {
+	at := g.at(n)
+	switch n := n.(type) {
+	case *ast.NullNode:
+		return &node{kind: nullNode, origin: at}
+	case *ast.MappingNode:
+		return g.mapping(at, n.Values)
+	case *ast.MappingValueNode:
+		return g.mapping(at, []*ast.MappingValueNode{n})
+	case *ast.SequenceNode:
+		list := &node{kind: listNode, origin: at}
+		for _, v := range n.Values {
+			list.items = append(list.items, g.grow(v))
+		}
+		return list
+	case *ast.AnchorNode:
+		grown := g.grow(n.Value)
+		g.anchors[n.Name.GetToken().Value] = grown
+		return grown
+	case *ast.AliasNode:
+		return g.alias(at, n)
+	case *ast.TagNode:
+		return g.grow(n.Value)
+	case *ast.LiteralNode:
+		return g.scalar(at, n.Value.Value)
+	case *ast.StringNode:
+		return g.scalar(at, n.Value)
+	default: // numbers, booleans and infinities keep their text
+		return &node{kind: scalarNode, origin: at, text: unshield(n.GetToken().Value)}
+	}
+}
+
+func (g *grower) scalar(at origin, text string) *node {
+	expanded, missing := g.expand.expand(unshield(text))
+	return &node{kind: scalarNode, origin: at, text: expanded, missing: missing}
+}
+
+func (g *grower) alias(at origin, n *ast.AliasNode) *node {
+	name := n.Value.GetToken().Value
+	if known, ok := g.anchors[name]; ok {
+		return known
+	}
+	g.faults = append(g.faults, fault{at: at, what: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), todo: "name an anchor that stands above"})
+	return &node{kind: nullNode, origin: at}
+}
+
+func (g *grower) mapping(at origin, values []*ast.MappingValueNode) *node {
+	m := &node{kind: mapNode, origin: at}
+	for _, v := range values {
+		if v.Key.IsMergeKey() {
+			g.merge(m, g.grow(v.Value))
+			continue
+		}
+		key := unshield(v.Key.GetToken().Value)
+		m.entries = append(m.entries, entry{key, g.at(v.Key), g.grow(v.Value)})
+	}
+	return m
+}
+
+// merge adds the entries of a mapping that m does not have itself.
+func (g *grower) merge(m, from *node) {
+	for _, e := range from.entries {
+		if m.get(e.key) == nil {
+			m.entries = append(m.entries, e)
+		}
+	}
+}
+
+// The references of a file are shielded while it is parsed: in a flow mapping
+// the braces of ${NAME} would end the mapping, and a default may hold anything.
+// Each ASCII character of a reference moves into a private plane and back.
+const shieldPlane = 0xF0000
+
+func shield(text string) string {
+	return reference.ReplaceAllStringFunc(text, func(ref string) string {
+		return strings.Map(func(r rune) rune {
+			if r < 0x80 {
+				return r + shieldPlane
+			}
+			return r
+		}, ref)
+	})
+}
+
+func unshield(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= shieldPlane && r < shieldPlane+0x80 {
+			return r - shieldPlane
+		}
+		return r
+	}, text)
+}

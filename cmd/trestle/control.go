@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The control socket stands in the data folder with mode 0600: whoever may open
+// it owns the data. It speaks small JSON:
+//
+//	POST /pair      {"code","circle"}         → {"account","chat","user","name"}
+//	POST /chat/say  {"space","text"}          → {}
+//	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
+//	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
+//	GET  /health, GET /events                 → as on listen
+//
+// A refusal is {"error","do","exit"} with a status of 400 or more.
+type refusal struct {
+	Error string   `json:"error"`
+	Do    string   `json:"do,omitempty"`
+	Exit  exitCode `json:"exit"`
+}
+
+type pairRequest struct {
+	Code   string `json:"code"`
+	Circle string `json:"circle,omitempty"`
+}
+
+type sayRequest struct {
+	Space string `json:"space"`
+	Text  string `json:"text"`
+}
+
+type quietRequest struct {
+	Space string `json:"space"`
+	Mark  string `json:"mark"`
+}
+
+// heardLine is one thing seen in a room, as it travels over the socket.
+type heardLine struct {
+	Kind string `json:"kind"` // posted, said, edited, deleted, reacted, typing, skipped, quiet
+	Who  string `json:"who,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// control serves the socket until ctx is done. Without it the process runs all
+// the same; commands that need it then say so.
+func (s *process) control(ctx context.Context) error {
+	path := s.socket()
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("control socket not available", "error", err)
+		return nil
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		s.log.Warn("control socket not available", "error", err)
+		return nil
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	return serveHTTP(ctx, ln, s.controlHandler(), time.Second)
+}
+
+func (s *process) controlHandler() http.Handler {
+	page := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", page.showHealth)
+	mux.HandleFunc("GET /events", page.streamEvents)
+	mux.HandleFunc("POST /pair", s.servePair)
+	mux.HandleFunc("POST /chat/say", s.serveSay)
+	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
+	mux.HandleFunc("GET /chat", s.serveChat)
+	return mux
+}
+
+func (s *process) servePair(rw http.ResponseWriter, r *http.Request) {
+	var q pairRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	admitted, err := s.pair(r.Context(), q)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, admitted)
+}
+
+// admittedPerson is the answer of a pairing.
+type admittedPerson struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
+	User    string `json:"user"`
+	Name    string `json:"name,omitempty"`
+	Circle  string `json:"circle,omitempty"`
+}
+
+// pair lets in the person with a code.
+func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
+	desk := activity.Approver{
+		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
+		Room: activity.Room{Agents: p.running(p.config.DefaultAgents), Wake: p.config.SettingsFor("", "").Wake},
+	}
+	a, err := desk.Approve(ctx, q.Code, spaces.CircleID(q.Circle), time.Now())
+	switch {
+	case errors.Is(err, activity.ErrNoPairing):
+		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, todo: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
+	case errors.Is(err, activity.ErrDeskLocked):
+		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, todo: "try again in an hour", code: exitTryAgain}
+	case err != nil:
+		return admittedPerson{}, err
+	}
+	return admittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle)}, nil
+}
+
+func (s *process) serveSay(rw http.ResponseWriter, r *http.Request) {
+	var q sayRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	room, err := s.findRoom(q.Space)
+	if err == nil {
+		_, err = s.rooms.Say(r.Context(), you, local.Line{Chat: room.Key, Text: q.Text})
+	}
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, struct{}{})
+}
+
+// quietThread marks a sign of typing that means: nothing is under way. It takes
+// this way because it must come behind everything that was said in the room.
+const quietThread = "quiet:"
+
+func (s *process) serveQuiet(rw http.ResponseWriter, r *http.Request) {
+	var q quietRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	room, err := s.findRoom(q.Space)
+	if err == nil {
+		err = s.quiet(r.Context())
+	}
+	if err == nil {
+		err = s.rooms.Typing(r.Context(), room.Key, quietThread+q.Mark)
+	}
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, struct{}{})
+}
+
+// serveChat seats the caller in a room for as long as it listens.
+func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
+	place, err := s.enter(r.Context(), r.URL.Query().Get("space"))
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), closeGrace)
+		defer cancel()
+		if err := place.Leave(last); err != nil {
+			s.log.Warn("room not left", "space", place.room.Key, "error", err)
+		}
+	}()
+	out := startStream(rw)
+	for n := int64(1); ; n++ {
+		shown, err := place.Next(r.Context())
+		if err != nil || out.send(n, place.line(shown)) != nil {
+			return
+		}
+	}
+}
+
+func readJSON(rw http.ResponseWriter, r *http.Request, into any) bool {
+	body := http.MaxBytesReader(rw, r.Body, 1<<20)
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		refuse(rw, &failure{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
+		return false
+	}
+	return true
+}
+
+func refuse(rw http.ResponseWriter, err error) {
+	answer := refusal{Error: err.Error(), Exit: exitFailed}
+	if f, ok := errors.AsType[*failure](err); ok {
+		answer = refusal{Error: f.what, Do: f.todo, Exit: f.code}
+	}
+	writeJSON(rw, http.StatusBadRequest, answer)
+}
+
+// controller calls the socket of a running process.
+type controller struct {
+	client *http.Client
+	socket string
+}
+
+// dial returns a controller of the process that serves the data folder, or
+// false when none does.
+func dial(ctx context.Context, socket string) (*controller, bool) {
+	var d net.Dialer
+	probe, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, false
+	}
+	_ = probe.Close() // it only had to be opened
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return d.DialContext(ctx, "unix", socket)
+	}}
+	return &controller{&http.Client{Transport: transport}, socket}, true
+}
+
+// post sends q and reads the answer into a.
+func (c *controller) post(ctx context.Context, path string, q, a any) error {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://trestle"+path, strings.NewReader(string(body)))
+	if err != nil {
+		return err
+	}
+	return c.do(r, func(body io.Reader) error { return json.NewDecoder(body).Decode(a) })
+}
+
+// get reads what stands at a path.
+func (c *controller) get(ctx context.Context, path string, read func(io.Reader) error) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://trestle"+path, nil)
+	if err != nil {
+		return err
+	}
+	return c.do(r, read)
+}
+
+func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
+	resp, err := c.client.Do(r)
+	if err != nil {
+		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, todo: "see its log", code: exitTryAgain}
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 400 || r.URL.Path == "/health" {
+		return read(resp.Body)
+	}
+	var no refusal
+	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {
+		return &failure{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
+	}
+	return &failure{what: no.Error, where: r.URL.Path, todo: no.Do, code: max(no.Exit, exitFailed)}
+}

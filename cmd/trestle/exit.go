@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// exitCode is what the process tells its caller.
+type exitCode int
+
+// The exit codes (ECOSYSTEM 3.1).
+const (
+	exitDone        exitCode = 0
+	exitFailed      exitCode = 1 // failed, or findings
+	exitUsage       exitCode = 2
+	exitTryAgain    exitCode = 75 // somebody else holds what is needed
+	exitConfig      exitCode = 78
+	exitInterrupted exitCode = 130
+)
+
+// String returns the number.
+func (c exitCode) String() string { return strconv.Itoa(int(c)) }
+
+// failure is an error for people: what went wrong, where, and what to do.
+type failure struct {
+	what  string
+	where string
+	todo  string
+	code  exitCode
+}
+
+// Error returns what went wrong and where, in one line.
+func (f *failure) Error() string {
+	if f.where == "" {
+		return f.what
+	}
+	return f.what + ": " + f.where
+}
+
+// report writes err for people and returns the exit code it asks for.
+func report(w io.Writer, err error) exitCode {
+	if err == nil {
+		return exitDone
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		fmt.Fprintf(w, "trestle: %s\n", f.what)
+		if f.where != "" {
+			fmt.Fprintf(w, "  where: %s\n", f.where)
+		}
+		if f.todo != "" {
+			fmt.Fprintf(w, "  do:    %s\n", f.todo)
+		}
+		return f.code
+	}
+	if invalid, ok := errors.AsType[*invalidConfig](err); ok {
+		writeFaults(w, invalid.text, invalid.faults)
+		return exitConfig
+	}
+	fmt.Fprintf(w, "trestle: %v\n", err)
+	return exitFailed
+}
+
+// writeFaults writes what is wrong with a configuration, each with its line.
+func writeFaults(w io.Writer, text string, faults []fault) {
+	for _, f := range faults {
+		fmt.Fprint(w, f.render(text))
+	}
+}

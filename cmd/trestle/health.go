@@ -1,0 +1,89 @@
+package main
+
+import (
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+)
+
+// heardWithin is how lately a platform must have been heard to be healthy
+// (ECOSYSTEM 1, rule 4).
+const heardWithin = 90 * time.Second
+
+// health is the answer of GET /health.
+type health struct {
+	Status      string      `json:"status"` // starting, healthy, degraded
+	CoreReady   bool        `json:"core_ready"`
+	TrustPassed bool        `json:"trust_passed"`
+	Version     string      `json:"version"`
+	StartedAt   time.Time   `json:"started_at"`
+	Listen      string      `json:"listen,omitempty"`
+	Extensions  []extension `json:"extensions"`
+}
+
+// extension is one part that may fail alone.
+type extension struct {
+	Name    string     `json:"name"`
+	Kind    string     `json:"kind"` // adapter, model, entry
+	State   string     `json:"state"`
+	Healthy bool       `json:"healthy"`
+	Since   *time.Time `json:"since,omitempty"`
+	Heard   *time.Time `json:"heard,omitempty"`
+	Handle  string     `json:"handle,omitempty"`
+	Reason  string     `json:"reason,omitempty"`
+}
+
+// summarise fills in the status: starting until the start is over, degraded
+// when any extension is not healthy.
+func (h *health) summarise(started bool) {
+	h.Status = "healthy"
+	for _, x := range h.Extensions {
+		if !x.Healthy {
+			h.Status = "degraded"
+		}
+	}
+	if !started {
+		h.Status = "starting"
+	}
+}
+
+// lineExtension says how an account stands. It is healthy when it was heard
+// lately, whatever it believes of itself.
+func lineExtension(s activity.Status, now time.Time) extension {
+	x := extension{
+		Name: s.Name, Kind: "adapter", State: string(s.State), Handle: s.Handle, Reason: s.Reason,
+		Since: stamp(s.Since), Heard: stamp(s.Heard),
+		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin,
+	}
+	if s.Paused != "" {
+		x.Healthy, x.Reason = false, s.Paused
+	}
+	return x
+}
+
+// problemExtensions lists the entries that cannot run as they are written.
+func problemExtensions(c *Config) []extension {
+	var all []extension
+	for _, p := range c.Problems {
+		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.Error()})
+	}
+	return all
+}
+
+func modelExtension(m ModelConfig, failure string) extension {
+	switch {
+	case failure != "":
+		return extension{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}
+	case m.Offline:
+		return extension{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
+	}
+	return extension{Name: "model", Kind: "model", State: "configured", Healthy: true}
+}
+
+// stamp returns a time for JSON, or nil for none.
+func stamp(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UTC())
+}

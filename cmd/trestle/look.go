@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// look opens the record for reading, beside a running process or without one,
+// and hands it to see.
+func (p *program) look(ctx context.Context, see func(c *Config, r console.Record) error) (err error) {
+	config, _, err := loadConfig(p.loading())
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return &failure{what: "there is no record here yet", where: config.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
+	}
+	store, err := sqlite.Look(ctx, config.Data)
+	if err != nil {
+		return &failure{what: err.Error(), where: config.Data, todo: "see that the folder can be read, and that this trestle is as new as its record", code: exitFailed}
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return see(config, store)
+}
+
+// table writes rows in aligned columns.
+func table(w io.Writer, rows [][]string) {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+	}
+	_ = t.Flush() // w tells its own story when the answer is written
+}
+
+// when writes a moment as ISO time; a dash for none.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// dash stands for an empty cell.
+func dash(text string) string { return cmp.Or(text, "-") }
+
+// sinceFlag reads how far back a list goes.
+func sinceFlag(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	d, err := parseSpan(text)
+	if err != nil || d < 0 {
+		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", todo: "write 90s, 5m, 2h or 7d", code: exitUsage}
+	}
+	return time.Now().Add(-d), nil
+}
+
+// unknown turns the record's "no such thing" into a failure for people.
+func unknown(err error, what, where, todo string) error {
+	if errors.Is(err, console.ErrUnknown) {
+		return &failure{what: what, where: where, todo: todo, code: exitFailed}
+	}
+	return err
+}

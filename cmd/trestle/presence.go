@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// presence shows on every chat of a space that an agent is at it. Signs that
+// come faster than platforms take them are dropped.
+type presence struct {
+	parts *parts
+	signs chan sign
+}
+
+type sign struct {
+	space  spaces.SpaceID
+	thread spaces.ThreadID
+}
+
+// newPresence returns a presence over the lines of p; it shows nothing before Run.
+func newPresence(p *parts) *presence {
+	p.presence = &presence{p, make(chan sign, 256)}
+	return p.presence
+}
+
+// Active notes that an agent is at it in a thread. It never blocks.
+func (t *presence) Active(space spaces.SpaceID, thread spaces.ThreadID) {
+	select {
+	case t.signs <- sign{space, thread}:
+	default: // a missing sign concerns nobody
+	}
+}
+
+// Run shows the signs until ctx is done.
+func (t *presence) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case s := <-t.signs:
+			t.show(ctx, s)
+		}
+	}
+}
+
+func (t *presence) show(ctx context.Context, s sign) {
+	chats, err := t.parts.mapping.External(ctx, s.space)
+	if err != nil {
+		t.parts.log.Debug("chats of a space not readable", "space", s.space, "error", err)
+		return
+	}
+	for _, c := range chats {
+		for _, l := range t.parts.lines {
+			if out := l.Egress(); out != nil && l.Status().Account == c.Account {
+				out.Typing(ctx, c.Chat, s.thread)
+			}
+		}
+	}
+}
+
+// newNonce mints the secret word of one cycle's acts.
+func newNonce() string { return rand.Text()[:10] }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// program is one invocation: its streams, its environment and its global flags.
+type program struct {
+	in      io.Reader
+	out     io.Writer
+	errs    io.Writer
+	folder  string // paths start here; empty is the working folder
+	lookup  func(string) (string, bool)
+	environ []string
+
+	configPath string
+	dataPath   string
+	output     string
+	verbose    bool
+	quiet      bool
+}
+
+// silent is an error that has been reported already.
+type silent struct{ code exitCode }
+
+// Error names the exit code, for whoever prints it by mistake.
+func (s *silent) Error() string { return "exit " + s.code.String() }
+
+// run carries out a command line and returns its exit code.
+func (p *program) run(ctx context.Context, args []string) exitCode {
+	root := p.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if s, ok := errors.AsType[*silent](err); ok {
+		return s.code
+	}
+	return report(p.errs, err)
+}
+
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "trestle",
+		Short:         "LLM agents that live in chats",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: refuseUnknown,
+		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c) },
+	}
+	root.SetOut(p.out)
+	root.SetErr(p.errs)
+	root.SetIn(p.in)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
+	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
+	flags.StringVarP(&p.output, "output", "o", "text", "how to answer: text, json or jsonl")
+	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
+	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		switch p.output {
+		case "text", "json", "jsonl":
+			return nil
+		}
+		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
+	}
+	root.AddCommand(runCommand(p), chatCommand(p), statusCommand(p), spacesCommand(p), runsCommand(p), explainCommand(p),
+		hudCommand(p), eventsCommand(p), backupCommand(p), pairCommand(p), configCommand(p), fakeCommand(p), versionCommand(p))
+	for _, c := range root.Commands() {
+		wantUsage(c)
+	}
+	return root
+}
+
+// wantUsage makes wrong arguments of a command, and of those below it, a
+// failure of usage.
+func wantUsage(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+			}
+			return nil
+		}
+	}
+	for _, below := range c.Commands() {
+		wantUsage(below)
+	}
+}
+
+func needsSubcommand(c *cobra.Command, _ []string) error {
+	return &failure{what: "the command needs another word", where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+}
+
+func refuseUnknown(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	todo := "see trestle --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		todo = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	return &failure{what: fmt.Sprintf("there is no command %q", args[0]), where: "trestle", todo: todo, code: exitUsage}
+}
+
+// alone is `trestle` without a command: status where there is something to
+// say, else how to begin.
+func (p *program) alone(c *cobra.Command) error {
+	config, _, err := loadConfig(p.loading())
+	if err == nil {
+		if _, err := os.Stat(config.Data); err == nil {
+			return p.status(c.Context())
+		}
+	}
+	fmt.Fprint(p.out, "Trestle: LLM agents that live in chats.\n\n"+
+		"  trestle run      start; talk in this terminal, or serve what the environment or trestle.yaml names\n"+
+		"  trestle --help   every command\n")
+	return nil
+}
+
+func (p *program) loading() loading {
+	return loading{path: p.configPath, data: p.dataPath, folder: p.folder, lookup: p.lookup, environ: p.environ}
+}
+
+// answer writes the answer of a command: text by print, or v as JSON.
+func (p *program) answer(v any, print func(io.Writer)) error {
+	switch p.output {
+	case "json":
+		e := json.NewEncoder(p.out)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	case "jsonl":
+		return json.NewEncoder(p.out).Encode(v)
+	}
+	print(p.out)
+	return nil
+}
+
+// logger returns the log of a long-lived command, on stderr, with every
+// credential of the configuration scrubbed.
+func (p *program) logger(c *Config, level slog.Level) *slog.Logger {
+	switch {
+	case p.verbose:
+		level = slog.LevelDebug
+	case p.quiet:
+		level = slog.LevelWarn
+	}
+	return slog.New(slog.NewTextHandler(p.scrubbed(c), &slog.HandlerOptions{Level: level}))
+}
+
+func (p *program) scrubbed(c *Config) io.Writer {
+	return &scrubber{to: p.errs, secrets: c.Secrets()}
+}
+
+// scrubber writes text on without the credentials it knows. What is written in
+// one call is looked at as one text.
+type scrubber struct {
+	to      io.Writer
+	secrets []adapters.Secret
+}
+
+// Write writes text to the end of the chain and reports all of it as written.
+func (s *scrubber) Write(text []byte) (int, error) {
+	clean := string(text)
+	for _, secret := range s.secrets {
+		clean = secret.Scrub(clean)
+	}
+	if _, err := io.WriteString(s.to, clean); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// inputKind says what stands at stdin.
+type inputKind int
+
+const (
+	inputNone     inputKind = iota // nothing that anybody writes to
+	inputTerminal                  // a person
+	inputLines                     // a pipe or a file
+)
+
+// input tells what stands at stdin. Anything that is no file of the system, as
+// in tests, holds lines.
+func (p *program) input() inputKind {
+	file, ok := p.in.(*os.File)
+	if !ok {
+		return inputLines
+	}
+	if term.IsTerminal(int(file.Fd())) {
+		return inputTerminal
+	}
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice != 0 || info.Mode().IsDir() {
+		return inputNone
+	}
+	return inputLines
+}
+
+func (p *program) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.folder, path)
+}

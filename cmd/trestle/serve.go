@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The times of a start and a stop.
+const (
+	stopGrace  = 10 * time.Second // for work in hand, after a signal
+	firstJoin  = 10 * time.Second // for an adapter to connect before the start goes on without it
+	closeGrace = 5 * time.Second  // for the record to be closed
+)
+
+// errGate is why nothing beyond the core was started.
+var errGate = errors.New("the trust gate was not passed")
+
+// A process serves a configuration: it boots, runs and stops everything.
+type process struct {
+	*parts
+	boot *Bootstrap
+	// platforms is false for a terminal that must not disturb them.
+	platforms bool
+	listenAt  string // where health is served; empty when it is not
+	// ready is closed when everything that can run does.
+	ready chan struct{}
+}
+
+// newProcess prepares a process; nothing is opened.
+func newProcess(c *Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
+	return &process{
+		parts: &parts{config: c, log: log, bus: new(inproc.Bus), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}, named: map[spaces.SpaceID][]spaces.AgentID{}},
+		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
+	}
+}
+
+// run boots and serves until ctx is done or beside returns; beside runs next to
+// the rest once the core is ready and may be nil.
+func (s *process) run(ctx context.Context, beside func(context.Context) error) (err error) {
+	s.boot.Phase("Phase 1 (core)")
+	if err := s.boot.Stage("config_load", s.loaded); err != nil {
+		return err
+	}
+	if err := s.boot.Stage("database_init", func() error { return s.openStore(ctx) }); err != nil {
+		return storeFailure(err, s.config.Data)
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+		err = errors.Join(err, s.store.Close(last))
+	}()
+	if err := s.core(ctx); err != nil {
+		return err
+	}
+	return s.serve(ctx, beside)
+}
+
+// loaded says what the configuration names that cannot run. The file was read
+// before: this stage stands for it in the report.
+func (s *process) loaded() error {
+	for _, p := range s.config.Problems {
+		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.Error())
+	}
+	return nil
+}
+
+func (s *process) openStore(ctx context.Context) error {
+	settings := s.config.SettingsFor("", "")
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config.Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle})
+	if err != nil {
+		return err
+	}
+	s.store = store
+	s.border = border{store.Border(), s.ringLines}
+	s.mapping = activity.NewSpaceMapping(s.border, s.border)
+	return nil
+}
+
+// storeFailure says what people can do about a record that does not open.
+func storeFailure(err error, data string) error {
+	if _, locked := errors.AsType[*sqlite.LockedError](err); locked {
+		return &failure{what: err.Error(), where: data, todo: "stop the other process, or use --data for another folder", code: exitTryAgain}
+	}
+	return &failure{what: err.Error(), where: data, todo: "see that the folder can be written and is on a disk of this machine", code: exitConfig}
+}
+
+// core is the rest of phase 1: everything that needs no network.
+func (s *process) core(ctx context.Context) error {
+	err := s.boot.Stage("schema_migration", func() error {
+		_, _, err := s.store.Shell().NextTimer(ctx) // the schema answers
+		return err
+	})
+	if err != nil {
+		return storeFailure(err, s.config.Data)
+	}
+	if err := s.boot.Stage("seed_system_data", func() error { return s.seed(ctx) }); err != nil {
+		return storeFailure(err, s.config.Data)
+	}
+	s.boot.Core()
+	return nil
+}
+
+// serve passes the gate, starts what may fail alone, and runs it all.
+func (s *process) serve(ctx context.Context, beside func(context.Context) error) error {
+	trusted := s.boot.Stage("trust_gate", s.gate) == nil
+	s.shell = s.newShell()
+	s.makeLines(trusted)
+	g, ctx := errgroup.WithContext(ctx)
+	if err := s.listen(ctx, g); err != nil {
+		return err
+	}
+	g.Go(func() error { return s.control(ctx) })
+	if !trusted {
+		s.boot.Phase("Trust Gate failed: only the core runs")
+		s.boot.Ready()
+		g.Go(func() error { <-ctx.Done(); return nil })
+		return s.wait(ctx, g)
+	}
+	s.boot.Phase("Trust Gate passed")
+	s.boot.Trust()
+	s.boot.Phase("Phase 2 (extensions)")
+	s.extend(ctx, g)
+	if beside != nil {
+		g.Go(func() error {
+			if err := beside(ctx); err != nil {
+				return err
+			}
+			return errOver
+		})
+	}
+	return s.wait(ctx, g)
+}
+
+// errOver ends a process whose terminal has nothing more to say.
+var errOver = errors.New("the terminal is done")
+
+// gate checks everything the network must not be used without (PRD-5.3-3).
+func (s *process) gate() error {
+	for _, a := range s.config.Agents {
+		if !a.Misconfigured {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: no agent can run as it is configured", errGate)
+}
+
+// makeLines prepares a line for the terminal and for each account.
+func (s *process) makeLines(trusted bool) {
+	s.lines = append(s.lines, s.newLine(localName, s.rooms, s.joinLocal))
+	if !s.platforms || !trusted {
+		return
+	}
+	for _, a := range s.config.Adapters {
+		if a.Misconfigured {
+			continue
+		}
+		ad, err := s.newAdapter(a)
+		if err != nil {
+			s.config.Problems = append(s.config.Problems, Problem{"adapters." + a.Name, fault{what: err.Error()}})
+			continue
+		}
+		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a, ad)))
+	}
+}
+
+// extend starts what may fail one by one. Adapters are waited for side by side,
+// and for a bounded time.
+func (s *process) extend(ctx context.Context, g *errgroup.Group) {
+	_ = s.boot.Stage("model", func() error { // the report has the error
+		switch {
+		case s.modelFailure != "":
+			return errors.New(s.modelFailure)
+		case s.config.Model.Offline:
+			return errSkipped
+		}
+		return nil
+	})
+	_ = s.boot.Stage("scheduler_init", func() error {
+		g.Go(func() error { return s.shell.Run(ctx) })
+		g.Go(func() error { return s.presence.Run(ctx) })
+		return nil
+	})
+	g.Go(func() error {
+		joins := errgroup.Group{}
+		for _, l := range s.lines {
+			g.Go(func() error { return l.Run(ctx) })
+			joins.Go(func() error {
+				return s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) })
+			})
+		}
+		_ = joins.Wait() // the report has the errors; the lines go on trying
+		_ = s.boot.Stage("ready", func() error { return nil })
+		s.boot.Ready()
+		close(s.ready)
+		return nil
+	})
+}
+
+// firstOutcome waits until the account has connected, or says why it has not.
+func (l *line) firstOutcome(ctx context.Context) error {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(firstJoin)
+	for {
+		select {
+		case <-l.joined:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-late:
+			return errors.New("not connected yet; trying on")
+		case <-look.C:
+			if st := l.Status(); st.State != activity.LineConnected && st.Reason != "" {
+				return errors.New(st.Reason)
+			}
+		}
+	}
+}
+
+// wait ends with the group, and at the latest a grace after ctx.
+func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
+	ended := make(chan error, 1)
+	go func() { ended <- g.Wait() }()
+	select {
+	case err := <-ended:
+		return over(err)
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return over(err)
+	case <-time.After(stopGrace):
+		return &failure{what: "work in hand did not end in time", where: "stop", todo: "nothing is lost: the next start goes on with it", code: exitFailed}
+	}
+}
+
+func over(err error) error {
+	if errors.Is(err, errOver) {
+		return nil
+	}
+	return err
+}
+
+// listen serves health and live events.
+func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
+	if s.config.Listen == "" || !s.platforms {
+		return nil
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Listen)
+	if err != nil {
+		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config.Listen, todo: "stop what uses it, or set listen to another port", code: exitConfig}
+	}
+	s.listenAt = ln.Addr().String()
+	w := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
+	g.Go(func() error { return serveHTTP(ctx, ln, w.handler(), time.Second) })
+	return nil
+}
+
+// health says how everything stands now.
+func (s *process) health() health {
+	r := s.boot.Report()
+	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
+	now := time.Now()
+	h.Extensions = append(h.Extensions, modelExtension(s.config.Model, s.modelFailure))
+	for _, l := range s.lines {
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
+	}
+	h.Extensions = append(h.Extensions, problemExtensions(s.config)...)
+	h.summarise(r.ReadyAt != nil)
+	return h
+}
+
+// socketName is the control socket within the data folder.
+const socketName = "trestle.sock"
+
+func (s *process) socket() string { return filepath.Join(s.config.Data, socketName) }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Settings are the knobs of one agent in one space, each resolved: the space's
+// word before the agent's before the file's before the default. The keys, the
+// defaults and what each means stand in settings_keys.go.
+type Settings struct {
+	Phases   string // two, one
+	Dialect  string // tools, tags
+	OnStale  string // reconsider, send
+	Wake     spaces.WakePolicy
+	Focus    string
+	Priority int
+
+	MaxSteps        int
+	MaxOutputTokens int
+	MaxSpaceActions int
+	Parallel        int
+	ContextTokens   int
+	RecallTokens    int
+	HighWater       float64
+	LowWater        float64
+	Guard           float64
+	CacheTTL        time.Duration
+	Expires         time.Duration
+	OnUnknown       spaces.OnUnknown
+
+	Consciousness struct {
+		MaxTokens, MinRecentCycles          int
+		FullCycles, SingleCycles, GroupSize int
+	}
+	Chat struct{ KeepRecent, SummariseAbove int }
+
+	Spans struct {
+		Limit         int
+		IncludeActive bool
+		Idle          time.Duration
+	}
+	Threads    struct{ Keep, Partial, Summary float64 }
+	Levels     struct{ Start, Max int }
+	CrossSpace struct{ OriginLimit, TargetLimit, LongOriginLimit, LongTargetLimit int }
+	Compact    struct{ AfterTurns, Keep, SummaryTokens int }
+	Relevance  struct{ Snippet int }
+	Read       struct{ Limit int }
+	Wait       struct{ Timeout time.Duration }
+	Memory     struct{ MaxChars int }
+	Prompts    struct{ MemoryFramework, ToolContract, AntiPatterns, Capabilities, Onboarding int }
+
+	// Budget holds tokens; 0 is no limit.
+	Budget struct{ AgentPerDay, SpacePerDay, PerDay, PerCycle, PerRoot int }
+	// Retention is how long full model requests are kept; 0 is for ever.
+	Retention struct{ Frames time.Duration }
+}
+
+// layer holds what one place of the configuration says about settings, by key.
+type layer map[string]setting
+
+// setting is one value as it was written.
+type setting struct {
+	text string
+	at   origin
+}
+
+// resolve returns the settings that layers give, the most specific last. The
+// values have been checked when they were read.
+func resolve(layers ...layer) Settings {
+	var s Settings
+	for _, k := range settingKeys {
+		k.mustSet(&s, k.fallback)
+		for _, l := range layers {
+			if v, ok := l[k.name]; ok {
+				k.mustSet(&s, v.text)
+			}
+		}
+	}
+	return s
+}
+
+// winner returns the most specific value of a key and where it was written.
+func winner(k settingKey, layers ...layer) setting {
+	found := setting{text: k.fallback}
+	for _, l := range layers {
+		if v, ok := l[k.name]; ok {
+			found = v
+		}
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+package main
+
+import "time"
+
+// settingKeys are all settings with their defaults (REQUIREMENTS 8), in the
+// order `config show --all` lists them. Every key may stand at the top of the
+// file, in an agent and in a space.
+var settingKeys = []settingKey{
+	{"phases", "two", "think and act in two model calls, or in one", words(func(s *Settings) *string { return &s.Phases }, "two", "one")},
+	{"dialect", "tools", "how the model asks for acts", words(func(s *Settings) *string { return &s.Dialect }, "tools", "tags")},
+	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies", wakePolicy},
+	{"on_stale", "reconsider", "what to do with words that others have overtaken", words(func(s *Settings) *string { return &s.OnStale }, "reconsider", "send")},
+	{"focus", "normal", "how much of a space is shown when it is not the active one", words(func(s *Settings) *string { return &s.Focus }, "low", "normal", "high")},
+	{"render_priority", "5", "weight of a space among others, 1 to 10", whole(func(s *Settings) *int { return &s.Priority }, 1)},
+
+	{"max_steps", "12", "model calls in one engagement", whole(func(s *Settings) *int { return &s.MaxSteps }, 1)},
+	{"max_space_actions", "1", "space acts in one step", whole(func(s *Settings) *int { return &s.MaxSpaceActions }, 1)},
+	{"max_output_tokens", "2000", "tokens the model may answer with", tokens(func(s *Settings) *int { return &s.MaxOutputTokens }, 16)},
+	{"context_tokens", "32000", "tokens of the model's window that are used", tokens(func(s *Settings) *int { return &s.ContextTokens }, 1024)},
+	{"recall_tokens", "1500", "tokens of recalled lines in one frame", tokens(func(s *Settings) *int { return &s.RecallTokens }, 0)},
+	{"parallel", "8", "cycles of one mind at a time", whole(func(s *Settings) *int { return &s.Parallel }, 1)},
+
+	{"budget.per_cycle", "400000", "tokens one cycle may use; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerCycle }, 0)},
+	{"budget.per_root", "0", "tokens that may be used because of one message; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerRoot }, 0)},
+	{"budget.agent_per_day", "50000000", "tokens one agent may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.AgentPerDay }, 0)},
+	{"budget.space_per_day", "50000000", "tokens one space may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SpacePerDay }, 0)},
+	{"budget.per_day", "50000000", "tokens everything together may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerDay }, 0)},
+
+	{"consciousness.max_tokens", "100000", "tokens of the inner log before it is compacted", tokens(func(s *Settings) *int { return &s.Consciousness.MaxTokens }, 1000)},
+	{"consciousness.min_recent_cycles", "10", "newest cycles kept verbatim as long as the budget allows", whole(func(s *Settings) *int { return &s.Consciousness.MinRecentCycles }, 1)},
+	{"consciousness.full_cycles", "10", "newest cycles shown in full", whole(func(s *Settings) *int { return &s.Consciousness.FullCycles }, 1)},
+	{"consciousness.single_cycles", "50", "newest cycles shown with a summary each", whole(func(s *Settings) *int { return &s.Consciousness.SingleCycles }, 1)},
+	{"consciousness.group_size", "30", "older cycles that share a summary", whole(func(s *Settings) *int { return &s.Consciousness.GroupSize }, 2)},
+	{"chat.keep_recent", "15", "newest messages of a chat that are always shown", whole(func(s *Settings) *int { return &s.Chat.KeepRecent }, 1)},
+	{"chat.summarise_above", "20", "messages of a chat above which older ones are summarised", whole(func(s *Settings) *int { return &s.Chat.SummariseAbove }, 1)},
+	{"spans.limit", "5", "newest connection spans shown of a space", whole(func(s *Settings) *int { return &s.Spans.Limit }, 1)},
+	{"spans.include_active", "true", "whether the open span is one of them", yesNo(func(s *Settings) *bool { return &s.Spans.IncludeActive })},
+	{"spans.idle", "12h", "quiet time after which a span closes", span(func(s *Settings) *time.Duration { return &s.Spans.Idle })},
+	{"threads.keep", "1", "share of an active thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Keep })},
+	{"threads.partial", "0.4", "share of a related thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Partial })},
+	{"threads.summary", "0.1", "share of any other thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Summary })},
+	{"compression.start", "1", "compression level a frame begins with", whole(func(s *Settings) *int { return &s.Levels.Start }, 1)},
+	{"compression.max", "5", "highest compression level", whole(func(s *Settings) *int { return &s.Levels.Max }, 1)},
+	{"cross_space.origin_limit", "10", "messages of the origin shown when composing for another space", whole(func(s *Settings) *int { return &s.CrossSpace.OriginLimit }, 0)},
+	{"cross_space.target_limit", "15", "messages of the target shown then", whole(func(s *Settings) *int { return &s.CrossSpace.TargetLimit }, 0)},
+	{"cross_space.long_origin_limit", "5", "the same in spaces with long messages: origin", whole(func(s *Settings) *int { return &s.CrossSpace.LongOriginLimit }, 0)},
+	{"cross_space.long_target_limit", "10", "the same in spaces with long messages: target", whole(func(s *Settings) *int { return &s.CrossSpace.LongTargetLimit }, 0)},
+
+	{"compact.after_turns", "8", "turns after which a resting mind is compacted", whole(func(s *Settings) *int { return &s.Compact.AfterTurns }, 1)},
+	{"compact.keep", "4", "newest turns that stay verbatim", whole(func(s *Settings) *int { return &s.Compact.Keep }, 1)},
+	{"compact.summary_tokens", "300", "tokens of one summary", tokens(func(s *Settings) *int { return &s.Compact.SummaryTokens }, 1)},
+	{"high_water", "0.8", "share of the budget at which the context is cut", ratio(func(s *Settings) *float64 { return &s.HighWater })},
+	{"low_water", "0.5", "share of the budget it is cut down to", ratio(func(s *Settings) *float64 { return &s.LowWater })},
+	{"guard", "0.8", "share of the window that is never passed", ratio(func(s *Settings) *float64 { return &s.Guard })},
+	{"cache_ttl", "5m", "how long the endpoint keeps a prefix cached", span(func(s *Settings) *time.Duration { return &s.CacheTTL })},
+	{"relevance.snippet", "500", "characters of a cycle that are compared with what arrived", whole(func(s *Settings) *int { return &s.Relevance.Snippet }, 1)},
+	{"read.limit", "50", "messages one read shows", whole(func(s *Settings) *int { return &s.Read.Limit }, 1)},
+	{"wait.timeout", "5m", "how long an agent waits for a reply", span(func(s *Settings) *time.Duration { return &s.Wait.Timeout })},
+	{"memory.max_chars", "200", "characters of one memory", whole(func(s *Settings) *int { return &s.Memory.MaxChars }, 1)},
+	{"prompts.memory_framework", "800", "tokens of the text about memory", tokens(func(s *Settings) *int { return &s.Prompts.MemoryFramework }, 0)},
+	{"prompts.tool_contract", "600", "tokens of the text about tools", tokens(func(s *Settings) *int { return &s.Prompts.ToolContract }, 0)},
+	{"prompts.anti_patterns", "200", "tokens of the text about what not to do", tokens(func(s *Settings) *int { return &s.Prompts.AntiPatterns }, 0)},
+	{"prompts.capabilities", "600", "tokens of the text about abilities", tokens(func(s *Settings) *int { return &s.Prompts.Capabilities }, 0)},
+	{"prompts.onboarding", "800", "tokens of the text for new people", tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0)},
+
+	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
+	{"on_unknown", "resend_once", "what to do with a send that may have arrived", unknownPolicy},
+	{"retention.frames", "14d", "how long full model requests are kept; 0 is for ever", span(func(s *Settings) *time.Duration { return &s.Retention.Frames })},
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// settingKey is one key of [settingKeys]: its name, its default as it would be
+// written, what it means, and how a written value reaches [Settings].
+type settingKey struct {
+	name     string
+	fallback string
+	meaning  string
+	set      setter
+}
+
+// setter puts a written value into s, or says what values there are.
+type setter func(s *Settings, text string) error
+
+// mustSet sets a value that has been checked before.
+func (k settingKey) mustSet(s *Settings, text string) {
+	if err := k.set(s, text); err != nil {
+		panic("config: unchecked value of " + k.name + ": " + err.Error())
+	}
+}
+
+func findSetting(name string) (settingKey, bool) {
+	i := slices.IndexFunc(settingKeys, func(k settingKey) bool { return k.name == name })
+	if i < 0 {
+		return settingKey{}, false
+	}
+	return settingKeys[i], true
+}
+
+// settingGroups returns the names under which settings are grouped: "budget", "chat", …
+func settingGroups() map[string]bool {
+	groups := map[string]bool{}
+	for _, k := range settingKeys {
+		if group, _, ok := strings.Cut(k.name, "."); ok {
+			groups[group] = true
+		}
+	}
+	return groups
+}
+
+func words(field func(*Settings) *string, options ...string) setter {
+	return func(s *Settings, text string) error {
+		if !slices.Contains(options, text) {
+			return notOneOf(text, options)
+		}
+		*field(s) = text
+		return nil
+	}
+}
+
+var wakeWords = []string{"auto", "mention", "all", "none"}
+
+func wakePolicy(s *Settings, text string) error {
+	if !slices.Contains(wakeWords, text) {
+		return notOneOf(text, wakeWords)
+	}
+	s.Wake = spaces.WakePolicy(text)
+	return nil
+}
+
+func unknownPolicy(s *Settings, text string) error {
+	options := []string{string(spaces.ResendOnce), string(spaces.Hold)}
+	if !slices.Contains(options, text) {
+		return notOneOf(text, options)
+	}
+	s.OnUnknown = spaces.OnUnknown(text)
+	return nil
+}
+
+func notOneOf(text string, options []string) error {
+	if hint := suggestion(text, options); hint != "" {
+		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
+	}
+	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
+}
+
+func whole(field func(*Settings) *int, least int) setter {
+	return func(s *Settings, text string) error {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no whole number of at least %d", text, least)
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+func tokens(field func(*Settings) *int, least int) setter {
+	return func(s *Settings, text string) error {
+		n, err := parseTokens(text)
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+// parseTokens reads 60000, 60_000, 60k, 2M, each also with the word tokens
+// after it, and off for 0.
+func parseTokens(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	text = strings.ReplaceAll(strings.TrimSpace(strings.TrimSuffix(text, "tokens")), "_", "")
+	scale := 1
+	switch {
+	case strings.HasSuffix(text, "k"):
+		scale, text = 1_000, strings.TrimSuffix(text, "k")
+	case strings.HasSuffix(text, "M"):
+		scale, text = 1_000_000, strings.TrimSuffix(text, "M")
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int(n) * scale, err
+}
+
+func ratio(field func(*Settings) *float64) setter {
+	return func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
+			return fmt.Errorf("%q is no share between 0 and 1", text)
+		}
+		*field(s) = f
+		return nil
+	}
+}
+
+func yesNo(field func(*Settings) *bool) setter {
+	return func(s *Settings, text string) error {
+		on, err := parseBool(text)
+		if err != nil {
+			return err
+		}
+		*field(s) = on
+		return nil
+	}
+}
+
+func parseBool(text string) (bool, error) {
+	switch text {
+	case "true", "yes", "on":
+		return true, nil
+	case "false", "no", "off":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", text)
+}
+
+func span(field func(*Settings) *time.Duration) setter {
+	return func(s *Settings, text string) error {
+		d, err := parseSpan(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
+		}
+		*field(s) = d
+		return nil
+	}
+}
+
+// parseSpan reads Go's durations, and days.
+func parseSpan(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/trestle-bridge/trestle/adapters/local"
+)
+
+// A chair is a place in a room: in this process, or over the socket.
+type chair interface {
+	// Say returns once the line is durable.
+	Say(ctx context.Context, text string) error
+	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
+	Hear(ctx context.Context) (heardLine, error)
+}
+
+// Hear returns the next thing seen in the room.
+func (s *seat) Hear(ctx context.Context) (heardLine, error) {
+	shown, err := s.Next(ctx)
+	if err != nil {
+		return heardLine{}, err
+	}
+	return s.line(shown), nil
+}
+
+// line is what a terminal shows of something seen.
+func (s *seat) line(shown local.Shown) heardLine {
+	agent := s.agentNames()
+	switch v := shown.(type) {
+	case local.Posted:
+		return heardLine{"posted", agent, v.Text}
+	case local.Said:
+		return heardLine{"said", v.From.Name, v.Text}
+	case local.Edited:
+		return heardLine{"edited", agent, v.Text}
+	case local.Deleted:
+		return heardLine{"deleted", agent, ""}
+	case local.Reacted:
+		return heardLine{"reacted", agent, v.Emoji}
+	case local.Typing:
+		if mark, ok := strings.CutPrefix(v.Thread, quietThread); ok {
+			return heardLine{Kind: "quiet", Text: mark}
+		}
+		return heardLine{Kind: "typing", Who: agent}
+	case local.Skipped:
+		return heardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
+	}
+	panic("terminal: an unknown thing is shown")
+}
+
+// show returns the text of what was heard; empty shows nothing. Whatever could
+// steer a terminal is shown as an escape.
+func (h heardLine) show(names bool) string {
+	text := plain(h.Text)
+	switch h.Kind {
+	case "posted":
+		if !names {
+			return text
+		}
+		return h.Who + ": " + text
+	case "edited":
+		return h.Who + " (edited): " + text
+	case "reacted":
+		if h.Text == "" {
+			return ""
+		}
+		return h.Who + " " + text
+	case "skipped":
+		return "[" + text + "]"
+	}
+	return ""
+}
+
+// plain shows control characters, but for line breaks and tabs, as escapes
+// (SECURITY S18).
+func plain(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || (r >= 0x20 && r != 0x7f && (r < 0x80 || r > 0x9f)) {
+			out.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&out, "\\x%02x", r)
+	}
+	return out.String()
+}
+
+// talkLines has the person say every line of in, each once all is quiet after
+// the one before, and prints what the agents answer. It ends at the end of in,
+// when everything that was heard is printed.
+func talkLines(ctx context.Context, c chair, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
+	hearing, stop := context.WithCancel(ctx)
+	var printer sync.WaitGroup
+	defer printer.Wait()
+	defer stop()
+	printer.Go(func() {
+		for {
+			h, err := c.Hear(hearing)
+			if err != nil {
+				return
+			}
+			if text := h.show(false); text != "" {
+				fmt.Fprintln(out, text)
+			}
+		}
+	})
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if text := strings.TrimSpace(lines.Text()); text != "" {
+			if err := c.Say(ctx, text); err != nil {
+				return err
+			}
+			if err := quiet(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return lines.Err()
+}
+
+// talkTerminal lets a person talk in a terminal with line editing until they
+// leave with Ctrl-D, Ctrl-C or /quit.
+func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, greeting string) error {
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return err
+	}
+	defer term.Restore(int(in.Fd()), state)
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, "you: ")
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil {
+		_ = t.SetSize(width, height) // it stays as wide as it was
+	}
+	fmt.Fprintf(t, "%s\n", greeting)
+	hearing, stop := context.WithCancel(ctx)
+	var printer sync.WaitGroup
+	defer printer.Wait()
+	defer stop()
+	printer.Go(func() {
+		for {
+			h, err := c.Hear(hearing)
+			if err != nil {
+				return
+			}
+			if text := h.show(true); text != "" {
+				fmt.Fprintf(t, "%s\n", text)
+			}
+		}
+	})
+	return readTerminal(ctx, c, t)
+}
+
+// readTerminal says what is typed. A read from a terminal cannot be interrupted,
+// so one may be left behind when ctx ends, which is when the program does.
+func readTerminal(ctx context.Context, c chair, t *term.Terminal) error {
+	type typed struct {
+		text string
+		err  error
+	}
+	lines := make(chan typed)
+	go func() {
+		for {
+			text, err := t.ReadLine()
+			select {
+			case lines <- typed{text, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case l := <-lines:
+			text := strings.TrimSpace(l.text)
+			switch {
+			case errors.Is(l.err, io.EOF), text == "/quit":
+				return nil
+			case l.err != nil:
+				return l.err
+			case text == "":
+				continue
+			}
+			if err := c.Say(ctx, text); err != nil {
+				fmt.Fprintf(t, "not said: %v\n", err)
+			}
+		}
+	}
+}
+
+// quiet waits until nothing is under way: no row waits, no cycle is open,
+// nothing is to be sent. It looks at the record, so that nothing can be missed
+// between two parts.
+func (s *process) quiet(ctx context.Context) error {
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		n, err := s.store.Console().Tally(ctx, time.Now())
+		if err != nil {
+			return err
+		}
+		if n.Inbox == 0 && n.Open == 0 && n.Outbox == 0 && s.shell.Idle() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/offline"
+	"github.com/trestle-bridge/trestle/internal/model/openai"
+	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// localName is the name of the adapter for rooms that Trestle serves itself.
+const localName = "local"
+
+// homeRoom is the room of the terminal when no space is configured.
+const homeRoom = "home"
+
+// parts is everything a running process is made of.
+type parts struct {
+	config  *Config
+	log     *slog.Logger
+	store   *sqlite.Store
+	border  border
+	mapping *activity.SpaceMapping
+	bus     *inproc.Bus
+	shell   *shell.Shell
+	rooms   *local.Rooms
+	lines   []*line // the local one first; complete before anything runs
+
+	named    map[spaces.SpaceID][]spaces.AgentID // configured rooms with their agents; complete before anything runs
+	presence *presence
+	spaceKeys
+	settings sync.Map // [agent, entry] to shell.Settings
+
+	// modelFailure is why the configured model cannot be asked; empty when it can.
+	modelFailure string
+
+	outside
+}
+
+// outside is what a process takes from beyond itself, so that scenes can play
+// it on a network in memory with a scripted model.
+type outside struct {
+	mint   func() string                 // ids that are unique for ever and rise with time
+	nonce  func() string                 // the secret word of one cycle's acts
+	client *http.Client                  // for platforms; nil is the adapter's own
+	models func(ModelConfig) model.Model // nil asks the configured endpoints
+}
+
+// border is the record as the lines see it, with a bell on what they must
+// notice at once.
+type border struct {
+	sqlite.Border
+	ring func()
+}
+
+// Post stores a notice and rings for it.
+func (b border) Post(ctx context.Context, n activity.Notice) error {
+	if err := b.Border.Post(ctx, n); err != nil {
+		return err
+	}
+	b.ring()
+	return nil
+}
+
+// journal is the shell's journal with a bell for the outbox.
+type journal struct {
+	sqlite.Shell
+	ring func()
+}
+
+// Commit makes a step durable and rings when it decided something to send.
+func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	done, err := j.Shell.Commit(ctx, c)
+	if err == nil && len(c.Effect) > 0 {
+		j.ring()
+	}
+	return done, err
+}
+
+// line is one account with what the health page asks of it.
+type line struct {
+	*activity.Line
+	name   string
+	joined chan struct{} // closed once the account has connected and its spaces are open
+}
+
+// newID mints ids that are unique for ever and rise with time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// ringLines tells every line that the outbox may have something new.
+func (p *parts) ringLines() {
+	for _, l := range p.lines {
+		l.Ring()
+	}
+}
+
+// agents returns the agents that can run, with their models.
+func (p *parts) agents() []shell.Agent {
+	clients := map[ModelConfig]model.Model{}
+	var all []shell.Agent
+	for _, a := range p.config.Agents {
+		if a.Misconfigured {
+			continue
+		}
+		if clients[a.Model] == nil {
+			clients[a.Model] = p.model(a.Model)
+		}
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model]})
+	}
+	return all
+}
+
+// model returns the client of an endpoint: one for each credential, so that a
+// refused key pauses itself alone. Where there is no usable endpoint the
+// built-in model answers, and health says so.
+func (p *parts) model(m ModelConfig) model.Model {
+	switch {
+	case p.models != nil:
+		return p.models(m)
+	case m.Offline:
+		return offline.Model{}
+	}
+	client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
+	if err != nil {
+		p.modelFailure = err.Error()
+		return offline.Model{}
+	}
+	return &model.Retry{Model: client}
+}
+
+// newShell makes the agents' shell over the record.
+func (p *parts) newShell() *shell.Shell {
+	view := p.store.Shell()
+	return shell.New(shell.Options{
+		Inbox: view, Journal: journal{view, p.ringLines}, Record: view,
+		Agents: p.agents(), Settings: p.shellSettings, Bus: p.bus, Presence: newPresence(p),
+		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
+	})
+}
+
+// shellSettings returns the settings of an agent in a space. The configuration
+// does not change, so that each entry's are worked out once.
+func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
+	entry := [2]string{string(agent), p.keyOf(space)}
+	if known, ok := p.settings.Load(entry); ok {
+		return known.(shell.Settings)
+	}
+	a, _ := p.config.Agent(entry[0])
+	s := shellSettings(a, p.config.SettingsFor(entry[0], entry[1]))
+	p.settings.Store(entry, s)
+	return s
+}
+
+// shellSettings says in the shell's words what the configuration says.
+func shellSettings(a AgentConfig, s Settings) shell.Settings {
+	return shell.Settings{
+		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
+		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActions,
+		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
+		Parallel: s.Parallel, Expires: s.Expires, RecallTokens: s.RecallTokens,
+		HighWater: s.HighWater, LowWater: s.LowWater, MinCycles: s.Consciousness.MinRecentCycles,
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, CacheTTL: s.CacheTTL,
+		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot,
+		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
+	}
+}
+
+// newAdapter makes the client of a configured account. It calls nobody.
+func (p *parts) newAdapter(a AdapterConfig) (adapters.Adapter, error) {
+	switch a.Type {
+	case "telegram":
+		return telegram.New(telegram.Options{Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
+	}
+	return nil, fmt.Errorf("this version does not serve %s", a.Type)
+}
+
+func (p *parts) unpaced(a AdapterConfig) bool {
+	if a.Outgoing != "" {
+		return a.Outgoing == "off"
+	}
+	return p.config.Outgoing == "off"
+}
+
+// newLine makes the line of an account. join says what it serves.
+func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
+	l := &line{name: name, joined: make(chan struct{})}
+	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+		in, out, err := join(ctx, a)
+		if err == nil {
+			close(l.joined)
+		}
+		return in, out, err
+	}, activity.LineOptions{Name: name, Logger: p.log})
+	return l
+}
+
+// joinPlatform opens what the configuration names on an account and returns its
+// two ways.
+func (p *parts) joinPlatform(a AdapterConfig, ad adapters.Adapter) activity.Join {
+	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+		named := map[spaces.SpaceID][]spaces.AgentID{}
+		for _, s := range p.config.Spaces {
+			if s.Misconfigured {
+				continue
+			}
+			o, ok := p.opening(s, account.Key(), a.Name)
+			if !ok {
+				continue
+			}
+			placed, err := p.mapping.Open(ctx, o)
+			if err != nil {
+				return nil, nil, fmt.Errorf("open space %s: %w", s.Key, err)
+			}
+			p.remember(placed.Space, s.Key)
+			named[placed.Space] = o.Agents
+		}
+		in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, activity.IngressOptions{
+			Admit: p.admit(a), Named: named, Servers: p.servers(a.Name),
+			Room: activity.Room{Agents: p.running(p.config.DefaultAgents), Wake: p.config.SettingsFor("", "").Wake},
+			Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", a.Name),
+		})
+		out := activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
+		return in, out, nil
+	}
+}
+
+// helpText answers /start and /help.
+const helpText = "I am an agent living in this chat. Write to me here, or mention me in a group. `/stop` ends what I am doing."
+
+// heard rings for everything a batch may have caused: wakes, and relays in the outbox.
+func (p *parts) heard(ws []spaces.Waiting) {
+	p.shell.Ring(ws)
+	p.ringLines()
+}
+
+// opening is the form of a configured space, with its chats on one account;
+// false when it has none there.
+func (p *parts) opening(s SpaceConfig, account, adapter string) (spaces.Opening, bool) {
+	o := spaces.Opening{
+		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.config.SettingsFor("", s.Key).Wake,
+		Agents: p.running(s.Agents), At: time.Now(),
+	}
+	for _, c := range s.Chats {
+		if c.Adapter == adapter {
+			o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: c.Chat, Relay: s.Relay, Live: true})
+		}
+	}
+	return o, len(o.Chats) > 0
+}
+
+// running returns those of the named agents that can run.
+func (p *parts) running(names []string) []spaces.AgentID {
+	var ids []spaces.AgentID
+	for _, name := range names {
+		if _, ok := p.config.Agent(name); ok {
+			ids = append(ids, spaces.AgentID(name))
+		}
+	}
+	return ids
+}
+
+func (p *parts) admit(a AdapterConfig) activity.Admit {
+	if a.Admit != "" {
+		return activity.Admit(a.Admit)
+	}
+	return activity.Admit(p.config.Admit)
+}
+
+// servers returns the forms of an adapter's servers by the platform's id.
+func (p *parts) servers(adapter string) map[string]activity.Room {
+	forms := map[string]activity.Room{}
+	for _, s := range p.config.Servers {
+		on, id, _ := strings.Cut(s.Key, ":")
+		if on == adapter && !s.Misconfigured {
+			forms[id] = activity.Room{
+				Circle: spaces.CircleID(s.Circle), Wake: p.config.SettingsFor("", s.Key).Wake, Agents: p.running(s.Agents),
+			}
+		}
+	}
+	return forms
+}

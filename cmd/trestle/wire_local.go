@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// you is the person at the terminal.
+var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
+
+// newRooms makes the adapter for the terminal's rooms. The agent that joins
+// everywhere by default is who people speak to with @.
+func newRooms(c *Config) *local.Rooms {
+	handle := ""
+	if len(c.DefaultAgents) > 0 {
+		handle = c.DefaultAgents[0]
+	}
+	return local.New(local.Options{NewID: newID, Handle: handle})
+}
+
+// localRooms returns the rooms a terminal can join: every configured space, or
+// the one at home.
+func (p *parts) localRooms() []SpaceConfig {
+	var all []SpaceConfig
+	for _, s := range p.config.Spaces {
+		if !s.Misconfigured {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, SpaceConfig{Key: homeRoom, Name: "Home", Circle: defaultCircle, Agents: p.config.DefaultAgents})
+	}
+	return all
+}
+
+// findRoom returns the room a terminal asks for; an empty name is the first.
+func (p *parts) findRoom(name string) (SpaceConfig, error) {
+	rooms := p.localRooms()
+	if name == "" {
+		return rooms[0], nil
+	}
+	var known []string
+	for _, s := range rooms {
+		if s.Key == name {
+			return s, nil
+		}
+		known = append(known, s.Key)
+	}
+	return SpaceConfig{}, &failure{
+		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
+		todo: fmt.Sprintf("name one of %q", known), code: exitFailed,
+	}
+}
+
+// seed makes sure of the agents and of every configured room, so that they are
+// there before any platform is.
+func (p *parts) seed(ctx context.Context) error {
+	var agents []spaces.Entity
+	for _, a := range p.config.Agents {
+		id := spaces.AgentID(a.ID)
+		agents = append(agents, spaces.Entity{ID: id.Entity(), Kind: spaces.Agent, Name: a.Name, Handle: a.ID})
+	}
+	if err := p.border.Agents(ctx, agents); err != nil {
+		return err
+	}
+	for _, s := range p.localRooms() {
+		o, _ := p.opening(s, "", "")
+		o.Direct, o.Closed = s.Key == homeRoom && len(o.Agents) == 1, len(s.Chats) == 0
+		placed, err := p.mapping.Open(ctx, o)
+		if err != nil {
+			return fmt.Errorf("open space %s: %w", s.Key, err)
+		}
+		p.remember(placed.Space, s.Key)
+		p.named[placed.Space] = o.Agents
+	}
+	return nil
+}
+
+// joinLocal returns the two ways of the terminal's rooms. Every one of them is
+// named: whoever sits at the terminal is the operator.
+func (p *parts) joinLocal(_ context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, activity.IngressOptions{
+		Admit: activity.AdmitDeny, Named: p.named, Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", localName),
+	})
+	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Logger: p.log.With("adapter", localName)})
+	return in, out, nil
+}
+
+// enter seats the terminal in a room: from here on the room's messages are
+// shown there, too. Whoever enters leaves.
+func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
+	s, err := p.findRoom(name)
+	if err != nil {
+		return nil, err
+	}
+	account, err := p.rooms.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kind := adapters.Group
+	o, _ := p.opening(s, account.Key(), "")
+	if s.Key == homeRoom && len(o.Agents) == 1 {
+		kind, o.Direct, o.Closed = adapters.Direct, true, true
+	}
+	p.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
+	o.Chats = []spaces.Mapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
+	if _, err := p.mapping.Open(ctx, o); err != nil {
+		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+	}
+	if err := p.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
+		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+	}
+	sub, err := p.rooms.Subscribe(s.Key, 4096)
+	if err != nil {
+		return nil, err
+	}
+	return &seat{parts: p, account: account.Key(), room: s, sub: sub}, nil
+}
+
+// seat is a terminal in a room.
+type seat struct {
+	parts   *parts
+	account string
+	room    SpaceConfig
+	sub     *local.Subscription
+}
+
+// Say has the person at the terminal say a line and returns once it is durable.
+func (s *seat) Say(ctx context.Context, text string) error {
+	_, err := s.parts.rooms.Say(ctx, you, local.Line{Chat: s.room.Key, Text: text})
+	return err
+}
+
+// Next returns what there is to see in the room.
+func (s *seat) Next(ctx context.Context) (local.Shown, error) { return s.sub.Next(ctx) }
+
+// Leave gives the seat up. A room that has other chats does not keep sending to
+// a terminal nobody looks at; a room of the terminal alone stays as it is.
+func (s *seat) Leave(ctx context.Context) error {
+	s.sub.Close()
+	if len(s.room.Chats) == 0 {
+		return nil
+	}
+	return s.parts.mapping.Live(ctx, s.account, s.room.Key, false, "the terminal was closed", time.Now())
+}
+
+// agentNames returns how the agents of a room are shown.
+func (s *seat) agentNames() string {
+	i := slices.IndexFunc(s.parts.config.Agents, func(a AgentConfig) bool { return slices.Contains(s.room.Agents, a.ID) })
+	if i < 0 {
+		return "agent"
+	}
+	return s.parts.config.Agents[i].Name
+}
