@@ -205,6 +205,7 @@ create table leases (
     space   text    not null, -- empty for wakes without one
     holder  text    not null,
     epoch   integer not null,
+    ttl     integer not null, -- how long it lasts from each commit on
     expires integer not null, -- 0 once it is given back
     refused integer not null default 0, -- writes turned away for an old epoch
     primary key (agent, circle, space)

@@ -12,8 +12,9 @@ import (
 
 const (
 	selectLease query = `select holder, epoch, expires from leases where agent = $1 and circle = $2 and space = $3`
-	takeLease   query = `insert into leases (agent, circle, space, holder, epoch, expires) values ($1, $2, $3, $4, 1, $5)
-on conflict (agent, circle, space) do update set holder = excluded.holder, epoch = leases.epoch + 1, expires = excluded.expires
+	takeLease   query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, 1, $5, $6)
+on conflict (agent, circle, space) do update
+set holder = excluded.holder, epoch = leases.epoch + 1, expires = excluded.expires, ttl = excluded.ttl
 returning epoch`
 	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from)
 values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
@@ -53,7 +54,7 @@ func (t *tx) free(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at t
 // lease takes the lease with a new epoch.
 func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Expires: c.At.Add(c.TTL)}
-	_, err := one(ctx, t, takeLease, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, ms(l.Expires)}, &l.Epoch)
+	_, err := one(ctx, t, takeLease, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, ms(l.Expires), c.TTL.Milliseconds()}, &l.Epoch)
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/shell"
@@ -15,15 +14,12 @@ const (
 	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0)
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
 	refuseWrite  query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
-	extendLease  query = `update leases set expires = $4 where agent = $1 and circle = $2 and space = $3`
+	extendLease  query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
 	releaseLease query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
 	advanceCycle query = `update cycles set active = $2, upto = max(upto, $3), turns = turns + $4, tokens = tokens + $5, actions = $6,
   prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11
 where id = $1`
 )
-
-// leaseTTL is how long a commit keeps the lease from its time on.
-const leaseTTL = 30 * time.Second
 
 // Commit implements [shell.Journal].
 func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
@@ -73,7 +69,7 @@ func (k *commit) all(ctx context.Context) error {
 	if k.c.Close != nil {
 		return k.close(ctx)
 	}
-	return k.run(ctx, extendLease, k.key(ms(k.c.At.Add(leaseTTL)))...)
+	return k.run(ctx, extendLease, k.key(ms(k.c.At))...)
 }
 
 // key returns the arguments that name the lease, with more behind them.

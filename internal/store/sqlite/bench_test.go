@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A bench is a room with one agent, and messages to it.
+type bench struct {
+	s    *Store
+	room spaces.SpaceID
+	mind spaces.Mind
+}
+
+func newBench(b *testing.B) bench {
+	b.Helper()
+	s := openIn(b, b.TempDir())
+	return bench{s, openRoom(b, s, "100"), spaces.Mind{Agent: "ada", Circle: "home"}}
+}
+
+// openRoom opens a room of one chat with ada in it.
+func openRoom(t testing.TB, s *Store, chat string) spaces.SpaceID {
+	t.Helper()
+	p, err := s.Border().Open(t.Context(), spaces.Opening{
+		Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
+		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Space
+}
+
+// message is the n-th message in a room.
+func message(room spaces.SpaceID, n int) spaces.Intake {
+	id := strconv.Itoa(n)
+	return spaces.Intake{
+		Account: "telegram:1", Cursor: []byte(id), At: start,
+		Items: []spaces.Incoming{{
+			Event: spaces.Event{
+				Space: room, Object: spaces.ChatObject, At: start, Source: "m" + id,
+				Body: spaces.Said{Text: "Could you look at the numbers of last week, please? They look odd to me."},
+			},
+			From: spaces.Identity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
+			Ref:  spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+		}},
+	}
+}
+
+func BenchmarkRecordOne(b *testing.B) {
+	w := newBench(b)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		if _, err := w.s.Border().Record(b.Context(), message(w.room, n)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRecordGrouped(b *testing.B) {
+	w := newBench(b)
+	const writers = 64
+	next := make(chan int)
+	done := make(chan error, writers)
+	for range writers {
+		go func() {
+			for n := range next {
+				if _, err := w.s.Border().Record(b.Context(), message(w.room, n)); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	b.ReportAllocs()
+	before, n := w.s.writer.commits.Load(), 0
+	for b.Loop() {
+		n++
+		next <- n
+	}
+	close(next)
+	for range writers {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)/float64(w.s.writer.commits.Load()-before), "jobs/commit")
+}
+
+// BenchmarkFullMessagePath is everything the record does for one message and its
+// answer: record, claim, three steps, claim and settle of the send.
+func BenchmarkFullMessagePath(b *testing.B) {
+	w := newBench(b)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		if _, err := w.s.Border().Record(b.Context(), message(w.room, n)); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.answer(b); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.send(b, n); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func (w bench) answer(b *testing.B) error {
+	wake, err := w.s.Shell().Claim(b.Context(), shell.Claim{
+		Mind: w.mind, Space: w.room, Holder: "p", TTL: time.Minute, At: start, Judge: letIn,
+	})
+	if err != nil {
+		return err
+	}
+	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: wake.Rows[0].Seq, At: start, Judge: letIn}
+	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.Usage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
+	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
+	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
+	if _, err := w.s.Shell().Commit(b.Context(), c); err != nil {
+		return err
+	}
+	c.Step.N, c.Step.Phase = 1, spaces.Engagement
+	id := spaces.EventID(w.s.opts.NewID())
+	c.Inner = []spaces.Body{spaces.Acted{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.Result{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
+	c.Effect = []spaces.Effect{{
+		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",
+		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: wake.Rows[0].Seq, Strict: true, Expires: start.Add(time.Hour),
+	}}
+	if _, err := w.s.Shell().Commit(b.Context(), c); err != nil {
+		return err
+	}
+	c.Step.N, c.Effect, c.Judge = 2, nil, nil
+	c.Inner = []spaces.Body{spaces.Transitioned{Moves: make([]spaces.Transition, 1)}}
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded to Zoe about numbers."}
+	_, err = w.s.Shell().Commit(b.Context(), c)
+	return err
+}
+
+func (w bench) send(b *testing.B, n int) error {
+	due, err := w.s.Border().Claim(b.Context(), "telegram:1", start, 10)
+	if err != nil {
+		return err
+	}
+	return w.s.Border().Settle(b.Context(), start, []activity.Settlement{{
+		Action: due[0].ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: "telegram:1", Chat: "100", Message: "o" + strconv.Itoa(n)},
+	}})
+}
+
+func letIn(j spaces.Judged) []spaces.Verdict {
+	out := make([]spaces.Verdict, len(j.Rows))
+	for i, r := range j.Rows {
+		out[i] = spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "direct"}
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var directoryTests = map[string]func(*testing.T, *world){
+	"OpeningTwiceChangesNothing":             openTwice,
+	"OpeningMakesTheAgentsInnerSpace":        openMakesInner,
+	"RoomWithoutCircleHasItsOwn":             ownCircle,
+	"KeyFindsARenamedRoom":                   renamed,
+	"NamedLaterKeepsItsSpace":                namedLater,
+	"UnmappedChatHasNoPlace":                 unmapped,
+	"ChatInTwoSpacesHasTwoPlaces":            twoPlaces,
+	"MigrationMovesMappingsAndActions":       migration,
+	"UnreachableChatGetsNothingUntilItsBack": unreachable,
+}
+
+func openTwice(t *testing.T, w *world) {
+	o := opening("family", "ada", "max")
+	room := w.open(o)
+	before, inner := w.log(room), w.inner(ada)
+	if again := w.open(o); again != room {
+		t.Errorf("opened again as %s, want %s", again, room)
+	}
+	if diff := cmp.Diff(before, w.log(room)); diff != "" {
+		t.Errorf("the log changed (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(inner, w.inner(ada)); diff != "" {
+		t.Errorf("the inner log changed (-before +after):\n%s", diff)
+	}
+	want := []spaces.Kind{spaces.KindLinked, spaces.KindJoined, spaces.KindJoined}
+	if diff := cmp.Diff(want, kinds(before)); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
+// SEQ-01, SEQ-02, SEQ-15
+func openMakesInner(t *testing.T, w *world) {
+	room := w.family("ada")
+	inner, _, err := w.s.Shell.Space(t.Context(), ada.Inner())
+	w.ok(err)
+	if inner.Kind != spaces.Inner {
+		t.Errorf("the inner space is a %s", inner.Kind)
+	}
+	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	head := w.last(room)
+	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Live: true, OpenedAt: morning}}
+	if diff := cmp.Diff(want, ups); diff != "" {
+		t.Errorf("uplinks (-want +got):\n%s", diff)
+	}
+	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
+	w.ok(err)
+	if len(spans) != 1 || !spans[0].Active() || spans[0].Opener != spaces.SpanLinked || !spans[0].Covers(head.Seq+1) || spans[0].Covers(head.Seq) {
+		t.Errorf("spans %+v, want one that begins after %d", spans, head.Seq)
+	}
+	if got := w.inner(ada); len(got) != 1 || got[0].(spaces.Spanned).What != "opened" {
+		t.Errorf("inner log %+v, want the opened span alone", got)
+	}
+}
+
+func ownCircle(t *testing.T, w *world) {
+	o := opening("", "ada")
+	o.Circle = ""
+	p, err := w.s.Border.Open(t.Context(), o)
+	w.ok(err)
+	if p.Circle != spaces.CircleID("own:"+string(p.Space)) || p.Object != spaces.ChatObject {
+		t.Errorf("placement %+v, want a circle of its own", p)
+	}
+	again, err := w.s.Border.Open(t.Context(), o)
+	w.ok(err)
+	if again != p {
+		t.Errorf("opened again as %+v, want %+v", again, p)
+	}
+}
+
+func renamed(t *testing.T, w *world) {
+	room := w.family()
+	o := opening("family", "ada")
+	o.Name = "The family"
+	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Title: "Second", Live: true})
+	if got := w.open(o); got != room {
+		t.Fatalf("opened as %s, want %s", got, room)
+	}
+	space, _, err := w.s.Shell.Space(t.Context(), room)
+	w.ok(err)
+	chats, err := w.s.Border.Chats(t.Context(), "", room)
+	w.ok(err)
+	if space.Name != "The family" || len(chats) != 2 || chats[1].Chat != other {
+		t.Errorf("space %+v with chats %+v", space, chats)
+	}
+}
+
+// DESIGN 4: naming a chat later keeps its space and gives it the new circle.
+func namedLater(t *testing.T, w *world) {
+	admitted := opening("", "ada")
+	admitted.Circle = ""
+	room := w.open(admitted)
+	w.say(room, "zoe", "not yet answered")
+	if got := w.family("ada"); got != room {
+		t.Fatalf("named as %s, want %s", got, room)
+	}
+	if got := w.waiting(); len(got) != 1 || got[0].Mind != ada {
+		t.Errorf("waiting %+v, want the mind of the new circle", got)
+	}
+	old := spaces.Mind{Agent: "ada", Circle: spaces.CircleID("own:" + string(room))}
+	ups, err := w.s.Shell.Uplinks(t.Context(), old)
+	w.ok(err)
+	if len(ups) != 1 || ups[0].Live {
+		t.Errorf("uplinks of the old mind %+v, want one that is closed", ups)
+	}
+	w.answer(ada, room, "now it is")
+}
+
+func unmapped(t *testing.T, w *world) {
+	if _, err := w.s.Border.Place(t.Context(), account, "nowhere"); !errors.Is(err, activity.ErrUnmapped) {
+		t.Errorf("got %v, want ErrUnmapped", err)
+	}
+	w.ok(w.s.Border.Migrate(t.Context(), account, "nowhere", "elsewhere", w.now))
+	w.ok(w.s.Border.Live(t.Context(), account, "nowhere", false, "", w.now))
+}
+
+func twoPlaces(t *testing.T, w *world) {
+	first, second := w.family(), w.open(opening("team", "max"))
+	if first == second {
+		t.Fatal("a room of another key took over a named one")
+	}
+	got, err := w.s.Border.Place(t.Context(), account, chat)
+	w.ok(err)
+	want := []spaces.Placement{
+		{Space: first, Object: spaces.ChatObject, Circle: "home"}, {Space: second, Object: spaces.ChatObject, Circle: "home"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
+	}
+}
+
+// F46
+func migration(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "hello")
+	w.answer(ada, room, "hi")
+	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1009", w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1009", w.now)) // told twice
+	places, err := w.s.Border.Place(t.Context(), account, "-1009")
+	w.ok(err)
+	if len(places) != 1 || places[0].Space != room {
+		t.Errorf("places %+v", places)
+	}
+	if b, ok := w.last(room).Body.(spaces.Migrated); !ok || b.To != "-1009" {
+		t.Errorf("last event %+v, want migrated", w.last(room).Body)
+	}
+	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
+	w.ok(err)
+	if len(due) != 1 || due[0].Chat != "-1009" {
+		t.Errorf("due %+v, want the reply in the new chat", due)
+	}
+	w.settleAll(due)
+}
+
+func unreachable(t *testing.T, w *world) {
+	room := w.family()
+	w.ok(w.s.Border.Live(t.Context(), account, chat, false, "kicked", w.now))
+	w.ok(w.s.Border.Live(t.Context(), account, chat, false, "kicked", w.now))
+	if b, ok := w.last(room).Body.(spaces.Unlinked); !ok || b.Reason != "kicked" {
+		t.Errorf("last event %+v, want unlinked", w.last(room).Body)
+	}
+	w.say(room, "zoe", "said while we were out")
+	w.answer(ada, room, "to nobody")
+	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {
+		t.Errorf("an action waits for a chat that is gone (%v)", err)
+	}
+	w.ok(w.s.Border.Live(t.Context(), account, chat, true, "", w.now))
+	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
+	w.ok(err)
+	reasons := []spaces.SpanReason{spans[0].Opener, spans[1].Closer}
+	if !slices.Equal(reasons, []spaces.SpanReason{spaces.SpanLinked, spaces.SpanUnlinked}) || !spans[0].Active() {
+		t.Errorf("spans %+v", spans)
+	}
+	w.say(room, "zoe", "hello again")
+	w.answer(ada, room, "hello")
+	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || !waits {
+		t.Errorf("nothing waits for the chat that is back (%v)", err)
+	}
+}

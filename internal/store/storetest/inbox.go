@@ -1,0 +1,274 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var inboxTests = map[string]func(*testing.T, *world){
+	"ClaimTakesEveryReadyRow":              claimTakesAll,
+	"IgnoredRowsWaitForNobody":             ignored,
+	"GateIsGivenAllItNeeds":                gateGiven,
+	"LeasedPlaceIsLeftAlone":               leased,
+	"LostLeaseIsTakenOverAndResumed":       takenOver,
+	"CycleThatCrashesThreeTimesIsGivenUp":  givenUp,
+	"OneRoomsTroubleLeavesOthersAlone":     isolation,
+	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
+	"RestartEndsEveryLease":                restartEndsLeases,
+	"StoppedChainIsShownToTheGate":         stoppedChain,
+}
+
+// DESIGN 6.2, BLU-03
+func claimTakesAll(t *testing.T, w *world) {
+	room := w.family()
+	cursor := w.last(room).Seq
+	one, two := w.say(room, "zoe", "one"), w.say(room, "tom", "two")
+	wake := w.woken(ada, room)
+	want := spaces.Cycle{
+		ID: wake.Cycle.ID, Mind: ada, Space: room, Epoch: 1, State: spaces.CycleOpen, Wake: "direct", Active: room,
+		Upto: cursor, Started: w.now,
+	}
+	if diff := cmp.Diff(want, wake.Cycle); diff != "" {
+		t.Errorf("cycle (-want +got):\n%s", diff)
+	}
+	if wake.Lease != (spaces.Lease{Mind: ada, Space: room, Holder: holder, Epoch: 1, Expires: w.now.Add(ttl)}) {
+		t.Errorf("lease %+v", wake.Lease)
+	}
+	if diff := cmp.Diff([]spaces.Event{one, two}, wake.Events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	consumed := []spaces.Consumed{{Event: one.ID, Root: one.ID, At: one.Seq}, {Event: two.ID, Root: two.ID, At: two.Seq}}
+	if diff := cmp.Diff(consumed, wake.Consumed); diff != "" {
+		t.Errorf("consumed (-want +got):\n%s", diff)
+	}
+	for _, r := range wake.Rows {
+		if r.State != spaces.RowClaimed || r.Cycle != wake.Cycle.ID || r.Reason != "direct" {
+			t.Errorf("row %+v, want claimed by the cycle", r)
+		}
+	}
+	woke := w.inner(ada)[1].(spaces.Woke)
+	if diff := cmp.Diff(spaces.Woke{
+		Cycle: wake.Cycle.ID, Space: room, Reason: "direct", Events: []spaces.EventID{one.ID, two.ID}, Active: room,
+	}, woke); diff != "" {
+		t.Errorf("woke (-want +got):\n%s", diff)
+	}
+	if len(w.waiting()) != 0 {
+		t.Errorf("waiting %+v, want nothing", w.waiting())
+	}
+}
+
+// I3: nothing is left without a reason.
+func ignored(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "to nobody in particular")
+	if wake := w.claimAs(holder, ada, room, wakeNone); wake != nil {
+		t.Fatalf("woken by %+v", wake.Rows)
+	}
+	if len(w.waiting()) != 0 {
+		t.Errorf("waiting %+v, want nothing", w.waiting())
+	}
+	second := w.say(room, "zoe", "ada?")
+	wake := w.woken(ada, room)
+	if len(wake.Rows) != 1 || wake.Rows[0].Event != second.ID {
+		t.Errorf("rows %+v, want the second message alone", wake.Rows)
+	}
+	if wake.Cycle.Upto >= second.Seq-1 {
+		t.Errorf("the cycle has read up to %d, want what was ignored to be seen too", wake.Cycle.Upto)
+	}
+	w.rest(wake, 0)
+}
+
+func gateGiven(t *testing.T, w *world) {
+	room := w.family("ada", "max")
+	w.say(room, "zoe", "hello")
+	answer := w.answer(ada, room, "hi")
+	w.record(w.fact(room, "zoe", spaces.Reacted{Target: answer.ID, Emoji: "👍"}))
+	reply := w.message(room, "zoe", "how are you?")
+	reply.Event.ReplyTo = answer.ID
+	w.record(reply)
+	var got spaces.Judged
+	w.claimAs(holder, max, room, func(j spaces.Judged) []spaces.Verdict { got = j; return wakeNone(j) })
+	if got.Space.ID != room || got.Uplink.Mind != max || len(got.Members) != 3 || len(got.Rows) != 4 || len(got.Events) != 4 {
+		t.Fatalf("judged %+v", got)
+	}
+	for i, r := range got.Rows {
+		if got.Events[i].ID != r.Event || got.Events[i].Seq != r.Seq {
+			t.Errorf("row %d is about %s, its event is %s", i, r.Event, got.Events[i].ID)
+		}
+	}
+	if diff := cmp.Diff(map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada"}, got.ReplyTos); diff != "" {
+		t.Errorf("authors (-want +got):\n%s", diff)
+	}
+	if tally := got.Roots[answer.Root]; tally.Messages != 1 || tally.Tokens == 0 {
+		t.Errorf("tally of the chain %+v, want one message and its tokens", tally)
+	}
+}
+
+// I8
+func leased(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "one")
+	wake := w.woken(ada, room)
+	w.say(room, "zoe", "two")
+	if got := w.waiting(); len(got) != 0 {
+		t.Errorf("waiting %+v while the place is leased", got)
+	}
+	for _, who := range []string{"process-2", holder} {
+		if again := w.claimAs(who, ada, room, wakeAll); again != nil {
+			t.Errorf("%s was given a leased place", who)
+		}
+	}
+	w.rest(wake, 0)
+	if got := w.waiting(); len(got) != 1 {
+		t.Errorf("waiting %+v after the rest, want the second message", got)
+	}
+}
+
+// K7, K27, F41, F42: epochs grow, the old holder's writes are refused.
+func takenOver(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "one")
+	first := w.woken(ada, room)
+	c := w.step(first, 0)
+	c.Step.Phase = spaces.Contemplation
+	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX"}, {Role: spaces.RoleAssistant, Text: "hm"}}
+	w.commit(c)
+	w.now = w.now.Add(2 * ttl)
+	if got := w.waiting(); len(got) != 1 {
+		t.Fatalf("waiting %+v, want the cycle whose lease ran out", got)
+	}
+	second := w.claimAs("process-2", ada, room, wakeNone)
+	if second == nil || !second.Resumed || second.Cycle.ID != first.Cycle.ID || second.Lease.Epoch != first.Lease.Epoch+1 {
+		t.Fatalf("taken over as %+v", second)
+	}
+	if len(second.Steps) != 1 || second.Steps[0].Request != "r0" || len(second.Rows) != 1 || len(second.Consumed) != 1 {
+		t.Errorf("resumed with steps %+v rows %+v", second.Steps, second.Rows)
+	}
+	if diff := cmp.Diff([]spaces.Turn{
+		{Cycle: first.Cycle.ID, N: 0, Role: spaces.RoleUser, Text: "INBOX"},
+		{Cycle: first.Cycle.ID, N: 1, Role: spaces.RoleAssistant, Text: "hm"},
+	}, second.Turns); diff != "" {
+		t.Errorf("turns (-want +got):\n%s", diff)
+	}
+	if second.Cycle.Usage.Prompt != 100 {
+		t.Errorf("usage so far %+v", second.Cycle.Usage)
+	}
+	w.refused(w.step(first, 1))
+	w.rest(second, 1)
+	w.refused(w.step(second, 2)) // it is closed
+}
+
+// refused commits and expects the lease to be lost, with nothing written.
+func (w *world) refused(c spaces.StepCommit) {
+	w.t.Helper()
+	before := w.log(c.Lease.Mind.Inner(), c.Lease.Mind.Branch())
+	c.Inner = []spaces.Body{spaces.Thought{Text: "too late"}}
+	_, err := w.s.Shell.Commit(w.t.Context(), c)
+	w.is(err, spaces.ErrLeaseLost)
+	if after := w.log(c.Lease.Mind.Inner(), c.Lease.Mind.Branch()); len(after) != len(before) {
+		w.t.Errorf("a refused commit wrote %d events", len(after)-len(before))
+	}
+}
+
+// I10: a poisoned message is dead after three crashes, the next is answered.
+func givenUp(t *testing.T, w *world) {
+	room := w.family()
+	poison := w.say(room, "zoe", "poison")
+	id := w.woken(ada, room).Cycle.ID
+	for range 2 {
+		w.now = w.now.Add(2 * ttl)
+		if again := w.claim(ada, room); again == nil || again.Cycle.ID != id {
+			t.Fatalf("resumed as %+v", again)
+		}
+	}
+	w.now = w.now.Add(2 * ttl)
+	next := w.say(room, "zoe", "are you well?")
+	wake := w.woken(ada, room)
+	if wake.Cycle.ID == id || len(wake.Rows) != 1 || wake.Rows[0].Event != next.ID {
+		t.Errorf("rows %+v, want the next message alone and not %s", wake.Rows, poison.ID)
+	}
+	stopped := slices.ContainsFunc(w.inner(ada), func(b spaces.Body) bool {
+		s, ok := b.(spaces.Stopped)
+		return ok && s.Cycle == id && s.Reason == spaces.StopCoordinator
+	})
+	if !stopped {
+		t.Errorf("nothing in the inner log says why cycle %s ended", id)
+	}
+	w.rest(wake, 0)
+}
+
+func isolation(t *testing.T, w *world) {
+	first := w.family()
+	o := opening("team", "ada")
+	o.Chats[0].Chat = other
+	second := w.open(o)
+	w.say(first, "zoe", "one")
+	w.now = w.now.Add(time.Second)
+	w.say(second, "tom", "two")
+	if got := w.waiting(); len(got) != 2 || got[0].Space != first {
+		t.Fatalf("waiting %+v, want both, oldest first", got)
+	}
+	w.woken(ada, first)
+	wake := w.woken(ada, second)
+	w.rest(wake, 0)
+	if got, err := w.s.Shell.Waiting(t.Context(), w.now, 1); err != nil || len(got) != 0 {
+		t.Errorf("waiting %+v, %v", got, err)
+	}
+}
+
+func knocking(t *testing.T, w *world) {
+	room := w.family()
+	m := w.message(room, "zoe", "hello")
+	quiet := []spaces.Incoming{
+		w.fact(room, "zoe", spaces.Renamed{Title: "New"}), w.fact(room, "zoe", spaces.Pinned{Ref: m.Ref}),
+		w.fact(room, "", spaces.Gap{Reason: "outage"}),
+	}
+	w.record(m)
+	w.rest(w.woken(ada, room), 0)
+	if got := w.record(quiet...); got.New != 3 || len(got.Wakes) != 0 {
+		t.Errorf("recorded %+v, want nobody brought to", got)
+	}
+	got := w.record(w.fact(room, "zoe", spaces.Edited{Ref: m.Ref, Text: "hello!"}), w.fact(room, "zoe", spaces.Deleted{Ref: m.Ref}))
+	if len(got.Wakes) != 1 {
+		t.Errorf("recorded %+v, want an edit and a delete brought to ada", got)
+	}
+	w.claimAs(holder, ada, room, wakeNone)
+}
+
+func restartEndsLeases(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "hello")
+	wake := w.woken(ada, room)
+	w.s = w.s.Restart(t, false)
+	if got := w.waiting(); len(got) != 1 {
+		t.Fatalf("waiting %+v, want the open cycle at once", got)
+	}
+	again := w.claimAs("process-2", ada, room, wakeAll)
+	if again == nil || !again.Resumed || again.Cycle.ID != wake.Cycle.ID || again.Lease.Epoch != 2 {
+		t.Fatalf("resumed as %+v", again)
+	}
+	w.refused(w.step(wake, 0))
+	w.rest(again, 0)
+}
+
+func stoppedChain(t *testing.T, w *world) {
+	room := w.family("ada", "max")
+	e := w.say(room, "zoe", "hello")
+	answer := w.answer(ada, room, "hi")
+	w.ok(w.s.Shell.Stop(t.Context(), e.ID))
+	var got spaces.RootTally
+	_, err := w.s.Shell.Claim(t.Context(), shell.Claim{
+		Mind: max, Space: room, Holder: holder, TTL: ttl, At: w.now,
+		Judge: func(j spaces.Judged) []spaces.Verdict { got = j.Roots[answer.Root]; return wakeNone(j) },
+	})
+	w.ok(err)
+	if !got.Stopped {
+		t.Errorf("tally %+v, want stopped", got)
+	}
+}

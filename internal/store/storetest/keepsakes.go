@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var keepsakeTests = map[string]func(*testing.T, *world){
+	"NewestKeyframeIsReadBack":           keyframe,
+	"CutNeedsTheWholeMind":               cutAlone,
+	"DeletedWordsLeaveTurnsAndKeyframes": redaction,
+	"MindWithoutAPastIsEmpty":            emptyMind,
+}
+
+// CON-33
+func keyframe(t *testing.T, w *world) {
+	w.family()
+	for n := int64(1); n <= 2; n++ {
+		k := spaces.Keyframe{Mind: ada, Text: "what was", Refs: []spaces.EventID{"e1"}, Tokens: 10, Upto: n, Cause: "high_water", At: w.now}
+		done := spaces.Compacted{Cause: "high_water", TokensBefore: 100, TokensAfter: 10, Cycles: 1}
+		w.ok(w.s.Shell.Cut(t.Context(), k, done))
+		k.N = n
+		got, err := w.s.Shell.Keyframe(t.Context(), ada)
+		w.ok(err)
+		if diff := cmp.Diff(&k, got); diff != "" {
+			t.Errorf("keyframe (-want +got):\n%s", diff)
+		}
+		inner := w.inner(ada)
+		if diff := cmp.Diff(spaces.Body(done), inner[len(inner)-1]); diff != "" {
+			t.Errorf("inner log (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func cutAlone(t *testing.T, w *world) {
+	room := w.family()
+	o := opening("team", "ada")
+	o.Chats[0].Chat = other
+	second := w.open(o)
+	w.say(room, "zoe", "one")
+	w.say(second, "zoe", "two")
+	own := w.woken(ada, room)
+	foreign := w.claimAs("process-2", ada, second, wakeAll)
+	k := spaces.Keyframe{Mind: ada, Text: "x", At: w.now}
+	err := w.s.Shell.Cut(t.Context(), k, spaces.Compacted{Cycle: own.Cycle.ID})
+	w.is(err, spaces.ErrLeaseLost)
+	if got, err := w.s.Shell.Keyframe(t.Context(), ada); err != nil || got != nil {
+		t.Errorf("a refused cut left %+v, %v", got, err)
+	}
+	w.rest(foreign, 0)
+	w.ok(w.s.Shell.Cut(t.Context(), k, spaces.Compacted{Cycle: own.Cycle.ID}))
+	w.rest(own, 0)
+}
+
+// DESIGN 2: a delete removes the words from every later frame.
+func redaction(t *testing.T, w *world) {
+	room := w.family()
+	secret := w.say(room, "zoe", "my pin is 1234")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	c.Turns = []spaces.Turn{
+		{Role: spaces.RoleUser, Text: "zoe: my pin is 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 9},
+		{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "1", Name: "note", Args: `{"text":"1234"}`}}, Tokens: 5},
+		{Role: spaces.RoleTool, CallID: "1", Text: "ok", Tokens: 1},
+	}
+	w.commit(c)
+	c = w.step(wake, 1)
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe's pin is 1234."}
+	w.commit(c)
+	w.ok(w.s.Shell.Cut(t.Context(), spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
+	gone := func(s string) string { return strings.ReplaceAll(s, "1234", "▮") }
+	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper))
+
+	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
+	w.ok(err)
+	turns := closed[0].Turns
+	if turns[0].Text != "zoe: my pin is ▮" || turns[1].Calls[0].Args != `{"text":"▮"}` || closed[0].Rest != "Zoe's pin is ▮." {
+		t.Errorf("left are %+v and %q", turns, closed[0].Rest)
+	}
+	if turns[0].Tokens != 0 || turns[2].Tokens != 1 {
+		t.Errorf("tokens %d and %d, want a new rendering to be uncounted and an old one to keep its count", turns[0].Tokens, turns[2].Tokens)
+	}
+	k, err := w.s.Shell.Keyframe(t.Context(), ada)
+	w.ok(err)
+	if k.Text != "pin ▮" || k.Tokens != 0 {
+		t.Errorf("keyframe %+v", k)
+	}
+}
+
+// CON-32
+func emptyMind(t *testing.T, w *world) {
+	k, err := w.s.Shell.Keyframe(t.Context(), ada)
+	w.ok(err)
+	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	cycles, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
+	w.ok(err)
+	self, err := w.s.Shell.Self(t.Context(), ada)
+	w.ok(err)
+	if k != nil || len(ups)+len(cycles)+len(self) != 0 {
+		t.Errorf("a mind without a past has %+v %+v %+v %+v", k, ups, cycles, self)
+	}
+}

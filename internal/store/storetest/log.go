@@ -1,0 +1,323 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var logTests = map[string]func(*testing.T, *world){
+	"SameUpdateTwiceIsOneEvent":           sameUpdateTwice,
+	"BatchIsRecordedWithItsCursor":        batchWithCursor,
+	"PersonIsRootOfTheirOwnWords":         personIsRoot,
+	"ReplyFindsItsMessage":                replyFindsMessage,
+	"EditFindsItsMessage":                 editFindsMessage,
+	"MentionsBecomeEntities":              mentions,
+	"IncoherentItemIsRecordedAsSuch":      incoherent,
+	"UpdateWithoutASpaceStopsNobody":      stray,
+	"JoinedIsOneEventAPerson":             joinedEach,
+	"ReadersFollowTheMembers":             readersFollow,
+	"NamesAreKeptCurrent":                 namesCurrent,
+	"BoundIdentityIsTheAgent":             boundIdentity,
+	"ForkSharesItsPastAndReachesNobody":   fork,
+	"AgentRunIsCountedUntilAPersonSpeaks": agentRun,
+	"EventsComeInPages":                   pages,
+}
+
+// I2, DELIVERY 2.3 K3
+func sameUpdateTwice(t *testing.T, w *world) {
+	room := w.family()
+	m := w.message(room, "zoe", "hello")
+	if got := w.record(m, m); got.New != 1 || got.Duplicates != 1 {
+		t.Errorf("first batch: %+v, want 1 new and 1 duplicate", got)
+	}
+	if got := w.record(m); got.New != 0 || got.Duplicates != 1 || len(got.Wakes) != 0 {
+		t.Errorf("redelivery: %+v, want 1 duplicate and nobody woken", got)
+	}
+	said := slices.DeleteFunc(w.log(room), func(e spaces.Event) bool { return e.Body.Kind() != spaces.KindSaid })
+	if len(said) != 1 {
+		t.Errorf("the log has %d messages, want 1", len(said))
+	}
+}
+
+// R-TG, K5: events, inbox rows and the cursor are one transaction.
+func batchWithCursor(t *testing.T, w *world) {
+	room := w.family("ada", "max")
+	got, err := w.s.Border.Record(t.Context(), spaces.Intake{
+		Account: account, Cursor: []byte("offset 7"), At: w.now,
+		Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")},
+	})
+	w.ok(err)
+	want := spaces.Recorded{
+		New: 2, Spaces: []spaces.SpaceID{room},
+		Wakes: []spaces.Waiting{{Mind: ada, Space: room, Since: w.now}, {Mind: max, Space: room, Since: w.now}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
+	}
+	cursor, err := w.s.Border.Cursor(t.Context(), account)
+	w.ok(err)
+	if string(cursor) != "offset 7" {
+		t.Errorf("cursor is %q", cursor)
+	}
+	if none, err := w.s.Border.Cursor(t.Context(), "somebody"); err != nil || none != nil {
+		t.Errorf("cursor of an account without one: %q, %v", none, err)
+	}
+	if diff := cmp.Diff(want.Wakes, w.waiting()); diff != "" {
+		t.Errorf("waiting (-want +got):\n%s", diff)
+	}
+}
+
+// SEQ-08, SEQ-11, SEQ-12, DESIGN 4
+func personIsRoot(t *testing.T, w *world) {
+	room := w.family()
+	before := w.last(room)
+	e := w.say(room, "zoe", "hello")
+	if e.Root != e.ID || e.Depth != 0 || e.Cause != "" {
+		t.Errorf("chain of a person's message: cause %q root %q depth %d", e.Cause, e.Root, e.Depth)
+	}
+	if e.Seq != before.Seq+1 || !slices.Equal(e.Parents, []spaces.EventID{before.ID}) {
+		t.Errorf("seq %d parents %v, want %d and [%s]", e.Seq, e.Parents, before.Seq+1, before.ID)
+	}
+	if !e.At.Equal(w.now) || !e.RecvAt.Equal(w.now) {
+		t.Errorf("at %v, recorded %v, want %v", e.At, e.RecvAt, w.now)
+	}
+	if want := (spaces.TimelineContext{Branch: spaces.Primary, Primary: true, LastEvent: e.ID, LastSeq: e.Seq}); e.Timeline() != want {
+		t.Errorf("timeline %+v, want %+v", e.Timeline(), want)
+	}
+}
+
+// SEQ-98
+func replyFindsMessage(t *testing.T, w *world) {
+	room := w.family()
+	first := w.say(room, "zoe", "who is there?")
+	answer := w.message(room, "tom", "me")
+	answer.ReplyRef = ref("1")
+	w.record(answer)
+	if got := w.last(room).ReplyTo; got != first.ID {
+		t.Errorf("reply to %q, want %q", got, first.ID)
+	}
+	orphan := w.message(room, "tom", "and me")
+	orphan.ReplyRef = ref("999")
+	w.record(orphan)
+	if got := w.last(room); got.ReplyTo != "" || got.Body.(spaces.Said).ReplyRef != ref("999") {
+		t.Errorf("reply to an unknown message: %q, %+v", got.ReplyTo, got.Body)
+	}
+}
+
+// F24
+func editFindsMessage(t *testing.T, w *world) {
+	room := w.family()
+	first := w.say(room, "zoe", "helo")
+	for _, body := range []spaces.Body{
+		spaces.Edited{Ref: ref("1"), Text: "hello"}, spaces.Reacted{Ref: ref("1"), Emoji: "👍"},
+		spaces.Unreacted{Ref: ref("1"), Emoji: "👍"}, spaces.Pinned{Ref: ref("1")}, spaces.Unpinned{Ref: ref("1")},
+		spaces.Deleted{Ref: ref("1")},
+	} {
+		w.record(w.fact(room, "zoe", body))
+		if id, _ := spaces.Target(w.last(room).Body); id != first.ID {
+			t.Errorf("%s is about %q, want %q", body.Kind(), id, first.ID)
+		}
+	}
+	w.record(w.fact(room, "zoe", spaces.Edited{Ref: ref("early"), Text: "x"}))
+	if id, where := spaces.Target(w.last(room).Body); id != "" || where != ref("early") {
+		t.Errorf("an edit before its message is about %q at %+v", id, where)
+	}
+}
+
+// CON-54, SEQ-98
+func mentions(t *testing.T, w *world) {
+	room := w.family("ada")
+	tom := w.say(room, "tom", "hi").Actor
+	m := w.message(room, "zoe", "@tom and @ada")
+	m.Event.Body = spaces.Said{Text: "@tom and @ada", Mentions: []spaces.EntityID{"agent:ada"}}
+	m.Mentions = []spaces.Identity{person("tom"), person("ann")}
+	w.record(m)
+	got := w.last(room).Body.(spaces.Said).Mentions
+	if len(got) != 3 || got[0] != "agent:ada" || got[1] != tom {
+		t.Errorf("mentions %v, want ada, %s and somebody new", got, tom)
+	}
+}
+
+// SEQ-10: the refusal is recorded, redelivery changes nothing, the rest goes in.
+func incoherent(t *testing.T, w *world) {
+	room := w.family()
+	lost := w.message(room, "zoe", "from nowhere")
+	lost.Event.Branch = "unheard-of"
+	orphan := w.message(room, "zoe", "without a parent")
+	orphan.Event.Parents = []spaces.EventID{"nobody"}
+	good := w.message(room, "zoe", "fine")
+	if got := w.record(lost, orphan, good); got.New != 3 {
+		t.Errorf("recorded %+v, want two refusals and a message", got)
+	}
+	events := w.log(room)
+	tail := events[len(events)-3:]
+	want := []spaces.Kind{spaces.KindUnreadable, spaces.KindUnreadable, spaces.KindSaid}
+	if diff := cmp.Diff(want, kinds(tail)); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	if b := tail[0].Body.(spaces.Unreadable); b.What != "said" || b.Reason == "" || len(b.Raw) == 0 {
+		t.Errorf("refusal tells too little: %+v", b)
+	}
+	if got := w.record(lost, orphan); got.Duplicates != 2 {
+		t.Errorf("redelivery: %+v, want 2 duplicates", got)
+	}
+}
+
+func stray(t *testing.T, w *world) {
+	room := w.family()
+	got := w.record(w.message("no such space", "zoe", "hello?"), w.message(room, "zoe", "hello"))
+	if got.New != 1 || w.last(room).Body.(spaces.Said).Text != "hello" {
+		t.Errorf("recorded %+v, want the message that has a space", got)
+	}
+}
+
+func joinedEach(t *testing.T, w *world) {
+	room := w.family()
+	it := w.fact(room, "zoe", spaces.Joined{})
+	it.Who = []spaces.Identity{person("tom"), person("ann")}
+	if got := w.record(it); got.New != 2 || len(got.Wakes) != 0 {
+		t.Errorf("recorded %+v, want two events that wake nobody", got)
+	}
+	left := w.fact(room, "zoe", spaces.Left{})
+	left.Who = []spaces.Identity{person("tom")}
+	w.record(left)
+	gone := w.last(room).Body.(spaces.Left)
+	if gone.By == "" || gone.By == gone.Who {
+		t.Errorf("left %+v, want who and by whom", gone)
+	}
+	if got := w.record(it, left); got.New != 0 {
+		t.Errorf("redelivery: %+v, want nothing new", got)
+	}
+}
+
+// S5, I12
+func readersFollow(t *testing.T, w *world) {
+	room := w.family()
+	alone := w.last(room).Readers
+	zoe := w.say(room, "zoe", "hello")
+	if zoe.Readers == alone || zoe.Readers == 0 {
+		t.Errorf("readers %d after zoe spoke, %d before", zoe.Readers, alone)
+	}
+	if again := w.say(room, "zoe", "again"); again.Readers != zoe.Readers {
+		t.Errorf("readers changed from %d to %d although nobody came", zoe.Readers, again.Readers)
+	}
+	leave := w.fact(room, "", spaces.Left{})
+	leave.From, leave.Who = spaces.Identity{}, []spaces.Identity{person("zoe")}
+	w.record(leave)
+	if got := w.last(room).Readers; got != alone {
+		t.Errorf("readers %d after zoe left, want the set %d of before", got, alone)
+	}
+	_, members, err := w.s.Shell.Space(t.Context(), room)
+	w.ok(err)
+	if len(members) != 1 || members[0].ID != "agent:ada" || members[0].Kind != spaces.Agent {
+		t.Errorf("members %+v, want ada alone", members)
+	}
+}
+
+func namesCurrent(t *testing.T, w *world) {
+	room := w.family()
+	who := w.say(room, "zoe", "hello").Actor
+	m := w.message(room, "zoe", "new name")
+	m.From.Name, m.From.Handle = "Zoé", "zoe"
+	w.record(m)
+	got, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{who, "nobody"})
+	w.ok(err)
+	want := map[spaces.EntityID]spaces.Entity{who: {ID: who, Kind: spaces.Human, Name: "Zoé", Handle: "zoe"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+}
+
+func boundIdentity(t *testing.T, w *world) {
+	room := w.family("ada", "max")
+	w.ok(w.s.Border.Agents(t.Context(), []spaces.Entity{{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}))
+	bot := spaces.Identity{Platform: "telegram", User: "42", Kind: spaces.Bot, Name: "AdaBot", Handle: "ada_bot"}
+	w.ok(w.s.Border.Bind(t.Context(), bot, "agent:ada"))
+	m := w.message(room, "zoe", "@ada_bot hello")
+	m.Mentions = []spaces.Identity{bot}
+	w.record(m)
+	if got := w.last(room).Body.(spaces.Said).Mentions; !slices.Equal(got, []spaces.EntityID{"agent:ada"}) {
+		t.Errorf("mentions %v, want ada", got)
+	}
+	own := w.message(room, "", "said through the account by hand")
+	own.From = bot
+	if got := w.record(own); len(got.Wakes) != 1 || got.Wakes[0].Mind != max {
+		t.Errorf("woken %+v, want max alone: nobody is told of their own doing", got.Wakes)
+	}
+	names, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{"agent:ada"})
+	w.ok(err)
+	if names["agent:ada"].Name != "Ada" {
+		t.Errorf("ada is called %q, want the name of the configuration", names["agent:ada"].Name)
+	}
+}
+
+// DESIGN 4
+func fork(t *testing.T, w *world) {
+	room := w.family()
+	first := w.say(room, "zoe", "one")
+	w.say(room, "zoe", "two")
+	w.ok(w.s.Fork(t.Context(), room, first.Seq, "rehearsal"))
+	m := w.message(room, "zoe", "instead")
+	m.Event.Branch, m.Ref = "rehearsal", spaces.Ref{}
+	if got := w.record(m); got.New != 1 || len(got.Wakes) != 0 {
+		t.Errorf("recorded %+v on a fork, want one event that wakes nobody", got)
+	}
+	var texts []string
+	for _, e := range w.log(room, "rehearsal") {
+		if b, ok := e.Body.(spaces.Said); ok {
+			texts = append(texts, b.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"one", "instead"}, texts); diff != "" {
+		t.Errorf("the fork reads (-want +got):\n%s", diff)
+	}
+	if got := w.last(room).Body.(spaces.Said).Text; got != "two" {
+		t.Errorf("the primary branch ends with %q", got)
+	}
+}
+
+// BLU-27
+func agentRun(t *testing.T, w *world) {
+	room := w.family()
+	run := func() int {
+		space, _, err := w.s.Shell.Space(t.Context(), room)
+		w.ok(err)
+		return space.AgentRun
+	}
+	w.say(room, "zoe", "hello")
+	w.answer(ada, room, "hi")
+	if run() != 1 {
+		t.Errorf("run is %d after one message of an agent", run())
+	}
+	w.say(room, "zoe", "how are you?")
+	if run() != 0 {
+		t.Errorf("run is %d after a person spoke", run())
+	}
+}
+
+func pages(t *testing.T, w *world) {
+	room := w.family()
+	for range 5 {
+		w.say(room, "zoe", "x")
+		w.now = w.now.Add(time.Second)
+	}
+	all := w.log(room)
+	var got []spaces.Event
+	for after := int64(0); ; {
+		page, err := w.s.Shell.Events(t.Context(), room, spaces.Primary, after, 3)
+		w.ok(err)
+		got = append(got, page...)
+		if len(page) < 3 {
+			break
+		}
+		after = page[len(page)-1].Seq
+	}
+	if diff := cmp.Diff(all, got); diff != "" {
+		t.Errorf("pages differ from the whole (-want +got):\n%s", diff)
+	}
+}

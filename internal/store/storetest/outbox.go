@@ -1,0 +1,360 @@
+package storetest
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var outboxTests = map[string]func(*testing.T, *world){
+	"LaneKeepsItsOrder":                  laneOrder,
+	"ThreadsDoNotWaitForEachOther":       lanesApart,
+	"PartsAreCountedOneByOne":            parts,
+	"RetryComesDueAtItsTime":             retry,
+	"WaitingForATurnIsNoAttempt":         noAttempt,
+	"FailureIsAnEventAndLetsTheNextPass": failure,
+	"ExpiredActionIsNeverSent":           expiry,
+	"CrashInTheSendWindowFollowsPolicy":  recovery,
+	"UnknownOutcomeMayStillBeTold":       unknownTold,
+	"EchoOfOurOwnMessageIsNoEvent":       echo,
+	"OneActionForEachChatOfTheRoom":      everyChat,
+	"NoticeIsSentOnceAndBelongsToNoRoom": notice,
+	"SettlingTwiceChangesNothing":        settleTwice,
+	"PairingsAreAmendedOneAfterTheOther": pairings,
+}
+
+// due claims what is due.
+func (w *world) due() []spaces.Action {
+	w.t.Helper()
+	out, err := w.s.Border.Claim(w.t.Context(), account, w.now, 100)
+	w.ok(err)
+	return out
+}
+
+func (w *world) settle(s ...activity.Settlement) {
+	w.t.Helper()
+	w.ok(w.s.Border.Settle(w.t.Context(), w.now, s))
+}
+
+// sent is the settlement of an action's last part.
+func (w *world) sent(a spaces.Action) activity.Settlement {
+	w.n++
+	return activity.Settlement{Action: a.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: a.Account, Chat: a.Chat, Message: "own-" + strconv.Itoa(w.n)}}
+}
+
+func (w *world) settleAll(actions []spaces.Action) {
+	w.t.Helper()
+	for _, a := range actions {
+		w.settle(w.sent(a))
+	}
+}
+
+// speak has the agent say things in one cycle, each in a thread of its own
+// choice, and returns their events.
+func (w *world) speak(room spaces.SpaceID, effects ...spaces.Effect) []spaces.Event {
+	w.t.Helper()
+	w.say(room, "zoe", "speak")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	for _, f := range effects {
+		full := w.reply(wake, f.Text)
+		full.Thread = f.Thread
+		if f.Policy != "" {
+			full.Policy = f.Policy
+		}
+		c.Effect = append(c.Effect, full)
+	}
+	done := w.commit(c)
+	w.rest(wake, 1)
+	return done.Events
+}
+
+func texts(actions []spaces.Action) []string {
+	var out []string
+	for _, a := range actions {
+		out = append(out, a.Text)
+	}
+	return out
+}
+
+// I7, SEQ-97
+func laneOrder(t *testing.T, w *world) {
+	room := w.family()
+	events := w.speak(room, spaces.Effect{Text: "one"}, spaces.Effect{Text: "two"}, spaces.Effect{Text: "three"})
+	var got []string
+	for range 3 {
+		due := w.due()
+		got = append(got, texts(due)...)
+		if again := w.due(); len(again) != 0 {
+			t.Errorf("%v is due behind one under way", texts(again))
+		}
+		if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {
+			t.Errorf("something waits behind one under way (%v)", err)
+		}
+		w.settleAll(due)
+	}
+	if diff := cmp.Diff([]string{"one", "two", "three"}, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	d, ok := w.last(room).Body.(spaces.Delivered)
+	if !ok || d.Message != events[2].ID || len(d.Refs) != 1 {
+		t.Errorf("last event %+v, want the third delivered", w.last(room).Body)
+	}
+	if e := w.last(room); e.Cause != events[2].ID || e.Root != events[2].Root {
+		t.Errorf("delivered is caused by %s of %s", e.Cause, e.Root)
+	}
+}
+
+func lanesApart(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "a1", Thread: "a"}, spaces.Effect{Text: "a2", Thread: "a"}, spaces.Effect{Text: "b1", Thread: "b"})
+	first := w.due()
+	if diff := cmp.Diff([]string{"a1", "b1"}, texts(first)); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
+	}
+	w.settle(activity.Settlement{Action: first[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
+	if again := w.due(); len(again) != 0 {
+		t.Errorf("%v overtook one that waits", texts(again))
+	}
+	w.settleAll(first[1:])
+	w.now = w.now.Add(time.Minute)
+	for range 2 {
+		w.settleAll(w.due())
+	}
+}
+
+// K19
+func parts(t *testing.T, w *world) {
+	room := w.family()
+	event := w.speak(room, spaces.Effect{Text: "long"})[0]
+	a := w.due()[0]
+	for n := range 2 {
+		w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSending, Ref: ref("p" + strconv.Itoa(n))})
+	}
+	w.s = w.s.Restart(t, false)
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+	again := w.due()
+	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
+		t.Fatalf("recovered as %+v, want to go on with the third part", again)
+	}
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Ref: ref("p2")})
+	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2")}
+	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
+		t.Errorf("delivered %+v, want all three parts", d)
+	}
+	where, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
+	w.ok(err)
+	if diff := cmp.Diff(want, where); diff != "" {
+		t.Errorf("where (-want +got):\n%s", diff)
+	}
+	reply := w.message(room, "zoe", "to the second part")
+	reply.ReplyRef = ref("p1")
+	w.record(reply)
+	if got := w.last(room).ReplyTo; got != event.ID {
+		t.Errorf("a reply to a part answers %q, want %q", got, event.ID)
+	}
+}
+
+// F45
+func retry(t *testing.T, w *world) {
+	w.speak(w.family(), spaces.Effect{Text: "x"})
+	a := w.due()[0]
+	at := w.now.Add(30 * time.Second)
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: at, Code: "limited", Reason: "wait"})
+	next, waits, err := w.s.Border.Next(t.Context(), account)
+	w.ok(err)
+	if !waits || !next.Equal(at) {
+		t.Errorf("next %v %t, want %v", next, waits, at)
+	}
+	w.now = at.Add(-time.Millisecond)
+	if got := w.due(); len(got) != 0 {
+		t.Error("due before its time")
+	}
+	w.now = at
+	again := w.due()
+	if len(again) != 1 || again[0].Attempts != 2 {
+		t.Fatalf("due %+v, want the second attempt", again)
+	}
+	w.settleAll(again)
+}
+
+func noAttempt(t *testing.T, w *world) {
+	w.speak(w.family(), spaces.Effect{Text: "x"})
+	for range 3 {
+		a := w.due()[0]
+		if a.Attempts != 1 {
+			t.Errorf("attempt %d, want the first", a.Attempts)
+		}
+		w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now})
+	}
+	w.settleAll(w.due())
+}
+
+// SEQ-99, F46
+func failure(t *testing.T, w *world) {
+	room := w.family()
+	events := w.speak(room, spaces.Effect{Text: "bad"}, spaces.Effect{Text: "good"})
+	a := w.due()[0]
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
+	want := spaces.Failed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
+	if diff := cmp.Diff(spaces.Body(want), w.last(room).Body); diff != "" {
+		t.Errorf("last event (-want +got):\n%s", diff)
+	}
+	failed, err := w.s.Shell.Failures(t.Context(), ada, morning)
+	w.ok(err)
+	if diff := cmp.Diff([]spaces.Failed{want}, failed); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if later, err := w.s.Shell.Failures(t.Context(), ada, w.now.Add(time.Second)); err != nil || len(later) != 0 {
+		t.Errorf("failures since later %+v, %v", later, err)
+	}
+	next := w.due()
+	if diff := cmp.Diff([]string{"good"}, texts(next)); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
+	}
+	w.settleAll(next)
+}
+
+// I9
+func expiry(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "old news"})
+	w.now = w.now.Add(time.Hour)
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v after the expiry", texts(got))
+	}
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired || f.Reason == "" {
+		t.Errorf("last event %+v, want expired", w.last(room).Body)
+	}
+	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {
+		t.Errorf("an expired action waits (%v)", err)
+	}
+}
+
+// K16 … K18, M9
+func recovery(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "again"}, spaces.Effect{Text: "held", Thread: "t", Policy: spaces.Hold})
+	if got := w.due(); len(got) != 2 {
+		t.Fatalf("due %v", texts(got))
+	}
+	w.s = w.s.Restart(t, false)
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+	got := w.due()
+	if len(got) != 1 || got[0].Text != "again" || !got[0].Resent {
+		t.Fatalf("recovered %+v, want the one whose policy allows it", got)
+	}
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
+		t.Errorf("last event %+v, want unknown", w.last(room).Body)
+	}
+	for range 5 {
+		w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+		got = w.due()
+	}
+	if len(got) != 0 {
+		t.Errorf("resent a sixth time: %+v", got)
+	}
+}
+
+func unknownTold(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "did it arrive?"}, spaces.Effect{Text: "next"})
+	a := w.due()[0]
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
+	w.settleAll(w.due())
+	w.settle(w.sent(a))
+	if d, ok := w.last(room).Body.(spaces.Delivered); !ok || d.Action != a.ID {
+		t.Errorf("last event %+v, want it delivered after all", w.last(room).Body)
+	}
+}
+
+// K20, SEQ-98
+func echo(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "mine"})
+	a := w.due()[0]
+	s := w.sent(a)
+	w.settle(s)
+	copied := w.message(room, "ada", "mine")
+	copied.Ref = s.Ref
+	if got := w.record(copied); got.New != 0 || got.Duplicates != 1 {
+		t.Errorf("recorded %+v, want the echo to change nothing", got)
+	}
+}
+
+// SEQ-96
+func everyChat(t *testing.T, w *world) {
+	o := opening("family", "ada")
+	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
+	room := w.open(o)
+	event := w.speak(room, spaces.Effect{Text: "to all"})[0]
+	due := w.due()
+	if len(due) != 2 || due[0].Chat != chat || due[1].Chat != other || due[1].Ordinal != 1 || due[1].Event != event.ID {
+		t.Fatalf("due %+v, want one a chat", due)
+	}
+	w.settleAll(due)
+	where, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	w.ok(err)
+	if len(where) != 1 || where[0].Chat != other {
+		t.Errorf("where %+v", where)
+	}
+}
+
+func notice(t *testing.T, w *world) {
+	room := w.family()
+	before := len(w.log(room))
+	n := activity.Notice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
+	w.ok(w.s.Border.Post(t.Context(), n))
+	w.ok(w.s.Border.Post(t.Context(), n))
+	due := w.due()
+	if len(due) != 1 || due[0].Chat != "777" || due[0].Text != "Your code" || due[0].Space != "" || due[0].Kind != spaces.ActSend {
+		t.Fatalf("due %+v, want the notice once", due)
+	}
+	w.settleAll(due)
+	n.Key = "pairing|Y"
+	w.ok(w.s.Border.Post(t.Context(), n))
+	w.now = w.now.Add(2 * time.Minute)
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %+v after the expiry", got)
+	}
+	if got := len(w.log(room)); got != before {
+		t.Errorf("a notice wrote %d events into a room", got-before)
+	}
+}
+
+func settleTwice(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "x"})
+	s := w.sent(w.due()[0])
+	w.settle(s)
+	before := len(w.log(room))
+	w.settle(s)
+	w.settle(activity.Settlement{Action: s.Action, State: spaces.ActionFailed, Code: "late"})
+	if got := len(w.log(room)); got != before {
+		t.Errorf("settling again wrote %d events", got-before)
+	}
+}
+
+// S2
+func pairings(t *testing.T, w *world) {
+	if d, err := w.s.Border.Load(t.Context()); err != nil || len(d.Pending) != 0 {
+		t.Fatalf("first desk %+v, %v", d, err)
+	}
+	for n := range 3 {
+		w.ok(w.s.Border.Amend(t.Context(), func(d *activity.Desk) {
+			_, err := d.Begin(activity.Pairing{Code: "CODE" + strconv.Itoa(n), Account: account, Chat: strconv.Itoa(n), User: "u"}, w.now)
+			w.ok(err)
+		}))
+	}
+	w.s = w.s.Restart(t, false)
+	d, err := w.s.Border.Load(t.Context())
+	w.ok(err)
+	if len(d.Pending) != 3 || d.Pending[2].Code != "CODE2" {
+		t.Errorf("desk %+v, want three pending", d)
+	}
+}

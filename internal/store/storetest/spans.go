@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var spanTests = map[string]func(*testing.T, *world){
+	"DeafAccountClosesSpansUntilItHears": deaf,
+	"RoomStirsAfterALongSilence":         stirs,
+	"CleanStopClosesSpansAtTheHead":      cleanStop,
+	"CrashClosesSpansAtTheLastHandled":   crashStop,
+}
+
+// marks returns opener and closer of an uplink's spans, oldest first.
+func (w *world) marks(m spaces.Mind, room spaces.SpaceID) (marks [][2]spaces.SpanReason, spans []spaces.ConnectionSpan) {
+	w.t.Helper()
+	found, err := w.s.Shell.Spans(w.t.Context(), m, room, 100)
+	w.ok(err)
+	for i := len(found) - 1; i >= 0; i-- {
+		spans = append(spans, found[i])
+		marks = append(marks, [2]spaces.SpanReason{found[i].Opener, found[i].Closer})
+	}
+	return marks, spans
+}
+
+// I13, SEQ-15
+func deaf(t *testing.T, w *world) {
+	room := w.family()
+	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.Hearing(t.Context(), account, true, w.now.Add(time.Hour)))
+	got, _ := w.marks(ada, room)
+	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanDeaf}, {spaces.SpanHeard, ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}
+
+// SEQ-14, SEQ-15: the gap is two inner events; what is said is none.
+func stirs(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "good night")
+	night := w.last(room)
+	w.now = w.now.Add(13 * time.Hour)
+	day := w.say(room, "zoe", "good morning")
+	w.say(room, "zoe", "anybody?")
+	got, spans := w.marks(ada, room)
+	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanIdle}, {spaces.SpanStirred, ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("spans (-want +got):\n%s", diff)
+	}
+	if spans[0].To != night.Seq || spans[0].ToID != night.ID || spans[1].From != day.Seq {
+		t.Errorf("spans end at %d and begin at %d, want %d and %d", spans[0].To, spans[1].From, night.Seq, day.Seq)
+	}
+	if inner := w.inner(ada); len(inner) != 3 {
+		t.Errorf("inner log has %d events, want opened, closed, opened", len(inner))
+	}
+}
+
+func cleanStop(t *testing.T, w *world) {
+	room := w.family()
+	last := w.say(room, "zoe", "hello")
+	w.s = w.s.Restart(t, true)
+	got, spans := w.marks(ada, room)
+	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("spans (-want +got):\n%s", diff)
+	}
+	if spans[0].To != last.Seq || spans[1].From != last.Seq+1 {
+		t.Errorf("spans end at %d and begin at %d, want %d and %d", spans[0].To, spans[1].From, last.Seq, last.Seq+1)
+	}
+}
+
+func crashStop(t *testing.T, w *world) {
+	room := w.family()
+	handled := w.say(room, "zoe", "hello")
+	w.rest(w.woken(ada, room), 0)
+	w.say(room, "zoe", "still there?")
+	w.s = w.s.Restart(t, false)
+	got, spans := w.marks(ada, room)
+	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanCrashed}, {spaces.SpanStarted, ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("spans (-want +got):\n%s", diff)
+	}
+	if spans[0].To != handled.Seq || spans[0].ToID != handled.ID || spans[1].From != handled.Seq+1 {
+		t.Errorf("span ends at %d and the next begins at %d, want %d and %d", spans[0].To, spans[1].From, handled.Seq, handled.Seq+1)
+	}
+}

@@ -1,0 +1,69 @@
+// Package storetest is the suite that every store of the record passes: the
+// promises of the border's and the shell's ports, each test naming what it
+// proves.
+//
+// It promises to see a store only through its ports, so that one engine can
+// stand for another. It knows nothing of SQL.
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Store is one record behind all of its ports.
+type Store struct {
+	Border Border
+	Shell  Shell
+	// Audit returns a line for each place where the record breaks an invariant.
+	Audit func(ctx context.Context, at time.Time) ([]string, error)
+	// Fork begins a branch of a room at an event.
+	Fork func(ctx context.Context, space spaces.SpaceID, at int64, branch spaces.BranchID) error
+	// Restart ends the process that has the record, cleanly or not, and returns the
+	// record as the next one finds it.
+	Restart func(t *testing.T, clean bool) Store
+}
+
+// Border is what the border and its wiring ask of a store.
+type Border interface {
+	activity.Directory
+	activity.Chats
+	activity.Log
+	activity.Outbox
+	activity.Notices
+	activity.Pairings
+	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
+	Agents(ctx context.Context, agents []spaces.Entity) error
+}
+
+// Shell is what the shell and its wiring ask of a store.
+type Shell interface {
+	shell.Inbox
+	shell.Journal
+	shell.Record
+	Stop(ctx context.Context, roots ...spaces.EventID) error
+}
+
+// Run runs the suite. open returns an empty record that ends with the test.
+// Every test ends with an audit of what it left.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	for _, part := range []map[string]func(*testing.T, *world){
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests,
+	} {
+		for name, test := range part {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, open(t))
+				test(t, w)
+				w.sound()
+			})
+		}
+	}
+	for name, test := range propertyTests {
+		t.Run(name, func(t *testing.T) { test(t, open) })
+	}
+}

@@ -1,0 +1,129 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var timerTests = map[string]func(*testing.T, *world){
+	"TimerFiresOnceAndNotEarly":        timerOnce,
+	"TimerSurvivesARestart":            timerRestart,
+	"TimersOfAMindFireOneAtATime":      timersInTurn,
+	"TimersCycleIsResumedWithItsTimer": timerResumed,
+}
+
+// setTimer has the agent set a timer and returns it.
+func (w *world) setTimer(room spaces.SpaceID, id string, in time.Duration) spaces.Timer {
+	w.t.Helper()
+	w.say(room, "zoe", "remind me")
+	wake := w.woken(ada, room)
+	timer := spaces.Timer{ID: id, Mind: ada, Kind: spaces.TimerAct, Space: room, Note: "tea", Due: w.now.Add(in), Cycle: wake.Cycle.ID}
+	c := w.step(wake, 0)
+	c.Timers = []spaces.Timer{timer}
+	w.commit(c)
+	w.rest(wake, 1)
+	return timer
+}
+
+func (w *world) fire() []spaces.Wake {
+	w.t.Helper()
+	out, err := w.s.Shell.Due(w.t.Context(), w.now, holder, ttl, 10)
+	w.ok(err)
+	return out
+}
+
+// endTimer closes a cycle that a timer woke.
+func (w *world) endTimer(wake *spaces.Wake) {
+	w.t.Helper()
+	c := w.step(wake, 0)
+	c.Close = &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+	w.commit(c)
+}
+
+// I15, K23
+func timerOnce(t *testing.T, w *world) {
+	room := w.family()
+	timer := w.setTimer(room, "t1", time.Minute)
+	if at, waits, err := w.s.Shell.NextTimer(t.Context()); err != nil || !waits || !at.Equal(timer.Due) {
+		t.Errorf("next timer %v %t %v, want %v", at, waits, err, timer.Due)
+	}
+	w.now = timer.Due.Add(-time.Millisecond)
+	if got := w.fire(); len(got) != 0 {
+		t.Errorf("fired early: %+v", got)
+	}
+	w.now = timer.Due
+	got := w.fire()
+	if len(got) != 1 {
+		t.Fatalf("fired %d times, want once", len(got))
+	}
+	if diff := cmp.Diff(&timer, got[0].Timer); diff != "" {
+		t.Errorf("timer (-want +got):\n%s", diff)
+	}
+	if y := got[0].Cycle; y.Space != "" || y.Active != "" || y.Wake != "timer" || y.Mind != ada {
+		t.Errorf("cycle %+v, want one without a space (BLU-10)", y)
+	}
+	if again := w.fire(); len(again) != 0 {
+		t.Errorf("fired again: %+v", again)
+	}
+	w.endTimer(&got[0])
+	if _, waits, err := w.s.Shell.NextTimer(t.Context()); err != nil || waits {
+		t.Errorf("a fired timer waits (%v)", err)
+	}
+}
+
+func timerRestart(t *testing.T, w *world) {
+	w.setTimer(w.family(), "t1", time.Minute)
+	w.s = w.s.Restart(t, false)
+	w.now = w.now.Add(time.Hour)
+	got := w.fire()
+	if len(got) != 1 {
+		t.Fatalf("fired %d times after the restart, want once", len(got))
+	}
+	w.endTimer(&got[0])
+}
+
+func timersInTurn(t *testing.T, w *world) {
+	room := w.family()
+	w.setTimer(room, "t1", time.Minute)
+	w.setTimer(room, "t2", time.Minute)
+	w.now = w.now.Add(time.Minute)
+	first := w.fire()
+	if len(first) != 1 || first[0].Timer.ID != "t1" {
+		t.Fatalf("fired %+v, want the first alone", first)
+	}
+	w.endTimer(&first[0])
+	second := w.fire()
+	if len(second) != 1 || second[0].Timer.ID != "t2" {
+		t.Fatalf("fired %+v, want the second", second)
+	}
+	w.endTimer(&second[0])
+}
+
+func timerResumed(t *testing.T, w *world) {
+	timer := w.setTimer(w.family(), "t1", time.Minute)
+	w.now = timer.Due
+	first := w.fire()
+	w.now = w.now.Add(2 * ttl)
+	if got := w.waiting(); len(got) != 1 || got[0].Space != "" {
+		t.Fatalf("waiting %+v, want the timer's cycle", got)
+	}
+	again := w.claim(ada, "")
+	if again == nil || again.Cycle.ID != first[0].Cycle.ID || again.Timer == nil || again.Timer.ID != "t1" {
+		t.Fatalf("resumed as %+v", again)
+	}
+	c := w.step(again, 0)
+	f := spaces.Effect{Kind: spaces.ActSend, Space: timer.Space, ID: "tea", Text: "tea!", Chain: spaces.NextChain(nil, "", "tea")}
+	c.Effect = []spaces.Effect{f}
+	done := w.commit(c)
+	if e := done.Events[0]; e.Root != e.ID || e.Depth != 1 {
+		t.Errorf("a timer's message has root %s and depth %d", e.Root, e.Depth)
+	}
+	c = w.step(again, 1)
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Reminded."}
+	w.commit(c)
+	w.settleAll(w.due())
+}
