@@ -90,7 +90,7 @@ func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 				if heard := len(r.events) == 1 && rung == 1; heard != m.heard {
 					t.Errorf("got %d events and %d rings, want heard %t", len(r.events), rung, m.heard)
 				}
-				if !m.heard && (r.holds(secret) || len(r.events) != 0 || in.Tally().Refused != 1) {
+				if !m.heard && (r.knowsTheSecret() || len(r.events) != 0 || in.Tally().Refused != 1) {
 					t.Errorf("refused words are kept, or the refusal was not counted: %+v", in.Tally())
 				}
 				if string(r.cursor) != "1" {
@@ -110,7 +110,7 @@ func TestWordsWithoutAChatAreNobodysAndNotKept(t *testing.T) {
 	u := says(adapters.Chat{}, kai, "1", secret)
 	u.Raw = []byte(secret)
 	take(t, in, "1", u)
-	if len(r.events) != 1 || r.events[0].Event.Body.Kind() != spaces.KindUnreadable || r.holds(secret) {
+	if len(r.events) != 1 || r.events[0].Event.Body.Kind() != spaces.KindUnreadable || r.knowsTheSecret() {
 		t.Errorf("got %+v, want the bare fact in the account's own room", r.events)
 	}
 }
@@ -140,7 +140,7 @@ func TestModesDoNotMerge(t *testing.T) {
 	paired := newRecord()
 	paired.desk.Admitted = []Admission{{Pairing: Pairing{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
 	take(t, enter(paired, IngressOptions{Admit: AdmitDeny}), "3", says(lobby, kai, "9", secret))
-	if len(r.said()) != 1 || len(paired.said()) != 0 || r.holds(secret) || paired.holds(secret) {
+	if len(r.said()) != 1 || len(paired.said()) != 0 || r.knowsTheSecret() || paired.knowsTheSecret() {
 		t.Errorf("got %v and %v, want only what was said while open", r.said(), paired.said())
 	}
 }

@@ -179,6 +179,9 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 		return nil
 	}
 	done, err := in.log.Record(ctx, *taken)
+	if err == nil {
+		err = fault.Point("ingest.after_commit")
+	}
 	if err != nil {
 		return fmt.Errorf("record %d updates: %w", len(taken.Items), err)
 	}

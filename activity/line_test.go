@@ -33,13 +33,13 @@ func run(t *testing.T, p *platform, r *record) *Line {
 	return l
 }
 
-// beats hears every d until ctx is done.
-func beats(ctx context.Context, s adapters.Sink, d time.Duration) error {
+// beats hears every 30 s until ctx is done.
+func beats(ctx context.Context, s adapters.Sink) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(d):
+		case <-time.After(30 * time.Second):
 			s.Heard(time.Now())
 		}
 	}
@@ -56,12 +56,12 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 			if n == 0 {
 				ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 				defer cancel()
-				if err := beats(ctx, s, 30*time.Second); err != nil {
+				if err := beats(ctx, s); err != nil {
 					return err
 				}
 				return errors.New("connection lost")
 			}
-			return beats(ctx, s, 30*time.Second)
+			return beats(ctx, s)
 		}}
 		r := newRecord()
 		l := run(t, p, r)
@@ -104,7 +104,7 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 			},
 			receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
 				s.Heard(time.Now())
-				return beats(ctx, s, 30*time.Second)
+				return beats(ctx, s)
 			},
 		}
 		l := run(t, p, newRecord())
@@ -140,7 +140,7 @@ func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
 				return refusal(adapters.Conflict)
 			}
 			s.Heard(time.Now())
-			return beats(ctx, s, 30*time.Second)
+			return beats(ctx, s)
 		}}
 		l := run(t, p, newRecord())
 		after(10 * time.Second)

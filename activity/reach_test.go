@@ -15,10 +15,10 @@ import (
 )
 
 // standing puts a message of two parts into the record, as delivered.
-func standing(r *record, chat string) {
+func standing(r *record) {
 	r.where["old"] = []spaces.Ref{
-		{Account: ours.Key(), Chat: chat, Message: "p1"},
-		{Account: ours.Key(), Chat: chat, Message: "p2"},
+		{Account: ours.Key(), Chat: "c", Message: "p1"},
+		{Account: ours.Key(), Chat: "c", Message: "p2"},
 	}
 }
 
@@ -35,7 +35,7 @@ func TestAnEditReplacesAMessagePartByPart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, r := &platform{}, newRecord()
-				standing(r, "c")
+				standing(r)
 				r.put(spaces.Action{ID: "x", Chat: "c", Kind: spaces.ActEdit, Target: "old", Text: tt.text})
 				send(t, p, r, EgressOptions{})
 				after(time.Second)
@@ -92,7 +92,7 @@ func TestWhatChangesNothingTwiceIsRepeatedFreely(t *testing.T) {
 					return nil
 				}}
 				r := newRecord()
-				standing(r, "c")
+				standing(r)
 				r.put(spaces.Action{ID: "x", Chat: "c", Kind: kind, Target: "old", Text: "👍", Policy: spaces.Hold})
 				send(t, p, r, EgressOptions{})
 				after(5 * time.Minute)
@@ -111,7 +111,7 @@ func TestWhatAPlatformCannotDoFailsWithAWord(t *testing.T) {
 	for _, kind := range []spaces.ActionKind{spaces.ActDelete, spaces.ActReact, spaces.ActEdit} {
 		t.Run(string(kind), func(t *testing.T) {
 			r := newRecord()
-			standing(r, "c")
+			standing(r)
 			e := NewEgress(ours, plain{&platform{}}, r, NewSpaceMapping(r, r), EgressOptions{})
 			_, err := e.steps(t.Context(), spaces.Action{Kind: kind, Account: ours.Key(), Chat: "c", Target: "old", Text: "x"})
 			if adapters.KindOf(err) != adapters.Invalid {
@@ -127,7 +127,7 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 		began := time.Now()
 		p := &platform{every: adapters.Pace{Every: 3 * time.Second, Burst: 2}}
 		r := newRecord()
-		standing(r, "c")
+		standing(r)
 		r.put(spaces.Action{ID: "s1", Chat: "c", Text: "1"})
 		r.put(spaces.Action{ID: "r1", Chat: "c", Kind: spaces.ActReact, Target: "old", Text: "👍"})
 		r.put(spaces.Action{ID: "s2", Chat: "c", Thread: "t", Text: "2"})
@@ -228,8 +228,11 @@ func TestTheBudgetsOfIdleChatsAreForgotten(t *testing.T) {
 
 func TestPostKeysAreStableAndDistinct(t *testing.T) {
 	// DELIVERY 2.1: the key is the same for every attempt at a part.
-	if postKey("a", 1) != postKey("a", 1) || postKey("a", 1) == postKey("a", 2) || postKey("a", 11) == postKey("a1", 1) {
-		t.Error("keys repeat or differ where they must not")
+	if got, want := postKey("a", 1), "e5609148-5934-50df-990a-ced7ce0082b1"; got != want {
+		t.Errorf("got key %s, want %s as ever", got, want)
+	}
+	if postKey("a", 1) == postKey("a", 2) || postKey("a", 11) == postKey("a1", 1) {
+		t.Error("two parts share a key")
 	}
 }
 
@@ -260,6 +263,7 @@ func TestMigrateTwiceIsNoError(t *testing.T) {
 type unmapped struct{ *record }
 
 func (unmapped) Migrate(context.Context, string, string, string, time.Time) error { return ErrUnmapped }
+
 func (unmapped) Live(context.Context, string, string, bool, string, time.Time) error {
 	return ErrUnmapped
 }

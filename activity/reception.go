@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -105,15 +106,7 @@ func (in *Ingress) answer(ctx context.Context, u adapters.Update, at time.Time) 
 // isCommand reports whether u is a message that begins with one of the commands.
 func isCommand(u adapters.Update, names ...string) bool {
 	m, ok := u.Body.(adapters.Message)
-	if !ok || m.Command == nil {
-		return false
-	}
-	for _, n := range names {
-		if m.Command.Name == n {
-			return true
-		}
-	}
-	return false
+	return ok && m.Command != nil && slices.Contains(names, m.Command.Name)
 }
 
 func (in *Ingress) post(ctx context.Context, n Notice) error {

@@ -351,9 +351,9 @@ func (r *record) said() []string {
 	return out
 }
 
-// holds reports whether any stored word contains text.
-func (r *record) holds(text string) bool {
+// knowsTheSecret reports whether the words of somebody refused are stored.
+func (r *record) knowsTheSecret() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), text)
+	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), secret)
 }

@@ -23,7 +23,7 @@ func here() setting {
 func TestUpdatesBecomeFacts(t *testing.T) {
 	// SEQ-06, SEQ-08
 	ref := spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "5"}
-	max := adapters.Person{ID: "8", Kind: adapters.Human, Name: "Max"}
+	zoe := adapters.Person{ID: "8", Kind: adapters.Human, Name: "Zoe"}
 	us := adapters.Person{ID: ours.ID}
 	tests := []struct {
 		name string
@@ -32,18 +32,30 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 		who  []string
 		from string
 	}{
-		{"message", adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
-			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}}, nil, "7"},
-		{"command", adapters.Message{ID: "5", Text: "/stop now", ToUs: true, Command: &adapters.Command{Name: "stop", Args: "now"}},
-			[]spaces.Body{spaces.Said{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}}, nil, "7"},
+		{
+			"message",
+			adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
+			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}},
+			nil, "7",
+		},
+		{
+			"command",
+			adapters.Message{ID: "5", Text: "/stop now", ToUs: true, Command: &adapters.Command{Name: "stop", Args: "now"}},
+			[]spaces.Body{spaces.Said{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}},
+			nil, "7",
+		},
 		{"edit", adapters.Edit{New: adapters.Message{ID: "5", Text: "ho"}}, []spaces.Body{spaces.Edited{Ref: ref, Text: "ho"}}, nil, "7"},
 		{"delete", adapters.Delete{Messages: []string{"5", "", "5"}}, []spaces.Body{spaces.Deleted{Ref: ref}, spaces.Deleted{Ref: ref}}, nil, "7"},
-		{"reaction", adapters.Reaction{Message: "5", Old: []string{"👍", "🔥"}, New: []string{"🔥", "❤", "❤"}},
-			[]spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍"}, spaces.Reacted{Ref: ref, Emoji: "❤"}}, nil, "7"},
+		{
+			"reaction",
+			adapters.Reaction{Message: "5", Old: []string{"👍", "🔥"}, New: []string{"🔥", "❤", "❤"}},
+			[]spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍"}, spaces.Reacted{Ref: ref, Emoji: "❤"}},
+			nil, "7",
+		},
 		{"reaction that changes nothing", adapters.Reaction{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
-		{"joined", adapters.Joined{People: []adapters.Person{us, max, max}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
+		{"joined", adapters.Joined{People: []adapters.Person{us, zoe, zoe}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
 		{"only we joined", adapters.Joined{People: []adapters.Person{us}}, nil, nil, "7"},
-		{"removed by", adapters.Left{People: []adapters.Person{max}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},
+		{"removed by", adapters.Left{People: []adapters.Person{zoe}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},
 		{"renamed", adapters.Renamed{Title: "New"}, []spaces.Body{spaces.Renamed{Title: "New"}}, nil, "7"},
 		{"pinned", adapters.Pinned{Message: "5"}, []spaces.Body{spaces.Pinned{Ref: ref}}, nil, "7"},
 		{"unpinned", adapters.Unpinned{Message: "5"}, []spaces.Body{spaces.Unpinned{Ref: ref}}, nil, "7"},
@@ -113,11 +125,19 @@ func FuzzTranslate(f *testing.F) {
 			Command: &adapters.Command{Name: emoji, Args: text}, Attachments: []adapters.Attachment{{Kind: emoji, Name: text, Size: sec}},
 		}
 		bodies := []adapters.Body{
-			nil, message, adapters.Edit{New: message}, adapters.Delete{Messages: []string{id, text, ""}},
+			nil, message,
+			adapters.Edit{New: message},
+			adapters.Delete{Messages: []string{id, text, ""}},
 			adapters.Reaction{Message: id, Old: []string{emoji, text}, New: []string{text, id, ""}},
-			adapters.Joined{People: []adapters.Person{person, {}}}, adapters.Left{People: []adapters.Person{person}, By: person},
-			adapters.Renamed{Title: text}, adapters.Pinned{Message: id}, adapters.Unpinned{Message: id}, adapters.Migrated{To: id},
-			adapters.Linked{}, adapters.Unlinked{Reason: text}, adapters.Gap{From: at, To: at.Add(time.Hour), Reason: text},
+			adapters.Joined{People: []adapters.Person{person, {}}},
+			adapters.Left{People: []adapters.Person{person}, By: person},
+			adapters.Renamed{Title: text},
+			adapters.Pinned{Message: id},
+			adapters.Unpinned{Message: id},
+			adapters.Migrated{To: id},
+			adapters.Linked{},
+			adapters.Unlinked{Reason: text},
+			adapters.Gap{From: at, To: at.Add(time.Hour), Reason: text},
 			adapters.Unreadable{Kind: emoji, Reason: text},
 		}
 		u := adapters.Update{
