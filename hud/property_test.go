@@ -18,7 +18,7 @@ func drawText(t *rapid.T) string {
 	if n := rapid.IntRange(0, 20).Draw(t, "kind"); n == 0 {
 		return hostileText(rapid.IntRange(0, 400).Draw(t, "hostile"))
 	} else if n == 1 {
-		return strings.Repeat("a long story about the garden ", rapid.IntRange(1, 200).Draw(t, "length"))
+		return strings.Repeat("a long story about the garden ", rapid.IntRange(1, 80).Draw(t, "length"))
 	}
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " ")
 }
@@ -30,7 +30,7 @@ func live(t *rapid.T, w *world, each func()) {
 	for _, name := range []string{"Family", "Work"} {
 		ids = append(ids, w.room(name, "kai", "nova", "ada"))
 	}
-	for range rapid.IntRange(1, 25).Draw(t, "cycles") {
+	for range rapid.IntRange(1, 12).Draw(t, "cycles") {
 		room := rapid.SampledFrom(ids).Draw(t, "room")
 		for range rapid.IntRange(1, 8).Draw(t, "lines") {
 			e := w.says(room, rapid.SampledFrom([]string{"kai", "nova"}).Draw(t, "who"), drawText(t))
@@ -78,7 +78,7 @@ func TestFrameNeverExceedsItsBudget(t *testing.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
 		w.v.FixedTokens = rapid.IntRange(0, 2000).Draw(rt, "fixed")
-		w.v.Limits = Limits{ContextTokens: rapid.IntRange(5000, 16000).Draw(rt, "context"), MaxOutputTokens: 500}
+		w.v.Limits = Limits{ContextTokens: rapid.IntRange(4000, 9000).Draw(rt, "context"), MaxOutputTokens: 500}
 		live(rt, w, func() {
 			f, err := w.v.Frame(w.tail())
 			if err != nil {

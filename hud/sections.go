@@ -56,6 +56,7 @@ const (
 	valueNote     = 6.0
 	valueBookmark = 3.0
 	valueSummary  = 10.0
+	valueGroup    = 40.0 // stands for many cycles, if only by their count (CON-48)
 )
 
 // spaceList lists the mind's rooms (CON-10). The active one is named by the tail.

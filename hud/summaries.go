@@ -79,7 +79,7 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 	})
 	e := Element{
 		Area: "summaries", What: name, Why: why(rel, rank),
-		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
+		Value: valueGroup * (0.4 + rel) * recency(rank, 15),
 	}
 	head := name + " (" + strconv.Itoa(len(cs)) + ")"
 	for _, f := range []struct {

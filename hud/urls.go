@@ -12,27 +12,27 @@ func findURLs(text string) []span {
 	if !strings.Contains(text, ":") && !strings.Contains(text, "ww.") && !strings.Contains(text, "WW.") {
 		return nil
 	}
-	for i := 0; i < len(text); {
-		from, ok := urlAt(text, i)
+	for i, end := 0, 0; i < len(text); {
+		from, ok := urlAt(text, i, end)
 		if !ok {
 			i++
 			continue
 		}
-		to := urlEnd(text, i)
-		us = append(us, span{from, to})
-		i = to
+		end = urlEnd(text, i)
+		us = append(us, span{from, end})
+		i = end
 	}
 	return us
 }
 
 // urlAt reports whether a URL is recognised at i, by the "://" or ":" after its
-// scheme or by "www.", and where it begins.
-func urlAt(text string, i int) (from int, ok bool) {
+// scheme or by "www.", and where it begins, at end or later.
+func urlAt(text string, i, end int) (from int, ok bool) {
 	rest := text[i:]
 	switch {
 	case strings.HasPrefix(rest, "://"), rest[0] == ':' && len(rest) > 1 && !blank(rest[1]):
 		from = i
-		for from > 0 && schemeByte(text[from-1]) {
+		for from > end && schemeByte(text[from-1]) {
 			from--
 		}
 		for from < i && !letter(text[from]) {
