@@ -140,8 +140,10 @@ var scenes = map[string]func(w *world) string{
 // self gives the mind goals, memories, notes and a bookmark.
 func self(w *world) {
 	for i, b := range []spaces.Body{
-		spaces.Goal{Text: "keep the garden alive", Status: "long-term"}, spaces.Goal{Text: "done thing", Status: "done"},
-		spaces.Remembered{ID: "m1", Fact: "Kai drinks tea", What: "user_fact"}, spaces.Noted{Text: "Kai seems tired", Label: "notes"},
+		spaces.Goal{Text: "keep the garden alive", Status: "long-term"},
+		spaces.Goal{Text: "done thing", Status: "done"},
+		spaces.Remembered{ID: "m1", Fact: "Kai drinks tea", What: "user_fact"},
+		spaces.Noted{Text: "Kai seems tired", Label: "notes"},
 		spaces.Bookmarked{Label: "the plan", Space: "sp-family", Events: []spaces.EventID{"sp-family/1"}},
 	} {
 		w.v.Self.Apply(spaces.Event{Seq: int64(i + 1), At: w.at, Body: b, ID: spaces.EventID("inner")})

@@ -2,9 +2,7 @@ package hud
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -45,8 +43,7 @@ func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool,
 	})
 	picked := h.candidates(hits, end, leave)
 	spent := 0
-	for k := len(picked) - 1; k >= 0; k-- {
-		i := picked[k]
+	for _, i := range slices.Backward(picked) {
 		rel := 0.0
 		if best > 0 {
 			rel = worth[i] / best
@@ -247,79 +244,4 @@ func (h *history) referredTo(lines []int) map[int]bool {
 		}
 	}
 	return named
-}
-
-// A gap is a time between two spans, in which the agent was not there.
-type gap struct {
-	before int // the first line that was missed, or that comes after it
-	words  string
-}
-
-// gaps returns the gaps between the newest spans of the uplink, oldest first.
-func (h *history) gaps() []gap {
-	spans := h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
-	var gs []gap
-	for k := len(spans) - 1; k > 0; k-- {
-		older, newer := spans[k], spans[k-1]
-		if older.Active() || newer.Opened.Sub(older.Closed) < time.Minute {
-			continue
-		}
-		from, to := h.seat.Room.messagesIn(older.To, newer.From-1)
-		words := "… away " + duration(newer.Opened.Sub(older.Closed))
-		if to > from {
-			words += ", " + timesWord(to-from, "message")
-		}
-		gs = append(gs, gap{from, words})
-	}
-	return gs
-}
-
-// duration returns "3 h", "25 min" or "2 d".
-func duration(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return strconv.Itoa(int(d.Hours()/24)) + " d"
-	case d >= time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " h"
-	}
-	return strconv.Itoa(int(d.Minutes())) + " min"
-}
-
-// delegates returns what a keyframe is made of, in its order: what changes
-// least first, the active room last (GTS-06).
-func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Delegate {
-	terms := v.terms("")
-	left := map[spaces.EventID]struct{}{}
-	for _, ts := range [][]spaces.ClosedCycle{kept, {{Turns: v.Current}}} {
-		for i := range ts {
-			for k := range ts[i].Turns {
-				for _, id := range ts[i].Turns[k].Refs {
-					left[id] = struct{}{}
-				}
-			}
-		}
-	}
-	leave := func(id spaces.EventID) bool { _, ok := left[id]; return ok }
-	ds := []Delegate{
-		v.spaceList(), v.goalList(), v.memoryList(terms), v.noteList(terms), v.bookmarkList(), v.summaryList(absorbed, terms),
-	}
-	share := 0.0
-	for i := range v.Seats {
-		share += v.focus(&v.Seats[i])
-	}
-	reserve := float64(tokens*v.Limits.withDefaults().NewestShare) / 100
-	var active Delegate
-	for i := range v.Seats {
-		s := &v.Seats[i]
-		h := v.history(s, terms, leave, int(reserve*v.focus(s)/share))
-		if s.Uplink.Space == v.Active {
-			active = h
-			continue
-		}
-		ds = append(ds, h)
-	}
-	if active != nil {
-		ds = append(ds, active)
-	}
-	return ds
 }

@@ -19,13 +19,13 @@ func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget
 	budget -= messageOverhead + v.Counter.Count(string(head))
 	keep := make([]int, len(es)) // limit of each line, 0 for left out
 	spent := 0
-	try := func(i, most, cap int) bool {
+	try := func(i, most, ceiling int) bool {
 		for _, limit := range inboxClips {
 			if limit > most {
 				continue
 			}
 			n := 1 + v.Counter.Count(string(v.appendEntry(nil, s, label, &es[i], limit)))
-			if spent+n <= cap {
+			if spent+n <= ceiling {
 				spent += n
 				keep[i] = limit
 				return true
@@ -34,18 +34,18 @@ func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget
 		return false
 	}
 	const gapLine = 24 // tokens of a line that counts what is left out
-	for i := len(es) - 1; i >= 0; i-- {
+	for i := range slices.Backward(es) {
 		if es[i].trigger {
 			try(i, noLimit, budget-gapLine)
 		}
 	}
-	for i := len(es) - 1; i >= 0; i-- {
+	for i := range slices.Backward(es) {
 		if keep[i] == 0 && es[i].personal && !try(i, 1000, budget*3/4) {
 			break
 		}
 	}
 	fifth := spent + (budget-spent)/5
-	for i := len(es) - 1; i >= 0; i-- { // the newest, for continuity
+	for i := range slices.Backward(es) { // the newest, for continuity
 		if keep[i] == 0 && !try(i, 1000, fifth) {
 			break
 		}
@@ -55,7 +55,7 @@ func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget
 			break
 		}
 	}
-	for i := len(es) - 1; i >= 0; i-- {
+	for i := range slices.Backward(es) {
 		if keep[i] == 0 && !try(i, 250, budget*7/8) {
 			break
 		}

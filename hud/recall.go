@@ -176,8 +176,8 @@ func (v *View) newestWords() string {
 	if text := v.wordsOf(v.Current); text != "" {
 		return text
 	}
-	for i := len(v.Closed) - 1; i >= 0; i-- {
-		if text := v.wordsOf(v.Closed[i].Turns); text != "" {
+	for _, c := range slices.Backward(v.Closed) {
+		if text := v.wordsOf(c.Turns); text != "" {
 			return text
 		}
 	}

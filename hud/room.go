@@ -98,14 +98,14 @@ func amends(b spaces.Body) bool {
 
 func (r *Room) amended(e spaces.Event, i int) {
 	c := change{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
-	switch b := e.Body.(type) {
-	case spaces.Reacted:
+	if b, ok := e.Body.(spaces.Reacted); ok {
 		c.emoji = b.Emoji
-	case spaces.Unreacted:
+	}
+	if b, ok := e.Body.(spaces.Unreacted); ok {
 		c.emoji = b.Emoji
-	case spaces.Edited, spaces.Deleted:
+	}
+	if c.kind == spaces.KindEdited || c.kind == spaces.KindDeleted {
 		r.rewrite(i)
-	default: // pins change no words
 	}
 	r.tokens[i] = 0
 	r.changes = append(r.changes, c)

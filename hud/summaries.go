@@ -88,9 +88,13 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 		fidelity float64
 	}{{Full, 8, 160, 1}, {Essential, 3, 120, 0.6}, {CountOnly, 0, 0, 0.15}} {
 		picked := slices.Sorted(slices.Values(best[:min(f.n, len(best))]))
+		accounts := make([]string, 0, len(picked))
+		for _, i := range picked {
+			accounts = append(accounts, gutter(clip(cs[i].Rest, f.chars)))
+		}
 		text := head
-		for k, i := range picked {
-			text += map[bool]string{true: ": ", false: " / "}[k == 0] + gutter(clip(cs[i].Rest, f.chars))
+		if len(accounts) > 0 {
+			text += ": " + strings.Join(accounts, " / ")
 		}
 		e.Forms = append(e.Forms, v.form(f.form, text, f.fidelity))
 	}

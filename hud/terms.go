@@ -102,7 +102,7 @@ func undouble(w []byte) []byte {
 
 // stopWord reports whether w, stemmed, says too little to look for.
 func stopWord(w []byte) bool {
-	if len(w) == 1 && w[0] < utf8.RuneSelf && !(w[0] >= '0' && w[0] <= '9') {
+	if len(w) == 1 && w[0] < utf8.RuneSelf && (w[0] < '0' || w[0] > '9') {
 		return true
 	}
 	switch string(w) {
@@ -110,7 +110,7 @@ func stopWord(w []byte) bool {
 		"an", "or", "as", "by", "if", "so", "do", "doe", "did", "don", "didn", "doesn", "isn", "wasn", "re", "ve", "ll", "we", "he",
 		"she", "me", "my", "you", "your", "his", "her", "our", "their", "they", "them", "us", "its", "this", "that",
 		"these", "those", "thi", "for", "from", "with", "but", "not", "no", "have", "hav", "has", "had", "will", "would", "can",
-		"could", "should", "there", "ther", "here", "what", "which", "who", "when", "where", "wher", "how", "why", "about",
+		"could", "should", "there", "here", "what", "which", "who", "when", "where", "wher", "how", "why", "about",
 		"just", "some", "som", "any", "than", "then", "too", "very", "also", "into", "up", "out", "let", "get", "got":
 		return true
 	}

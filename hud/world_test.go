@@ -32,10 +32,10 @@ func entity(name string) spaces.Entity {
 	return spaces.Entity{ID: id, Kind: kind, Name: strings.ToUpper(name[:1]) + name[1:]}
 }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
 	return &world{
-		t: t, at: time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC), seq: map[spaces.SpaceID]int64{},
+		t: tb, at: time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC), seq: map[spaces.SpaceID]int64{},
 		v: &View{
 			Agent: Agent{ID: "ada", Name: "Ada"}, Circle: "home", Self: &spaces.Self{},
 			System: "You are Ada.", FixedTokens: 1000, Counter: &Counter{},
@@ -83,7 +83,7 @@ func replyTo(id spaces.EventID) func(*spaces.Event) {
 }
 
 // wake shows what is new in the room as a turn of a new cycle.
-func (w *world) wake(room spaces.SpaceID) spaces.Turn {
+func (w *world) wake(room spaces.SpaceID) {
 	w.t.Helper()
 	w.v.Active = room
 	s := w.v.Seat(room)
@@ -93,7 +93,6 @@ func (w *world) wake(room spaces.SpaceID) spaces.Turn {
 	}
 	t := w.v.Inbox(s, s.Uplink.Cursor, s.Room.Upto(), triggers)
 	w.v.Current = append(w.v.Current, t)
-	return t
 }
 
 // answers adds the turns of a thought and a sent message.

@@ -1,0 +1,42 @@
+package hud
+
+import (
+	"strconv"
+	"time"
+)
+
+// A gap is a time between two spans, in which the agent was not there.
+type gap struct {
+	before int // the first line that was missed, or that comes after it
+	words  string
+}
+
+// gaps returns the gaps between the newest spans of the uplink, oldest first.
+func (h *history) gaps() []gap {
+	spans := h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
+	var gs []gap
+	for k := len(spans) - 1; k > 0; k-- {
+		older, newer := spans[k], spans[k-1]
+		if older.Active() || newer.Opened.Sub(older.Closed) < time.Minute {
+			continue
+		}
+		from, to := h.seat.Room.messagesIn(older.To, newer.From-1)
+		words := "… away " + duration(newer.Opened.Sub(older.Closed))
+		if to > from {
+			words += ", " + timesWord(to-from, "message")
+		}
+		gs = append(gs, gap{from, words})
+	}
+	return gs
+}
+
+// duration returns "3 h", "25 min" or "2 d".
+func duration(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + " d"
+	case d >= time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h"
+	}
+	return strconv.Itoa(int(d.Minutes())) + " min"
+}
