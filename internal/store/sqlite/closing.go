@@ -56,7 +56,7 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 // no part of what the mind remembers.
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	why := "attempts " + string(k.c.Close.Stop)
-	err := k.run(ctx, returnAll, string(k.c.Step.Cycle), ms(k.c.Close.RetryAt), maxAttempts, why)
+	err := k.run(ctx, returnAll, string(k.c.Step.Cycle), notBefore(k.c.Close.RetryAt), maxAttempts, why)
 	return spaces.CycleAbandoned, nil, err
 }
 

@@ -151,7 +151,7 @@ func (k *commit) steps(ctx context.Context) error {
 
 func (k *commit) timers(ctx context.Context) error {
 	for _, t := range k.c.Timers {
-		err := k.run(ctx, insertTimer, t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, ms(t.Due), string(t.Cycle))
+		err := k.run(ctx, insertTimer, t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle))
 		if err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}

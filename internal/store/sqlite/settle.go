@@ -131,7 +131,7 @@ func (t *tx) tell(ctx context.Context, o order, fact spaces.Body, at time.Time) 
 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
 func (t *tx) saveAt(ctx context.Context, o order, settled time.Time, cut bool) error {
-	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, ms(o.NotBefore), array(o.Refs), o.Resent,
+	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, notBefore(o.NotBefore), array(o.Refs), o.Resent,
 		o.Code, o.reason, ms(settled), cut)
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)

@@ -13,6 +13,16 @@ func ms(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// notBefore returns the first stored instant that is no earlier than t: what
+// waits for it is never due too soon.
+func notBefore(t time.Time) int64 {
+	n := ms(t)
+	if n != 0 && t.After(time.UnixMilli(n)) {
+		n++
+	}
+	return n
+}
+
 // instant reads what ms wrote.
 func instant(ms int64) time.Time {
 	if ms == 0 {
