@@ -99,6 +99,10 @@ func (c *cycle) closed(ctx context.Context, cl *spaces.Closing, n int64, at time
 // The delays before a failed wake is tried again, by attempt.
 var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
+// timerAgain is the delay before a timer whose wake met a failing endpoint fires
+// again. A wake the endpoint refuses for good is over.
+const timerAgain = 2 * time.Minute
+
 // failed ends the cycle after a model call that will not succeed now. If the
 // agent has not spoken yet its rows go back for another attempt; otherwise what
 // is done stays done.
@@ -133,9 +137,9 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	retry := time.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
 	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, RetryAt: retry}
 	sc := spaces.StepCommit{Close: cl}
-	if t := c.wake.Timer; t != nil && cl.Back {
+	if t := c.wake.Timer; t != nil && cl.Back && stop != spaces.StopModelError {
 		again := *t
-		again.ID, again.Due = c.shell.NewID(), retry
+		again.ID, again.Due = c.shell.NewID(), time.Now().Add(timerAgain)
 		sc.Timers = append(sc.Timers, again)
 	}
 	if cl.Back {

@@ -63,6 +63,9 @@ func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
 
 // wake judges the due rows and opens a cycle over those that wake.
 func (t *tx) wake(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+	if asleep, err := t.asleep(ctx, c.Mind); err != nil || asleep {
+		return nil, err
+	}
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id)
 	if err != nil || len(woken) == 0 {

@@ -155,6 +155,9 @@ func (k *commit) timers(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}
+		if err := k.doze(ctx, t, k.c.At); err != nil {
+			return err
+		}
 	}
 	return nil
 }

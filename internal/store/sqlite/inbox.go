@@ -13,31 +13,32 @@ const (
 values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
 	waiting query = `select agent, circle, space, min(since) from (
   select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
+    and not exists (select 1 from timers t where t.agent = i.agent and t.circle = i.circle and t.kind = 'sleep' and t.fired_by = '')
   group by i.agent, i.circle, i.space
   union all
   select c.agent, c.circle, c.space, c.started from cycles c where c.state = 'open'
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
-group by agent, circle, space order by min(since) limit $2`
+group by agent, circle, space order by min(since) limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	readyRows  query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
-where i.agent = $1 and i.circle = $2 and i.space = $3 and i.state = 'ready' and i.not_before <= $4 order by i.seq limit $5`
+where i.agent = $1 and i.circle = $2 and i.space = $3 and i.state = 'ready' and i.not_before <= $4 order by i.seq limit $5 + 0`
 	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
-where i.cycle = $1 order by i.seq`
+where i.cycle = $1 and i.cycle <> '' order by i.seq`
 	ignoreRow  query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	claimRow   query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	consumeAll query = `update inbox set state = 'consumed' where cycle = $1 and state = 'claimed'`
+	consumeAll query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
 	returnAll  query = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
   state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
   reason = case when attempts + 1 >= $3 then $4 else '' end
-where cycle = $1 and state = 'claimed'`
-	crashAll query = `update inbox set crashes = crashes + 1 where cycle = $1 and state = 'claimed'`
+where cycle = $1 and cycle <> '' and state = 'claimed'`
+	crashAll query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
 	dropAll  query = `update inbox set cycle = '',
   state = case when crashes >= $2 then 'dead' else 'ready' end,
   reason = case when crashes >= $2 then $3 else '' end
-where cycle = $1 and state = 'claimed'`
+where cycle = $1 and cycle <> '' and state = 'claimed'`
 )
 
 const (

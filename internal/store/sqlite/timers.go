@@ -14,7 +14,7 @@ const (
 	timerColumns query = `id, agent, circle, kind, space, note, due, cycle`
 	insertTimer  query = `insert into timers (id, agent, circle, kind, space, note, due, cycle) values ($1, $2, $3, $4, $5, $6, $7, $8)`
 	selectTimer  query = `select ` + timerColumns + ` from timers where id = $1`
-	dueTimers    query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2`
+	dueTimers    query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2 + 0`
 	fireTimer    query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
 	nextTimer    query = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
@@ -89,6 +89,9 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 		Timer: &timer,
 	}
 	if err := t.run(ctx, fireTimer, timer.ID, string(w.Cycle.ID), ms(at)); err != nil {
+		return nil, err
+	}
+	if err := t.rouse(ctx, timer, at); err != nil {
 		return nil, err
 	}
 	return w, t.start(ctx, c, w)
