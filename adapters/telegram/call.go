@@ -39,6 +39,7 @@ func callSeen[T any](ctx context.Context, c *Client, method string, params tgbot
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
+	traced = crashPoints(traced, method, params["offset"])
 
 	var seen answer
 	bot := tgbotapi.BotAPI{Token: tokenPlace, Client: c.exchange(traced, &seen)}

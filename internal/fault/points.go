@@ -16,8 +16,8 @@ func Points() []Place { return slices.Clone(points) }
 var points = []Place{
 	{"ingest.received", []string{"K1"}, "a batch is read from the platform; no transaction is open"},
 	{"ingest.before_commit", []string{"K2", "K5"}, "events and inbox rows are written; the transaction is not committed"},
-	{"ingest.after_commit", []string{"K3"}, "the transaction is committed; the platform is not told"},
-	{"ingest.after_ack", []string{"K4"}, "the batch is accepted; no doorbell has rung"},
+	{"ingest.after_commit", []string{"K3"}, "the transaction is committed; the platform is not told and no doorbell has rung"},
+	{"ingest.after_ack", []string{"K4"}, "the poll that acknowledges the batch is written; no answer came"},
 	{"wake.claimed", []string{"K7"}, "inbox rows are claimed and the cycle is open"},
 	{"model.before_call", []string{"K8"}, "the request is recorded and not sent"},
 	{"model.after_call", []string{"K9"}, "the answer is here and not recorded"},
