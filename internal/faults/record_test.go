@@ -1,0 +1,215 @@
+//go:build faultinject
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// A record is what one copy of the database says. The harness has SQL of its own
+// so that it does not see the database through the code it audits.
+type record struct {
+	events  []event
+	rows    []row
+	cycles  map[string]cycle
+	orders  []order // in the order of decision
+	cursor  string
+	mapped  map[message]string // event by where it stands on the platform
+	inner   int                // events of inner logs
+	checked []sqlite.Finding
+}
+
+type event struct {
+	n, seq              int64
+	space, id           string
+	kind, actor, source string
+	cause, root         string
+	body                string
+}
+
+type row struct {
+	space, event, state, reason, cycle string
+}
+
+type cycle struct {
+	state, stop string
+	done        int // finished steps
+	acted       int // finished steps of engagement
+}
+
+type order struct {
+	n                     int64
+	id, cycle, kind       string
+	chat, thread          string
+	text, state           string
+	part                  int
+	created, expires, due int64
+	settled               int64
+}
+
+type message struct{ chat, id string }
+
+// copyRecord copies the database of a program that does not run into a folder of
+// its own, with its log.
+func copyRecord(t *testing.T, data string) string {
+	t.Helper()
+	to := t.TempDir()
+	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal"} {
+		if err := copyFile(filepath.Join(data, name), filepath.Join(to, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	return out.Close()
+}
+
+// readRecord reads the database in a folder that nobody writes to.
+func readRecord(t *testing.T, dir string) record {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}}
+	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces} {
+		if err := read(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// audited reads the database in a folder and has the store look it over too.
+func audited(t *testing.T, dir string) record {
+	t.Helper()
+	r := readRecord(t, dir)
+	n := 0
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { n++; return fmt.Sprintf("audit-%d", n) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.checked, err = s.Audit(t.Context(), time.Now())
+	if err := errors.Join(err, s.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// query hands each row of an answer to scan.
+func query(ctx context.Context, db *sql.DB, text string, scan func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return rows.Err()
+}
+
+func (r *record) readEvents(ctx context.Context, db *sql.DB) error {
+	return query(ctx, db, `select n, seq, space, id, kind, actor, coalesce(source, ''), cause, root, body from events order by n`, func(rows *sql.Rows) error {
+		var e event
+		if err := rows.Scan(&e.n, &e.seq, &e.space, &e.id, &e.kind, &e.actor, &e.source, &e.cause, &e.root, &e.body); err != nil {
+			return err
+		}
+		if strings.HasPrefix(e.space, "inner:") {
+			r.inner++
+			return nil
+		}
+		r.events = append(r.events, e)
+		return nil
+	})
+}
+
+func (r *record) readInbox(ctx context.Context, db *sql.DB) error {
+	return query(ctx, db, `select space, event, state, reason, cycle from inbox`, func(rows *sql.Rows) error {
+		var w row
+		err := rows.Scan(&w.space, &w.event, &w.state, &w.reason, &w.cycle)
+		r.rows = append(r.rows, w)
+		return err
+	})
+}
+
+func (r *record) readCycles(ctx context.Context, db *sql.DB) error {
+	const text = `select id, y.state, coalesce(stop, ''), coalesce(sum(s.state = 'done'), 0), coalesce(sum(s.state = 'done' and s.phase = 'engagement'), 0)
+from cycles y left join steps s on s.cycle = y.id group by y.id`
+	return query(ctx, db, text, func(rows *sql.Rows) error {
+		var id string
+		var y cycle
+		err := rows.Scan(&id, &y.state, &y.stop, &y.done, &y.acted)
+		r.cycles[id] = y
+		return err
+	})
+}
+
+func (r *record) readOutbox(ctx context.Context, db *sql.DB) error {
+	const text = `select n, id, cycle, kind, chat, thread, text, state, part, created, expires, not_before, settled from outbox order by n`
+	return query(ctx, db, text, func(rows *sql.Rows) error {
+		var o order
+		err := rows.Scan(&o.n, &o.id, &o.cycle, &o.kind, &o.chat, &o.thread, &o.text, &o.state, &o.part, &o.created, &o.expires, &o.due, &o.settled)
+		r.orders = append(r.orders, o)
+		return err
+	})
+}
+
+func (r *record) readPlaces(ctx context.Context, db *sql.DB) error {
+	err := query(ctx, db, `select chat, message, event from messages where own = 0`, func(rows *sql.Rows) error {
+		var m message
+		var id string
+		err := rows.Scan(&m.chat, &m.id, &id)
+		r.mapped[m] = id
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return query(ctx, db, `select cast(data as text) from cursors`, func(rows *sql.Rows) error { return rows.Scan(&r.cursor) })
+}
+
+// busy asks the database of a running program how much is left to do: rows not
+// handled, cycles not closed, actions not settled. A busy database is busy.
+func busy(ctx context.Context, data string) bool {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+	if err != nil {
+		return true
+	}
+	defer db.Close()
+	var left int
+	err = db.QueryRowContext(ctx, `select (select count(*) from inbox where state in ('ready', 'claimed')) +
+  (select count(*) from cycles where state = 'open') + (select count(*) from outbox where state in ('ready', 'sending'))`).Scan(&left)
+	return err != nil || left > 0
+}
