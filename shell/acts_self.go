@@ -104,13 +104,23 @@ func (a remember) perform(s *stage) outcome {
 		return s.deny("bad_fact", "A memory is one fact of at most 200 characters.", "Lead with the fact, leave out the story.")
 	case strings.ContainsAny(fact, "\n{}"):
 		return s.deny("bad_fact", "A memory is a sentence, not raw output.", "Say the fact in one sentence.")
-	case slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return strings.EqualFold(m.Fact, fact) }):
+	case s.knows(fact):
 		return s.deny("known_fact", "You remember that already.", "")
 	}
 	id := "m" + s.newID()
 	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
 	out.body["id"] = id
 	return out
+}
+
+// knows reports whether the agent remembers the fact already, or does so in
+// this very step.
+func (s *stage) knows(fact string) bool {
+	return slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return strings.EqualFold(m.Fact, fact) }) ||
+		slices.ContainsFunc(s.inner, func(b spaces.Body) bool {
+			r, ok := b.(spaces.Remembered)
+			return ok && strings.EqualFold(r.Fact, fact)
+		})
 }
 
 type forget struct {

@@ -145,7 +145,9 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	if cl.Back {
 		c.pending = nil // the next attempt shows it again
 	}
-	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging)
+	if c.machine.State() == spaces.Idle || c.machine.State() == spaces.Sleeping {
+		c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // a refused commit's moves did not happen
+	}
 	c.stop(cl)
 	c.shell.publish("mission_stop", string(stop), c.facts("detail", cl.Detail, "retry", cl.Back))
 	return c.commit(ctx, sc, nil)

@@ -222,10 +222,10 @@ func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 		}
 		step.Response.Text, step.Response.Finish = beside, model.Called
 	}
-	if verb == "slowly" {
-		step = delayed(t, step, arg)
+	if verb != "slowly" {
+		arg = "1s" // so that whatever the last step set off is over
 	}
-	return step
+	return delayed(t, step, arg)
 }
 
 func kindNamed(t *testing.T, name string) model.Kind {
@@ -246,11 +246,11 @@ func delayed(t *testing.T, step modeltest.Step, wait string) modeltest.Step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := step.Response
+	res, failure := step.Response, step.Err
 	step.Do = func(ctx context.Context, _ model.Request) (model.Response, error) {
 		select {
 		case <-time.After(d):
-			return res, nil
+			return res, failure
 		case <-ctx.Done():
 			return model.Response{}, model.Interrupted(ctx)
 		}

@@ -18,7 +18,7 @@ where m.account = $1 and m.chat = $2 order by m.n`
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
 	dropChat    query = `delete from mappings where account = $1 and chat = $2`
-	moveActions query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending', 'unknown')`
+	moveActions query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
 	mappings    query = `select account, chat, title, space, object, relay, live from mappings
 where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
 	setLive query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
@@ -134,7 +134,7 @@ func (t *tx) reach(ctx context.Context, space spaces.SpaceID, account, chat stri
 	if live {
 		return t.connect(ctx, r, spaces.SpanLinked, at)
 	}
-	if len(r.chats) > 0 {
+	if r.reachable() {
 		return nil
 	}
 	return t.disconnect(ctx, r, spaces.SpanUnlinked, at)

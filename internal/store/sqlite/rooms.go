@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -12,7 +13,10 @@ const (
 	selectSet   query = `select r.id, r.hash, r.size from spaces s join readers r on r.id = s.readers where s.id = $1`
 	updateRoom  query = `update spaces set agent_run = $2, readers = $3 where id = $1`
 	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
-	liveChats   query = `select account, chat from mappings where space = $1 and live = 1 order by n`
+	// openChats are the chats that can be reached; when none can, all of them: then
+	// each platform says why not, and the agent is told.
+	openChats query = `select account, chat, live from mappings where space = $1
+  and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
 )
 
 // A room is a space as the writer has it, with what an event there touches.
@@ -22,13 +26,21 @@ type room struct {
 	set     setHash
 	size    int
 	minds   []spaces.Mind // with a live uplink
-	chats   []chat        // live
+	chats   []chat        // where what is said here goes
 	members map[spaces.EntityID]bool
 	changed bool
 }
 
 // A chat is one conversation on one account.
-type chat struct{ account, id string }
+type chat struct {
+	account, id string
+	live        bool
+}
+
+// reachable reports whether any of the room's chats can be reached.
+func (r *room) reachable() bool {
+	return slices.ContainsFunc(r.chats, func(c chat) bool { return c.live })
+}
 
 // room returns a space, or nil when there is none.
 func (t *tx) room(ctx context.Context, id spaces.SpaceID) (*room, error) {
@@ -63,8 +75,8 @@ func (t *tx) relist(ctx context.Context, r *room) (err error) {
 	if err != nil {
 		return err
 	}
-	r.chats, err = all(ctx, t, liveChats, key, func(row row) (c chat, err error) {
-		return c, row.Scan(&c.account, &c.id)
+	r.chats, err = all(ctx, t, openChats, key, func(row row) (c chat, err error) {
+		return c, row.Scan(&c.account, &c.id, &c.live)
 	})
 	return err
 }
