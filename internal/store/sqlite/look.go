@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -76,8 +77,14 @@ func (c Console) checkSchema(ctx context.Context) error {
 
 // Backup writes a copy of the record as it stands now to file, which must not
 // exist yet. Whoever writes goes on meanwhile.
-func (c Console) Backup(ctx context.Context, file string) error {
-	if err := vacuumInto(ctx, c.readers.db, file); err != nil {
+func (c Console) Backup(ctx context.Context, file string) (err error) {
+	// The engine does not let a connection that refuses to write make a copy.
+	db, err := sql.Open("sqlite", source(c.file, "rw", shared))
+	if err != nil {
+		return fmt.Errorf("back up %s: %w", c.file, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := vacuumInto(ctx, db, file); err != nil {
 		return fmt.Errorf("back up to %s: %w", file, err)
 	}
 	return nil

@@ -153,10 +153,7 @@ func (s *Store) release() error {
 // Backup writes a copy of the record as it stands now to file, which must not
 // exist yet. Writers go on meanwhile.
 func (s *Store) Backup(ctx context.Context, file string) error {
-	if err := vacuumInto(ctx, s.readers.db, file); err != nil {
-		return fmt.Errorf("back up to %s: %w", file, err)
-	}
-	return nil
+	return s.Console().Backup(ctx, file)
 }
 
 // write runs do in a transaction that is on disk when write returns nil. It
