@@ -11,7 +11,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -53,7 +52,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
-			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, humanize.IBytes(uint64(a.Bytes)), a.Seconds, a.SHA256)
+			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256)
 		})
 	})
 }

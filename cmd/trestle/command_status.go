@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -61,7 +60,7 @@ func (a statusAnswer) print(w io.Writer) {
 	if a.Running {
 		state = a.Health.Status + " since " + when(a.Health.StartedAt)
 	}
-	fmt.Fprintf(w, "trestle %s   %s   data %s %s\n", a.Version, state, a.Data, humanize.IBytes(uint64(a.Tally.Bytes)))
+	fmt.Fprintf(w, "trestle %s   %s   data %s %s\n", a.Version, state, a.Data, byteSize(a.Tally.Bytes))
 	if a.Running {
 		rows := [][]string{{"PART", "STATE", "SINCE", "HEARD", "REASON"}}
 		for _, x := range a.Health.Extensions {

@@ -52,6 +52,18 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
+// byteSize writes a number of bytes for people.
+func byteSize(n int64) string {
+	size, unit := float64(n), 0
+	for size >= 1000 && unit < 4 {
+		size, unit = size/1000, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %cB", size, "kMGT"[unit-1])
+}
+
 // dash stands for an empty cell.
 func dash(text string) string { return cmp.Or(text, "-") }
 

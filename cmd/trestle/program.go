@@ -57,6 +57,7 @@ func (p *program) command() *cobra.Command {
 		Args: refuseUnknown,
 		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c) },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
 	root.SetIn(p.in)

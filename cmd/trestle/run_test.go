@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// screen collects what a command writes; it may be read meanwhile.
+type screen struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// stage is a folder in which commands run, with an environment.
+type stage struct {
+	folder string
+	env    string
+}
+
+// do runs a command line to its end with in at stdin.
+func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, code exitCode) {
+	t.Helper()
+	var stdout, stderr screen
+	code = s.program(strings.NewReader(in), &stdout, &stderr).run(t.Context(), args)
+	return stdout.String(), stderr.String(), code
+}
+
+func (s stage) program(in io.Reader, out, errs io.Writer) *program {
+	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
+	return &program{in: in, out: out, errs: errs, folder: s.folder, lookup: lookup, environ: environ}
+}
+
+// serve runs `trestle run` with an open stdin until the test ends, and returns
+// once it is ready. What it answers is on the screen.
+func (s stage) serve(t *testing.T) (stdin io.Writer, out *screen) {
+	t.Helper()
+	reader, writer := io.Pipe()
+	ready, errs := &watch{want: "Bootstrap [ready]", seen: make(chan struct{})}, &screen{}
+	out = &screen{}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan exitCode, 1)
+	go func() { ended <- s.program(reader, out, io.MultiWriter(ready, errs)).run(ctx, []string{"run"}) }()
+	t.Cleanup(func() {
+		_ = writer.Close()
+		stop()
+		if code := <-ended; code != exitDone {
+			t.Errorf("run ended with %s:\n%s", code, errs)
+		}
+	})
+	select {
+	case <-ready.seen:
+	case code := <-ended:
+		t.Fatalf("run ended with %s:\n%s", code, errs)
+	}
+	return writer, out
+}
+
+// watch closes seen when the text it waits for was written.
+type watch struct {
+	want string
+	seen chan struct{}
+	once sync.Once
+}
+
+func (w *watch) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), w.want) {
+		w.once.Do(func() { close(w.seen) })
+	}
+	return len(p), nil
+}
+
+// Issue 2: two commands on a fresh machine; `echo hello | trestle run` answers and ends.
+func TestPipedLinesAreAnsweredInOrder(t *testing.T) {
+	s := stage{folder: t.TempDir()}
+	out, errs, code := s.do(t, "hello\n\nhow are you?\n", "run")
+	if code != exitDone {
+		t.Fatalf("exit %s:\n%s", code, errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "hello") || !strings.Contains(lines[1], "how are you?") {
+		t.Errorf("answers are %q", lines)
+	}
+	out, _, code = s.do(t, "still there?\n", "chat")
+	if code != exitDone || !strings.Contains(out, "still there?") {
+		t.Errorf("chat over the same record: exit %s, %q", code, out)
+	}
+}
+
+// PRD-5.4-A1, PRD-5.3-A5: every stage by name and time, the phases around the gate.
+func TestBootSaysEachStage(t *testing.T) {
+	_, errs, code := stage{folder: t.TempDir()}.do(t, "", "run")
+	if code != exitDone {
+		t.Fatalf("exit %s:\n%s", code, errs)
+	}
+	var got []string
+	for line := range strings.Lines(errs) {
+		if strings.HasPrefix(line, "Bootstrap ") {
+			got = append(got, regexp.MustCompile(`\d+ms`).ReplaceAllString(strings.TrimSpace(line), "Nms"))
+		}
+	}
+	want := []string{
+		"Bootstrap Phase 1 (core)",
+		"Bootstrap [config_load] completed in Nms",
+		"Bootstrap [database_init] completed in Nms",
+		"Bootstrap [schema_migration] completed in Nms",
+		"Bootstrap [seed_system_data] completed in Nms",
+		"Bootstrap [trust_gate] completed in Nms",
+		"Bootstrap Trust Gate passed",
+		"Bootstrap Phase 2 (extensions)",
+		"Bootstrap [model] skipped",
+		"Bootstrap [scheduler_init] completed in Nms",
+		"Bootstrap [adapter_local] completed in Nms",
+		"Bootstrap [ready] completed in Nms",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("boot lines (-want +got):\n%s", diff)
+	}
+}
+
+// ECOSYSTEM 3.1: read commands work without a running process.
+func TestReadingNeedsNoRunningProcess(t *testing.T) {
+	s := stage{folder: t.TempDir()}
+	if _, errs, code := s.do(t, "tell me\n", "run"); code != exitDone {
+		t.Fatalf("exit %s:\n%s", code, errs)
+	}
+	runs := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	if len(runs) != 1 || runs[0].Stop != "completed" || runs[0].Mind != "ada/home" || runs[0].Tokens == 0 {
+		t.Fatalf("runs are %+v", runs)
+	}
+	for _, test := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"status"}, []string{"not running", "ada/home", "inbox 0   open cycles 0   outbox 0"}},
+		{[]string{}, []string{"not running", "ada/home"}},
+		{[]string{"spaces"}, []string{"Home", "local:local/home"}},
+		{[]string{"runs"}, []string{string(runs[0].Run), "direct", "completed"}},
+		{[]string{"runs", "--agent", "nobody"}, []string{"RUN"}},
+		{[]string{"explain", string(runs[0].Run)[:30]}, []string{`you: "tell me"`, "contemplation", "act      send_message", "result   ok", "sent     send to local:local/home", "ended    completed"}},
+		{[]string{"hud", "ada/home"}, []string{"[user]", "tell me", "send_message("}},
+		{[]string{"events"}, []string{`you   "tell me"`, "delivered"}},
+		{[]string{"backup", "copy.db"}, []string{"copy.db", "sha256"}},
+		{[]string{"config", "show", "--origin"}, []string{"env TRESTLE_LISTEN"}},
+	} {
+		out, errs, code := s.do(t, "", test.args...)
+		if code != exitDone || errs != "" {
+			t.Errorf("%v: exit %s: %s", test.args, code, errs)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v: %q is not in\n%s", test.args, want, out)
+			}
+		}
+	}
+	copied := stage{folder: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(copied.folder, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(runs, answerOf[[]runRow](t, copied, "runs", "-o", "json")); diff != "" {
+		t.Errorf("runs of the backup (-want +got):\n%s", diff)
+	}
+}
+
+func answerOf[T any](t *testing.T, s stage, args ...string) T {
+	t.Helper()
+	out, errs, code := s.do(t, "", args...)
+	if code != exitDone {
+		t.Fatalf("%v: exit %s: %s", args, code, errs)
+	}
+	var v T
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%v: %v in\n%s", args, err, out)
+	}
+	return v
+}
+
+// ECOSYSTEM 3.1: commands go through the running process, which keeps the record.
+func TestCommandsGoThroughTheRunningProcess(t *testing.T) {
+	s := stage{folder: t.TempDir()}
+	s.serve(t)
+	info, err := os.Stat(filepath.Join(s.folder, "data", socketName))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", info, err)
+	}
+	out, errs, code := s.do(t, "over the socket\nand again\n", "chat")
+	if code != exitDone || strings.Count(out, "over the socket") != 1 || strings.Count(out, "and again") != 1 {
+		t.Errorf("chat: exit %s: %q %s", code, out, errs)
+	}
+	if out, errs, code := s.do(t, "", "status"); code != exitDone || !strings.Contains(out, "healthy since") || !strings.Contains(out, "connected") {
+		t.Errorf("status: exit %s: %s %s", code, out, errs)
+	}
+	if _, errs, code := s.do(t, "", "pair", "ABCD-EFGH"); code != exitFailed || !strings.Contains(errs, "nobody is waiting with this code") {
+		t.Errorf("pair: exit %s: %s", code, errs)
+	}
+	if _, errs, code := s.do(t, "x\n", "chat", "nowhere"); code != exitFailed || !strings.Contains(errs, `there is no space "nowhere"`) {
+		t.Errorf("chat nowhere: exit %s: %s", code, errs)
+	}
+	if _, errs, code := s.do(t, "x\n", "run"); code != exitTryAgain || !strings.Contains(errs, "do:") {
+		t.Errorf("second run: exit %s: %s", code, errs)
+	}
+}
+
+// ECOSYSTEM 3.1: exit codes, and three lines: what, where, what to do.
+func TestWrongUseSaysWhatToDo(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		code exitCode
+		want string
+	}{
+		{[]string{"rnu"}, exitUsage, "did you mean \"run\"?"},
+		{[]string{"run", "--bogus"}, exitUsage, "see trestle run --help"},
+		{[]string{"explain"}, exitUsage, "see trestle explain --help"},
+		{[]string{"config"}, exitUsage, "see trestle config --help"},
+		{[]string{"status", "-o", "xml"}, exitUsage, "-o is text, json or jsonl"},
+		{[]string{"runs", "--since", "soon"}, exitUsage, "write 90s"},
+		{[]string{"hud", "ada"}, exitUsage, "agent/circle"},
+		{[]string{"status"}, exitFailed, "there is no record here yet"},
+		{[]string{"pair", "X"}, exitTryAgain, "no process serves this data folder"},
+		{[]string{"events", "-f"}, exitTryAgain, "no process serves this data folder"},
+		{[]string{"run", "--config", "missing.yaml"}, exitConfig, "it does not exist"},
+		{[]string{"fake", "telegram", "--listen", "0.0.0.0:1"}, exitUsage, "loopback"},
+	} {
+		out, errs, code := stage{folder: t.TempDir()}.do(t, "", test.args...)
+		if code != test.code || out != "" || !strings.Contains(errs, test.want) {
+			t.Errorf("%v: exit %s, want %s; stdout %q; stderr:\n%s", test.args, code, test.code, out, errs)
+		}
+	}
+}
+
+// PRD-5.3-3: without an agent that can run only the core runs, and says so.
+func TestTrustGateKeepsTheNetworkShut(t *testing.T) {
+	s := stage{folder: t.TempDir(), env: "TRESTLE_AGENTS__ADA__PHASES=seven\nTELEGRAM_BOT_TOKEN=1:a\nTELEGRAM_API_URL=http://127.0.0.1:1"}
+	var stdout, stderr screen
+	gate := &watch{want: "Trust Gate failed", seen: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan exitCode, 1)
+	go func() {
+		ended <- s.program(strings.NewReader(""), &stdout, io.MultiWriter(gate, &stderr)).run(ctx, []string{"run"})
+	}()
+	<-gate.seen
+	stop()
+	if code := <-ended; code != exitDone {
+		t.Errorf("exit %s", code)
+	}
+	if got := stderr.String(); strings.Contains(got, "adapter_telegram") || !strings.Contains(got, "no agent can run") {
+		t.Errorf("log is\n%s", got)
+	}
+}
+
+func TestVersionSpeaksJSON(t *testing.T) {
+	v := answerOf[versions](t, stage{folder: t.TempDir()}, "version", "-o", "json")
+	if v.Go == "" || v.System == "" {
+		t.Errorf("version is %+v", v)
+	}
+}
