@@ -213,3 +213,14 @@ func busy(ctx context.Context, data string) bool {
   (select count(*) from cycles where state = 'open') + (select count(*) from outbox where state in ('ready', 'sending'))`).Scan(&left)
 	return err != nil || left > 0
 }
+
+// readable reports whether the database of a running program holds a message.
+func readable(ctx context.Context, data string) bool {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	var n int
+	return db.QueryRowContext(ctx, `select count(*) from inbox`).Scan(&n) == nil && n > 0
+}
