@@ -33,15 +33,15 @@ from (select distinct agent, circle from uplinks) u order by u.agent, u.circle`
 	lastCycle   query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	foundCycles query = `select ` + cycleColumns + ` from cycles
 where ($1 = '' or space = $1) and ($2 = '' or agent = $2) and ($3 = '' or stop = $3) and started >= $4
-order by started desc, id desc limit $5`
+order by started desc, id desc limit $5 + 0`
 	namedCycles  query = `select ` + cycleColumns + ` from cycles where substr(id, 1, length($1)) = $1 order by id limit 2`
-	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 order by o.ordinal`
+	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.recv_at >= $3 and ($4 = 0 or e.recv_at <= $4) order by e.seq`
 	recentEvents query = `select ` + eventColumns + ` from events e join spaces s on s.id = e.space
-where s.kind = 'room' and ($1 = '' or e.space = $1) order by e.recv_at desc, e.space desc, e.seq desc limit $2`
+where s.kind = 'room' and ($1 = '' or e.space = $1) order by e.recv_at desc, e.space desc, e.seq desc limit $2 + 0`
 	newestTurns query = `select t.cycle, t.n, t.body from
-  (select id, started from cycles where agent = $1 and circle = $2 order by started desc, id desc limit $3) y
+  (select id, started from cycles where agent = $1 and circle = $2 order by started desc, id desc limit $3 + 0) y
 join turns t on t.cycle = y.id order by y.started, y.id, t.n`
 )
 

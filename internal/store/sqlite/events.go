@@ -15,7 +15,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
   coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
 	selectEvent query = `select ` + eventColumns + ` from events e where e.id = $1`
 	eventsAfter query = `select ` + eventColumns + ` from events e
-where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5`
+where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
 	eventIDAt    query = `select id from events where space = $1 and branch = $2 and seq = $3`
 	eventOnLine  query = `select seq from events where id = $1 and space = $2 and branch = $3`
 	eventActor   query = `select actor from events where id = $1`

@@ -14,7 +14,7 @@ const (
 	findSet      query = `select id from readers where space = $1 and hash = $2`
 	insertSet    query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
 	selectMember query = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), m.since
-from members m left join entities e on e.id = m.entity where m.space = $1 order by m.since, m.entity limit $2`
+from members m left join entities e on e.id = m.entity where m.space = $1 order by m.since, m.entity limit $2 + 0`
 )
 
 // A setHash identifies a set of entities, in no order: the exclusive or of the

@@ -9,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// Partial indexes are used where a statement repeats their condition word by word.
 const (
 	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth`
@@ -17,12 +18,12 @@ const (
 	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
   and p.n < o.n and p.state in ('ready', 'sending'))`
 	dueActions query = `select ` + actionColumns + ` from outbox o
-where o.account = $1 and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3`
+where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3 + 0`
 	lateActions query = `select ` + actionColumns + ` from outbox o
-where o.account = $1 and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
+where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
 	nextAction query = `select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
-from outbox o where o.account = $1 and o.state = 'ready' and ` + isHead
-	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state = 'sending' order by o.n`
+from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead
+	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	oneAction   query = `select ` + actionColumns + ` from outbox o where o.id = $1`
 	sendAction  query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
 	whereIs     query = `select account, chat, message from messages where account = $1 and chat = $2 and event = $3 order by part`

@@ -6,7 +6,9 @@ import (
 	"errors"
 )
 
-// A query is the text of one statement. All of them are constants.
+// A query is the text of one statement. All of them are constants. A bare
+// parameter as limit would have the engine plan the statement anew for every
+// value, so limits are written as "limit $1 + 0".
 type query string
 
 // A reader runs queries: the writer within its transaction, or a connection

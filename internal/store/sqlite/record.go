@@ -10,7 +10,7 @@ import (
 
 const (
 	closedCycles query = `select id, n, space, rest, stop, ended, tokens from cycles
-where agent = $1 and circle = $2 and n > $3 order by n limit $4`
+where agent = $1 and circle = $2 and n > $3 order by n limit $4 + 0`
 	turnsBetween query = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n >= $3 and y.n <= $4 order by y.n, t.n`
 	selfEvents query = `select ` + eventColumns + ` from events e

@@ -16,8 +16,8 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where clo
 	checkSpan query = `update spans set checked = $2 where id = $1`
 	openSpan  query = `select ` + spanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
 	openSpans query = `select ` + spanColumns + ` from spans where closed_at = 0 order by id`
-	oldSpans  query = `select ` + spanColumns + ` from spans where closed_at = 0 and max(opened_at, checked) <= $1 order by id limit $2`
-	spansOf   query = `select ` + spanColumns + ` from spans where agent = $1 and circle = $2 and space = $3 order by id desc limit $4`
+	oldSpans  query = `select ` + spanColumns + ` from spans where closed_at = 0 and max(opened_at, checked) <= $1 order by id limit $2 + 0`
+	spansOf   query = `select ` + spanColumns + ` from spans where agent = $1 and circle = $2 and space = $3 order by id desc limit $4 + 0`
 )
 
 func scanSpan(r row) (s spaces.ConnectionSpan, err error) {

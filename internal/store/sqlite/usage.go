@@ -14,7 +14,7 @@ const (
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
   output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
 	chargeRoots query = `insert into roots (root, messages, tokens)
-select distinct root, cast($2 as integer), cast($3 as integer) from inbox where cycle = $1
+select distinct root, cast($2 as integer), cast($3 as integer) from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
 	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
