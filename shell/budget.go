@@ -31,12 +31,12 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 }
 
 func overspent(spent Spent, set Settings) string {
-	for _, cap := range []struct {
+	for _, c := range []struct {
 		who         string
 		used, limit int
 	}{{"the agent", spent.Agent, set.AgentTokens}, {"this space", spent.Space, set.SpaceTokens}, {"all agents", spent.All, set.AllTokens}} {
-		if cap.limit > 0 && cap.used >= cap.limit {
-			return fmt.Sprintf("%s used %d of %d tokens today", cap.who, cap.used, cap.limit)
+		if c.limit > 0 && c.used >= c.limit {
+			return fmt.Sprintf("%s used %d of %d tokens today", c.who, c.used, c.limit)
 		}
 	}
 	return ""

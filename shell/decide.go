@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,46 +44,58 @@ func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err
 	return true, c.rest(ctx, stop, detail, text)
 }
 
-// act performs the acts of one step and makes them durable, all or none.
-func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text string) (ended bool, err error) {
-	st := c.stage()
-	inner := make([]spaces.Body, 0, 2*len(acts)+4)
+// A deedList is what the acts of one step came to.
+type deedList struct {
+	inner  []spaces.Body
+	turns  []spaces.Turn
+	useful int  // acts that succeeded
+	looked bool // one of them showed the agent something new
+}
+
+// performAll performs the acts in order.
+func (c *cycle) performAll(st *stage, raw string, acts []Act, text string) deedList {
+	var d deedList
 	said := spaces.Turn{Role: spaces.RoleAssistant, Text: text}
 	var results []spaces.Turn
-	useful, looked := 0, false
 	for _, a := range acts {
 		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID))
 		out := c.perform(st, a)
 		if out.ok {
-			useful++
+			d.useful++
 		}
-		looked = looked || out.text != ""
+		d.looked = d.looked || out.text != ""
 		args := a.Args
 		if !validObject(args) {
 			args = "{}" // nothing unparsable is ever stored (DELIVERY 2.8)
 		}
-		inner = append(inner,
+		d.inner = append(d.inner,
 			spaces.Acted{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args},
 			spaces.Result{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs})
 		said.Calls = append(said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
 		results = append(results, spaces.Turn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
 	}
-	turns := append([]spaces.Turn{said}, results...)
+	for _, denial := range st.denials {
+		d.inner = append(d.inner, spaces.Denied{Denial: denial})
+	}
+	d.turns = append([]spaces.Turn{said}, results...)
 	if c.settings.Tags {
-		turns = tagTurns(res.Text, results)
+		d.turns = tagTurns(raw, results)
 	}
-	for _, d := range st.denials {
-		inner = append(inner, spaces.Denied{Denial: d})
-	}
+	return d
+}
+
+// act performs the acts of one step and makes them durable, all or none.
+func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text string) (ended bool, err error) {
+	st := c.stage()
+	d := c.performAll(st, res.Text, acts, text)
 	c.denials += len(st.denials)
-	if useful == 0 {
+	if d.useful == 0 {
 		c.repairs++
 	}
-
-	closing := c.closing(st, text, useful == len(acts) && !looked)
+	closing := c.closing(st, text, d.useful == len(acts) && !d.looked)
 	c.move(spaces.Acting, "agent", acts[0].Name)
 	sc := spaces.StepCommit{
-		Inner: append(inner, st.inner...), Turns: turns, Effect: st.effects, Timers: st.timers, Close: closing,
+		Inner: append(d.inner, st.inner...), Turns: d.turns, Effect: st.effects, Timers: st.timers, Close: closing,
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")
@@ -148,20 +161,16 @@ func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, learnt []spaces
 
 // withdrawn marks the results of speech as not done.
 func (c *cycle) withdrawn(inner []spaces.Body) []spaces.Body {
-	out := make([]spaces.Body, len(inner))
+	out := slices.Clone(inner)
 	spoke := map[string]bool{}
 	for i, b := range inner {
-		switch b := b.(type) {
-		case spaces.Acted:
-			spoke[b.CallID] = c.shell.catalogue.find(b.Name) != nil && c.shell.catalogue.find(b.Name).room
-			out[i] = b
-		case spaces.Result:
-			if spoke[b.CallID] && b.OK {
-				b.OK, b.Note, b.Refs = false, "stale", nil
-			}
-			out[i] = b
-		default:
-			out[i] = b
+		if a, ok := b.(spaces.Acted); ok {
+			s := c.shell.catalogue.find(a.Name)
+			spoke[a.CallID] = s != nil && s.room
+		}
+		if r, ok := b.(spaces.Result); ok && r.OK && spoke[r.CallID] {
+			r.OK, r.Note, r.Refs = false, "stale", nil
+			out[i] = r
 		}
 	}
 	return out

@@ -172,8 +172,8 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 // changesPeople reports whether the event may change who is in the room or what
 // they or it are called.
 func changesPeople(room *hud.Room, e spaces.Event) bool {
-	switch e.Body.(type) {
-	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Linked, spaces.Unlinked:
+	switch e.Body.Kind() {
+	case spaces.KindJoined, spaces.KindLeft, spaces.KindRenamed, spaces.KindLinked, spaces.KindUnlinked:
 		return true
 	default: // anybody heard for the first time
 		return e.Actor != "" && !slices.ContainsFunc(room.Members(), func(x spaces.Member) bool { return x.ID == e.Actor })

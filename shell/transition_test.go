@@ -24,7 +24,7 @@ func TestIllegalMovesChangeNothing(t *testing.T) {
 				if !errors.Is(err, ErrInvalidTransition) || m.State() != from {
 					t.Errorf("%s to %s: %v, state %s", from, to, err, m.State())
 				}
-				if _, any := m.Taken(); any {
+				if _, left := m.Taken(); left {
 					t.Errorf("%s to %s left a record", from, to)
 				}
 				continue

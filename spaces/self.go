@@ -82,37 +82,46 @@ func (g *Goals) Open() []GoalItem {
 // Memories is the object that holds what the agent chose to remember (CON-12).
 type Memories struct{ All []Memory }
 
-// A Memory is one fact, with where it came from and who may learn it.
+// A Memory is one fact, with where it came from and who may learn it. Its
+// fields are those of [Remembered].
 type Memory struct {
-	Remembered
-	Event EventID
-	At    time.Time
+	ID      string
+	Fact    string
+	What    string
+	Sources []EventID
+	Readers []EntityID
+	Space   SpaceID
+	Event   EventID // that made it
+	At      time.Time
 }
 
 // Apply folds one inner event.
 func (m *Memories) Apply(e Event) {
-	switch b := e.Body.(type) {
-	case Remembered:
-		m.All = append(m.All, Memory{b, e.ID, e.At})
-	case Forgot:
+	if b, ok := e.Body.(Remembered); ok {
+		m.All = append(m.All, Memory{b.ID, b.Fact, b.What, b.Sources, b.Readers, b.Space, e.ID, e.At})
+	}
+	if b, ok := e.Body.(Forgot); ok {
 		m.All = slices.DeleteFunc(m.All, func(x Memory) bool { return x.ID == b.ID })
-	default: // every other body leaves memories alone
 	}
 }
 
 // ContextManager is the object that holds bookmarks (SEQ-03, SEQ-94).
 type ContextManager struct{ Bookmarks []Bookmark }
 
-// A Bookmark is one labelled place.
+// A Bookmark is one labelled place. Its fields are those of [Bookmarked].
 type Bookmark struct {
-	Bookmarked
-	At time.Time
+	Label  string
+	Space  SpaceID
+	Object ObjectID
+	Events []EventID
+	Cycle  CycleID
+	At     time.Time
 }
 
 // Apply folds one inner event.
 func (c *ContextManager) Apply(e Event) {
 	if b, ok := e.Body.(Bookmarked); ok {
-		c.Bookmarks = append(c.Bookmarks, Bookmark{b, e.At})
+		c.Bookmarks = append(c.Bookmarks, Bookmark{b.Label, b.Space, b.Object, b.Events, b.Cycle, e.At})
 	}
 }
 
@@ -126,39 +135,43 @@ type Info struct {
 
 // Apply folds one event of the room.
 func (i *Info) Apply(e Event) {
-	switch b := e.Body.(type) {
-	case Renamed:
-		if e.Thread == "" {
-			i.Title = b.Title
-			return
-		}
-		if i.Threads == nil {
-			i.Threads = map[ThreadID]string{}
-		}
-		i.Threads[e.Thread] = b.Title
-	case Gap:
+	if _, ok := e.Body.(Gap); ok {
 		i.Gaps++
-	default: // every other body leaves the info alone
 	}
+	b, ok := e.Body.(Renamed)
+	if !ok {
+		return
+	}
+	if e.Thread == "" {
+		i.Title = b.Title
+		return
+	}
+	if i.Threads == nil {
+		i.Threads = map[ThreadID]string{}
+	}
+	i.Threads[e.Thread] = b.Title
 }
 
-// Members folds joins, leaves and speech into the set of members. It is what
-// the store's member table must equal at any time (I12).
+// Members folds joins, leaves and speech into the set of members, each with the
+// seq of the event by which we learned of it. It is what the store's member
+// table must equal at any time (I12).
 type Members map[EntityID]int64
 
 // Apply folds one event of the room.
 func (m Members) Apply(e Event) {
-	switch b := e.Body.(type) {
-	case Said:
-		if _, ok := m[e.Actor]; !ok && e.Actor != "" {
-			m[e.Actor] = e.Seq
-		}
-	case Joined:
-		if _, ok := m[b.Who]; !ok {
-			m[b.Who] = e.Seq
-		}
-	case Left:
+	if _, ok := e.Body.(Said); ok && e.Actor != "" {
+		m.join(e.Actor, e.Seq)
+	}
+	if b, ok := e.Body.(Joined); ok {
+		m.join(b.Who, e.Seq)
+	}
+	if b, ok := e.Body.(Left); ok {
 		delete(m, b.Who)
-	default: // every other body leaves the members alone
+	}
+}
+
+func (m Members) join(who EntityID, seq int64) {
+	if _, ok := m[who]; !ok {
+		m[who] = seq
 	}
 }

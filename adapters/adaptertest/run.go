@@ -19,18 +19,14 @@ func Run(t *testing.T, open func(t *testing.T) Rig) {
 	t.Helper()
 	for i, c := range script() {
 		t.Run(fmt.Sprintf("%02d_%s", i+1, c.name), func(t *testing.T) {
-			var inside *testing.T
 			synctest.Test(t, func(t *testing.T) {
-				inside = t
 				rig := open(t)
 				if c.needs != nil && !c.needs(rig) {
-					t.Skip("the platform has no notion of this")
+					t.Log("this platform has no notion of it")
+					return
 				}
 				c.play(newStage(t, rig))
 			})
-			if inside.Skipped() {
-				t.SkipNow() // a bubble keeps its skip to itself
-			}
 		})
 	}
 }

@@ -168,11 +168,11 @@ func (w *world) idle() bool {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	due, any, err := w.process.store.Border().Next(ctx, "telegram:7001")
+	due, waits, err := w.process.store.Border().Next(ctx, "telegram:7001")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.process.shell.Idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!any || due.After(now.Add(2*time.Second)))
+	return w.process.shell.Idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
 func (w *world) addPerson(name string) *fake.Person {
