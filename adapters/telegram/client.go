@@ -145,12 +145,13 @@ func (c *Client) me(ctx context.Context) (user, error) {
 
 // Pace returns Telegram's published limits for one chat: about one message a
 // second with short bursts, and 20 a minute in a group or channel
-// (core.telegram.org/bots/faq, "My bot is hitting limits").
+// (core.telegram.org/bots/faq, "My bot is hitting limits"). Where the kind is not
+// said, the id tells: only people's are positive.
 func (c *Client) Pace(chat adapters.Chat) adapters.Pace {
 	switch {
 	case c.unpaced:
 		return adapters.Pace{}
-	case chat.Kind == adapters.Direct:
+	case chat.Kind == adapters.Direct, chat.Kind == "" && !strings.HasPrefix(chat.ID, "-"):
 		return adapters.Pace{Every: time.Second, Burst: 5}
 	default:
 		return adapters.Pace{Every: 3 * time.Second, Burst: 5}
