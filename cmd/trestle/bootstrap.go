@@ -54,12 +54,12 @@ func (b *Bootstrap) Stage(name string, do func() error) error {
 	switch {
 	case errors.Is(err, errSkipped):
 		r.Status, err = "skipped", nil
-		fmt.Fprintf(b.out, "Bootstrap [%s] skipped\n", name)
+		b.say("[%s] skipped", name)
 	case err != nil:
 		r.Status, r.Error = "failed", err.Error()
-		fmt.Fprintf(b.out, "Bootstrap [%s] failed in %dms: %v\n", name, r.DurationMS, err)
+		b.say("[%s] failed in %dms: %v", name, r.DurationMS, err)
 	default:
-		fmt.Fprintf(b.out, "Bootstrap [%s] completed in %dms\n", name, r.DurationMS)
+		b.say("[%s] completed in %dms", name, r.DurationMS)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,12 @@ func (b *Bootstrap) Stage(name string, do func() error) error {
 }
 
 // Phase says which part of the start begins.
-func (b *Bootstrap) Phase(title string) { fmt.Fprintf(b.out, "Bootstrap %s\n", title) }
+func (b *Bootstrap) Phase(title string) { b.say("%s", title) }
+
+// say writes a line. A start does not fail because nobody can read about it.
+func (b *Bootstrap) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.out, "Bootstrap "+format+"\n", args...)
+}
 
 // Core notes that phase 1 is over.
 func (b *Bootstrap) Core() { b.note(func(r *bootReport) { r.CoreReady = true }) }

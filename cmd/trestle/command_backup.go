@@ -62,8 +62,7 @@ func digest(file string) (size int64, sum string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	defer f.Close()
 	h := sha256.New()
 	size, err = io.Copy(h, f)
-	return size, hex.EncodeToString(h.Sum(nil)), err
+	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }

@@ -40,7 +40,7 @@ func configCommand(p *program) *cobra.Command {
 // reportConfig writes what is wrong with a configuration: first what stops the
 // program, then the entries that cannot run. It returns 78, 1 or 0.
 func reportConfig(w io.Writer, c *Config, text string, err error) exitCode {
-	invalid, fatal := errors.AsType[*invalidConfig](err)
+	invalid, fatal := errors.AsType[*invalidConfigError](err)
 	if fatal {
 		writeFaults(w, invalid.text, invalid.faults)
 	}
@@ -53,7 +53,7 @@ func reportConfig(w io.Writer, c *Config, text string, err error) exitCode {
 	case fatal:
 		return exitConfig
 	case err != nil:
-		fmt.Fprintln(w, err)
+		fmt.Fprintf(w, "%v\n", err)
 		return exitFailed
 	case len(c.Problems) > 0:
 		return exitFailed

@@ -74,7 +74,7 @@ func (a hudAnswer) print(w io.Writer) {
 		for _, c := range t.Calls {
 			fmt.Fprintf(w, " %s(%s)", c.Name, plain(c.Args))
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "\n")
 	}
 	fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
 }

@@ -38,7 +38,7 @@ func (p *program) serve(ctx context.Context) error {
 	defer stop()
 	input := p.input()
 	alone := len(config.Adapters) == 0 && input != inputNone
-	level, lines := slog.LevelInfo, io.Writer(p.scrubbed(config))
+	level, lines := slog.LevelInfo, p.scrubbed(config)
 	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
 		level, lines = slog.LevelError, io.Discard
 	}
@@ -124,15 +124,20 @@ func (p *program) chatOver(ctx context.Context, c *controller, room string) erro
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	far := newFarChair(c, room)
-	failed := make(chan error, 1)
+	var dropped error
+	over := make(chan struct{})
 	go func() {
-		failed <- c.get(ctx, "/chat?space="+url.QueryEscape(room), func(body io.Reader) error { return far.listen(ctx, body) })
+		defer close(over)
+		dropped = c.get(ctx, "/chat?space="+url.QueryEscape(room), func(body io.Reader) error { return far.listen(ctx, body) })
 	}()
 	select {
-	case err := <-failed:
-		return err
+	case <-over:
+		return dropped
 	case <-far.opened:
 	}
-	defer func() { leave(); <-failed }()
+	defer func() {
+		leave()
+		<-over
+	}()
 	return p.talk(ctx, far, far.quiet, "talking through the running process · /quit or Ctrl-D leaves")
 }

@@ -157,16 +157,15 @@ func explain(w io.Writer, run console.Run, names map[spaces.EntityID]spaces.Enti
 
 // explainStep writes the acts of one step with what came of them.
 func explainStep(w io.Writer, b spaces.Body, step int) {
-	switch b := b.(type) {
-	case spaces.Acted:
-		if b.Step == step {
-			fmt.Fprintf(w, "  act      %s %s\n", b.Name, plain(b.Args))
+	if act, ok := b.(spaces.Acted); ok && act.Step == step {
+		fmt.Fprintf(w, "  act      %s %s\n", act.Name, plain(act.Args))
+	}
+	if came, ok := b.(spaces.Result); ok && came.Step == step {
+		outcome := "ok"
+		if !came.OK {
+			outcome = "refused"
 		}
-	case spaces.Result:
-		if b.Step == step {
-			fmt.Fprintf(w, "  result   %s%s\n", map[bool]string{true: "ok", false: "refused"}[b.OK], because(plain(b.Note)))
-		}
-	default: // the rest is told elsewhere
+		fmt.Fprintf(w, "  result   %s%s\n", outcome, because(plain(came.Note)))
 	}
 }
 
@@ -197,7 +196,15 @@ func saidIn(b spaces.Body) string {
 		return "renamed to " + strconv.Quote(b.Title)
 	case spaces.Failed:
 		return string(b.State) + because(plain(b.Reason))
-	default:
+	case spaces.Gap:
+		return "gap" + because(plain(b.Reason))
+	case spaces.Unreadable:
+		return "unreadable" + because(plain(b.Reason))
+	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
+		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought,
+		spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
+		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
 		return string(b.Kind())
 	}
+	panic("explain: an unknown body")
 }

@@ -66,7 +66,7 @@ func (a statusAnswer) print(w io.Writer) {
 		for _, x := range a.Health.Extensions {
 			rows = append(rows, []string{x.Name, x.State, moment(x.Since), moment(x.Heard), plain(x.Reason)})
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "\n")
 		table(w, rows)
 	} else {
 		for _, x := range a.Entries {
@@ -82,7 +82,7 @@ func (a statusAnswer) print(w io.Writer) {
 			}
 			rows = append(rows, []string{m.Mind.String(), strconv.FormatInt(m.Cycles, 10), when(last.Started), dash(string(last.Stop)), strconv.Itoa(m.Tokens)})
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "\n")
 		table(w, rows)
 	}
 	t := a.Tally

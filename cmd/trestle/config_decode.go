@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
 	"slices"
@@ -119,9 +120,7 @@ func (d *decoder) model(path string, n *node, inherited ModelConfig, around laye
 			s.setting(key, v)
 		}
 	}
-	for key, v := range s.layer {
-		around[key] = v
-	}
+	maps.Copy(around, s.layer)
 	broken := d.entry(path, s.done())
 	m.Offline = broken || (m.BaseURL == "" && m.APIKey == "")
 	return m

@@ -17,15 +17,15 @@ type loading struct {
 	environ []string
 }
 
-// invalidConfig holds the faults that make a configuration unusable.
-type invalidConfig struct {
+// invalidConfigError holds the faults that make a configuration unusable.
+type invalidConfigError struct {
 	path   string
 	text   string // of the file, for excerpts
 	faults []fault
 }
 
 // Error lists the faults, one in a line.
-func (e *invalidConfig) Error() string {
+func (e *invalidConfigError) Error() string {
 	var lines []string
 	for _, f := range e.faults {
 		lines = append(lines, f.Error())
@@ -35,7 +35,7 @@ func (e *invalidConfig) Error() string {
 
 const configFile = "trestle.yaml"
 
-// loadConfig reads the configuration. Its error, if any, is an [*invalidConfig];
+// loadConfig reads the configuration. Its error, if any, is an [*invalidConfigError];
 // text is the file's own text, for excerpts.
 func loadConfig(l loading) (c *Config, text string, err error) {
 	c = &Config{}
@@ -51,7 +51,7 @@ func loadConfig(l loading) (c *Config, text string, err error) {
 		d.expand.folder = d.folder
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
-			return nil, text, &invalidConfig{path, text, d.fatal}
+			return nil, text, &invalidConfigError{path, text, d.fatal}
 		}
 	} else {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
@@ -67,7 +67,7 @@ func loadConfig(l loading) (c *Config, text string, err error) {
 		c.Data = l.data
 	}
 	if len(d.fatal) > 0 {
-		return c, text, &invalidConfig{path, text, d.fatal}
+		return c, text, &invalidConfigError{path, text, d.fatal}
 	}
 	return c, text, nil
 }
@@ -90,7 +90,7 @@ func (l loading) read() (path, text string, err error) {
 		return "", "", nil
 	}
 	f := fault{at: origin{file: path}, what: "the configuration cannot be read: " + reasonOf(err), todo: "name a file with --config, or run without one to use the environment"}
-	return "", "", &invalidConfig{path: path, faults: []fault{f}}
+	return "", "", &invalidConfigError{path: path, faults: []fault{f}}
 }
 
 func (l loading) full(path string) string {

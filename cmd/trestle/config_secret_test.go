@@ -63,7 +63,7 @@ func TestExcerptsHideLiteralCredentials(t *testing.T) {
 		"adapters: {telegram: {type: telegram, token: " + token + ", bogus: 1}}",
 		"adapters: {telegram: {type: telegram, tokne: '" + token + "'}}",
 		"adapters: {telegram: {type: telegram, \"token\": \"" + token + "\", admit: nobody}}",
-		"model: {api_key: " + token + ", nmae: x}",
+		"model: {api_key: " + token + ", namee: x}",
 		"adapters: {telegram: {type: telegram, token: \"" + token,
 		"token: " + token + "\nlisten: x\nlistne: " + token,
 		"database: " + token,

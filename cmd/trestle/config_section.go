@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -165,9 +166,7 @@ func (s *section) group(name string, n *node) {
 			}
 		}
 	}
-	for key, v := range inner.layer {
-		s.layer[key] = v
-	}
+	maps.Copy(s.layer, inner.layer)
 	s.faults = append(s.faults, inner.done()...)
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -55,23 +57,31 @@ type heardLine struct {
 	Text string `json:"text,omitempty"`
 }
 
-// control serves the socket until ctx is done. Without it the process runs all
+// control opens the socket and has g serve it. Without it the process runs all
 // the same; commands that need it then say so.
-func (s *process) control(ctx context.Context) error {
-	path := s.socket()
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s *process) control(ctx context.Context, g *errgroup.Group) {
+	ln, err := openSocket(ctx, s.socket())
+	if err != nil {
 		s.log.Warn("control socket not available", "error", err)
-		return nil
+		return
+	}
+	g.Go(func() error { return serveHTTP(ctx, ln, s.controlHandler(), time.Second) })
+}
+
+// openSocket listens at path, in place of a socket that a dead process left. The
+// caller holds the lock of the data folder, so that no living one is there.
+func openSocket(ctx context.Context, path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
-		s.log.Warn("control socket not available", "error", err)
-		return nil
+		return nil, err
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return errors.Join(err, ln.Close())
+		return nil, errors.Join(err, ln.Close())
 	}
-	return serveHTTP(ctx, ln, s.controlHandler(), time.Second)
+	return ln, nil
 }
 
 func (s *process) controlHandler() http.Handler {
@@ -172,19 +182,22 @@ func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, err)
 		return
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), closeGrace)
-		defer cancel()
-		if err := place.Leave(last); err != nil {
-			s.log.Warn("room not left", "space", place.room.Key, "error", err)
-		}
-	}()
+	defer s.leave(r.Context(), place)
 	out := startStream(rw)
 	for n := int64(1); ; n++ {
 		shown, err := place.Next(r.Context())
 		if err != nil || out.send(n, place.line(shown)) != nil {
 			return
 		}
+	}
+}
+
+// leave gives a seat up although the caller has gone.
+func (s *process) leave(ctx context.Context, place *seat) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+	defer cancel()
+	if err := place.Leave(last); err != nil {
+		s.log.Warn("room not left", "space", place.room.Key, "error", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func report(w io.Writer, err error) exitCode {
 		}
 		return f.code
 	}
-	if invalid, ok := errors.AsType[*invalidConfig](err); ok {
+	if invalid, ok := errors.AsType[*invalidConfigError](err); ok {
 		writeFaults(w, invalid.text, invalid.faults)
 		return exitConfig
 	}
@@ -65,6 +65,6 @@ func report(w io.Writer, err error) exitCode {
 // writeFaults writes what is wrong with a configuration, each with its line.
 func writeFaults(w io.Writer, text string, faults []fault) {
 	for _, f := range faults {
-		fmt.Fprint(w, f.render(text))
+		fmt.Fprintf(w, "%s", f.render(text))
 	}
 }

@@ -40,7 +40,7 @@ func (s *silent) Error() string { return "exit " + s.code.String() }
 
 // run carries out a command line and returns its exit code.
 func (p *program) run(ctx context.Context, args []string) exitCode {
-	root := p.command()
+	root := p.command() //nolint:contextcheck // every command is given its context when it runs
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if s, ok := errors.AsType[*silent](err); ok {
@@ -55,7 +55,7 @@ func (p *program) command() *cobra.Command {
 		Short:         "LLM agents that live in chats",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: refuseUnknown,
-		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c.Context()) },
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetOut(p.out)
@@ -116,27 +116,31 @@ func refuseUnknown(c *cobra.Command, args []string) error {
 	return &failure{what: fmt.Sprintf("there is no command %q", args[0]), where: "trestle", todo: todo, code: exitUsage}
 }
 
+const howToBegin = `Trestle: LLM agents that live in chats.
+
+  trestle run      start; talk in this terminal, or serve what the environment or trestle.yaml names
+  trestle --help   every command
+`
+
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
-func (p *program) alone(c *cobra.Command) error {
+func (p *program) alone(ctx context.Context) error {
 	config, _, err := loadConfig(p.loading())
 	if err == nil {
 		if _, err := os.Stat(config.Data); err == nil {
-			return p.status(c.Context())
+			return p.status(ctx)
 		}
 	}
-	fmt.Fprint(p.out, "Trestle: LLM agents that live in chats.\n\n"+
-		"  trestle run      start; talk in this terminal, or serve what the environment or trestle.yaml names\n"+
-		"  trestle --help   every command\n")
-	return nil
+	_, err = io.WriteString(p.out, howToBegin)
+	return err
 }
 
 func (p *program) loading() loading {
 	return loading{path: p.configPath, data: p.dataPath, folder: p.folder, lookup: p.lookup, environ: p.environ}
 }
 
-// answer writes the answer of a command: text by print, or v as JSON.
-func (p *program) answer(v any, print func(io.Writer)) error {
+// answer writes the answer of a command: by text, or v as JSON.
+func (p *program) answer(v any, text func(io.Writer)) error {
 	switch p.output {
 	case "json":
 		e := json.NewEncoder(p.out)
@@ -145,7 +149,7 @@ func (p *program) answer(v any, print func(io.Writer)) error {
 	case "jsonl":
 		return json.NewEncoder(p.out).Encode(v)
 	}
-	print(p.out)
+	text(p.out)
 	return nil
 }
 

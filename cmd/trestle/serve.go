@@ -122,7 +122,7 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	if err := s.listen(ctx, g); err != nil {
 		return err
 	}
-	g.Go(func() error { return s.control(ctx) })
+	s.control(ctx, g)
 	if !trusted {
 		s.boot.Phase("Trust Gate failed: only the core runs")
 		s.boot.Ready()

@@ -136,7 +136,7 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 	if err != nil {
 		return err
 	}
-	defer term.Restore(int(in.Fd()), state)
+	defer func() { _ = term.Restore(int(in.Fd()), state) }() // the terminal may be gone
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer

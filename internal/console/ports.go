@@ -69,11 +69,11 @@ type Mind struct {
 
 // Filter chooses cycles. Its zero value matches all.
 type Filter struct {
-	Space  spaces.SpaceID
-	Agent  spaces.AgentID
-	Stop   spaces.StopReason
-	Since  time.Time
-	Limit  int // at most this many; 0 is 100
+	Space spaces.SpaceID
+	Agent spaces.AgentID
+	Stop  spaces.StopReason
+	Since time.Time
+	Limit int // at most this many; 0 is 100
 }
 
 // Run is one cycle with everything that explains it.
