@@ -141,7 +141,7 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 		io.Reader
 		io.Writer
 	}{in, out}, "you: ")
-	if width, height, err := term.GetSize(int(in.Fd())); err == nil {
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
 		_ = t.SetSize(width, height) // it stays as wide as it was
 	}
 	fmt.Fprintf(t, "%s\n", greeting)

@@ -45,7 +45,6 @@ type parts struct {
 
 	named    map[spaces.SpaceID][]spaces.AgentID // configured rooms with their agents; complete before anything runs
 	presence *presence
-	resolved sync.Map // shell.Settings by agent and configured space
 	spaceKeys
 	settings sync.Map // [agent, entry] to shell.Settings
 
