@@ -196,7 +196,7 @@ create table inbox (
     check (state not in ('ignored', 'dead') or reason <> '')
 ) strict, without rowid;
 
-create index inbox_ready on inbox (agent, circle, space, at, not_before) where state = 'ready';
+create index inbox_ready on inbox (agent, circle, space, seq, at, not_before) where state = 'ready';
 create index inbox_cycle on inbox (cycle, seq) where cycle <> '';
 
 create table leases (
@@ -249,7 +249,7 @@ create table cycles (
 ) strict, without rowid;
 
 create unique index cycles_open on cycles (agent, circle, space) where state = 'open';
-create unique index cycles_number on cycles (agent, circle, n) where n is not null;
+create unique index cycles_number on cycles (agent, circle, n);
 create index cycles_started on cycles (started);
 
 create table steps (
@@ -340,6 +340,7 @@ create table timers (
 ) strict, without rowid;
 
 create index timers_due on timers (due) where fired_by = '';
+create index timers_mind on timers (agent, circle, kind) where fired_by = '';
 
 -- Runs that wait for somebody's answer.
 create table waits (

@@ -21,9 +21,13 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle, space order by min(since) limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
-	readyRows  query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
-join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
-where i.agent = $1 and i.circle = $2 and i.space = $3 and i.state = 'ready' and i.not_before <= $4 order by i.seq limit $5 + 0`
+	// The rows are found on the index of those that are ready, never on the key,
+	// which holds all there ever were.
+	readyRows query = `select ` + rowColumns + `, ` + eventColumns + ` from (
+  select agent, circle, space, seq from inbox
+  where agent = $1 and circle = $2 and space = $3 and state = 'ready' and not_before <= $4 order by seq limit $5 + 0) r
+join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
+join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq`

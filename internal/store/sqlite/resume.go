@@ -12,6 +12,10 @@ import (
 const (
 	openCycle query = `select ` + cycleColumns + `, crashes, timer from cycles
 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	// An open cycle's part of the inner log has no end yet; other cycles of the
+	// mind may have written between.
+	innerSince query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
 	openCycleID  query = `select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	crashCycle   query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
@@ -58,6 +62,15 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 	}
 	if w.Turns, err = turnsOf(ctx, t, y.ID); err != nil {
 		return nil, err
+	}
+	inner, err := all(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range inner {
+		if cycleOf(e.Body) == y.ID {
+			w.Inner = append(w.Inner, e.Body)
+		}
 	}
 	if timer != "" {
 		w.Timer, err = timerOf(ctx, t, timer)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -28,6 +29,7 @@ type room struct {
 	minds   []spaces.Mind // with a live uplink
 	chats   []chat        // where what is said here goes
 	members map[spaces.EntityID]bool
+	checkAt time.Time // when its spans may be due for a checkpoint; zero until looked at
 	changed bool
 }
 

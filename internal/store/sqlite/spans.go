@@ -16,7 +16,7 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where clo
 	checkSpan query = `update spans set checked = $2 where id = $1`
 	openSpan  query = `select ` + spanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
 	openSpans query = `select ` + spanColumns + ` from spans where closed_at = 0 order by id`
-	oldSpans  query = `select ` + spanColumns + ` from spans where closed_at = 0 and max(opened_at, checked) <= $1 order by id limit $2 + 0`
+	roomSpans query = `select ` + spanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
 	spansOf   query = `select ` + spanColumns + ` from spans where agent = $1 and circle = $2 and space = $3 order by id desc limit $4 + 0`
 )
 
@@ -97,33 +97,70 @@ func (t *tx) connect(ctx context.Context, r *room, why spaces.SpanReason, at tim
 	return nil
 }
 
-// stir begins new spans when a room that was silent for long hears something.
+// daily is how often an open span is checkpointed, while something happens there.
+const daily = 24 * time.Hour
+
+// stir begins new spans when a room that was silent for long hears something,
+// and checkpoints those that have been open for a day.
 func (t *tx) stir(ctx context.Context, e spaces.Event) error {
 	l, err := t.line(ctx, e.Space, spaces.Primary)
-	if err != nil || l == nil || l.lastAt == 0 || e.RecvAt.Sub(instant(l.lastAt)) < t.idle {
+	if err != nil || l == nil {
 		return err
 	}
 	r, err := t.room(ctx, e.Space)
 	if err != nil {
 		return err
 	}
-	for _, m := range r.minds {
-		open, err := all(ctx, t, openSpan, []any{string(r.ID), string(m.Agent), string(m.Circle)}, scanSpan)
+	idle := l.lastAt != 0 && e.RecvAt.Sub(instant(l.lastAt)) >= t.idle
+	if !idle && e.RecvAt.Before(r.checkAt) {
+		return nil
+	}
+	open, err := all(ctx, t, roomSpans, []any{string(r.ID)}, scanSpan)
+	if err != nil {
+		return err
+	}
+	r.checkAt = e.RecvAt.Add(daily)
+	for _, s := range open { // none: not connected, the room stirs unheard
+		if idle {
+			err = t.reopen(ctx, s, l, e.RecvAt)
+		} else {
+			err = t.checkpointSpan(ctx, r, s, l, e.RecvAt)
+		}
 		if err != nil {
-			return err
-		}
-		if len(open) == 0 {
-			continue // not connected: the room stirs unheard
-		}
-		last := instant(l.lastAt).Add(t.idle)
-		if err := t.closeAt(ctx, open[0], mark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
-			return err
-		}
-		if err := t.openAt(ctx, m, r.ID, mark{seq: l.HeadSeq + 1}, spaces.SpanStirred, e.RecvAt); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reopen ends a span where the silence began and begins the next one.
+func (t *tx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *line, at time.Time) error {
+	last := instant(l.lastAt).Add(t.idle)
+	if err := t.closeAt(ctx, s, mark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
+		return err
+	}
+	return t.openAt(ctx, s.Mind, s.Space, mark{seq: l.HeadSeq + 1}, spaces.SpanStirred, at)
+}
+
+// checkpointSpan marks how far a span has come, once a day.
+func (t *tx) checkpointSpan(ctx context.Context, r *room, s spaces.ConnectionSpan, l *line, at time.Time) error {
+	due := s.Opened
+	if s.Checked.After(due) {
+		due = s.Checked
+	}
+	due = due.Add(daily)
+	if at.Before(due) {
+		if due.Before(r.checkAt) {
+			r.checkAt = due
+		}
+		return nil
+	}
+	if err := t.run(ctx, checkSpan, s.ID, ms(at)); err != nil {
+		return fmt.Errorf("checkpoint span of %s in %s: %w", s.Mind, s.Space, err)
+	}
+	return t.inner(ctx, s.Mind, at, spaces.Spanned{
+		Span: s.ID, Space: s.Space, What: "checkpointed", Reason: spaces.SpanCheckpoint, Event: l.Head, Seq: l.HeadSeq,
+	})
 }
 
 // Spans implements [shell.Record].

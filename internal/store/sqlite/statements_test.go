@@ -57,3 +57,27 @@ func statements(t *testing.T) map[string]string {
 	}
 	return out
 }
+
+// fileConstants returns the names of the constants that some files declare.
+func fileConstants(t *testing.T, names ...string) []string {
+	t.Helper()
+	var out []string
+	for _, name := range names {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, s := range g.Specs {
+				for _, id := range s.(*ast.ValueSpec).Names {
+					out = append(out, id.Name)
+				}
+			}
+		}
+	}
+	return out
+}

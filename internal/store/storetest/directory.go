@@ -12,14 +12,14 @@ import (
 )
 
 var directoryTests = map[string]func(*testing.T, *world){
-	"OpeningTwiceChangesNothing":             openTwice,
-	"OpeningMakesTheAgentsInnerSpace":        openMakesInner,
-	"RoomWithoutCircleHasItsOwn":             ownCircle,
-	"KeyFindsARenamedRoom":                   renamed,
-	"NamedLaterKeepsItsSpace":                namedLater,
-	"UnmappedChatHasNoPlace":                 unmapped,
-	"ChatInTwoSpacesHasTwoPlaces":            twoPlaces,
-	"MigrationMovesMappingsAndActions":       migration,
+	"OpeningTwiceChangesNothing":           openTwice,
+	"OpeningMakesTheAgentsInnerSpace":      openMakesInner,
+	"RoomWithoutCircleHasItsOwn":           ownCircle,
+	"KeyFindsARenamedRoom":                 renamed,
+	"NamedLaterKeepsItsSpace":              namedLater,
+	"UnmappedChatHasNoPlace":               unmapped,
+	"ChatInTwoSpacesHasTwoPlaces":          twoPlaces,
+	"MigrationMovesMappingsAndActions":     migration,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
 }
 

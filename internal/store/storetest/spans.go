@@ -12,6 +12,7 @@ import (
 var spanTests = map[string]func(*testing.T, *world){
 	"DeafAccountClosesSpansUntilItHears": deaf,
 	"RoomStirsAfterALongSilence":         stirs,
+	"OpenSpanIsCheckpointedDaily":        checkpointed,
 	"CleanStopClosesSpansAtTheHead":      cleanStop,
 	"CrashClosesSpansAtTheLastHandled":   crashStop,
 }
@@ -59,6 +60,30 @@ func stirs(t *testing.T, w *world) {
 	}
 	if inner := w.inner(ada); len(inner) != 3 {
 		t.Errorf("inner log has %d events, want opened, closed, opened", len(inner))
+	}
+}
+
+// DESIGN 4: a mark a day, and none for what is said in between (SEQ-14).
+func checkpointed(t *testing.T, w *world) {
+	room := w.family()
+	var before spaces.Event
+	for range 11 {
+		before = w.last(room)
+		w.say(room, "zoe", "busy")
+		w.now = w.now.Add(5 * time.Hour)
+	}
+	var marks []spaces.Spanned
+	for _, b := range w.inner(ada) {
+		if s, ok := b.(spaces.Spanned); ok && s.What == "checkpointed" {
+			marks = append(marks, s)
+		}
+	}
+	if len(marks) != 2 || marks[1].Seq != before.Seq || marks[1].Event != before.ID || marks[1].Reason != spaces.SpanCheckpoint {
+		t.Errorf("two days of talk left the marks %+v, want two, the last at %d", marks, before.Seq)
+	}
+	_, spans := w.marks(ada, room)
+	if len(spans) != 1 || spans[0].Checked.IsZero() {
+		t.Errorf("spans %+v, want one that was checked", spans)
 	}
 }
 
