@@ -24,7 +24,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	sc.Lease, sc.Active, sc.Upto, sc.At = c.wake.Lease, c.active, c.upto, now
 	sc.Step = spaces.Step{
 		Cycle: c.wake.Cycle.ID, N: c.step, Phase: c.phase, State: spaces.StepDone,
-		Request: c.request, Usage: c.unsaved, At: now, Frame: c.plan,
+		Request: c.request, Finish: c.finish, Usage: c.unsaved, At: now, Frame: c.plan,
 	}
 	if moves, ok := c.machine.Taken(); ok {
 		sc.Inner = append(sc.Inner[:len(sc.Inner):len(sc.Inner)], moves)

@@ -42,6 +42,7 @@ type cycle struct {
 	usage   spaces.Usage // of all calls
 	unsaved spaces.Usage // of calls whose step is not committed
 	request string       // hash of the last frame
+	finish  string       // why the model stopped, last time
 	plan    []byte       // of the last frame
 	size    int          // of the last frame, in tokens
 	// recalled are the old lines shown beside the log, chosen once a cycle and
@@ -99,6 +100,7 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 			c.step = st.N + 1
 		}
 	}
+	c.retrace(w.Inner)
 	return c
 }
 

@@ -23,15 +23,16 @@ type Agent struct {
 // specific wins. Every field has its default in [DefaultSettings].
 type Settings struct {
 	ModelName     string
-	ContextTokens int           // the model's window
-	MaxOutput     int           // tokens an answer may take
-	MaxSteps      int           // model calls in one cycle
-	MaxRoomActs   int           // space acts in one step
-	OnePhase      bool          // contemplation inline (phases: one)
-	Tags          bool          // the tags dialect instead of tools
-	SendStale     bool          // on_stale: send
-	Parallel      int           // cycles of one mind at a time
-	Expires       time.Duration // after which a message is not sent any more
+	ContextTokens int              // the model's window
+	MaxOutput     int              // tokens an answer may take
+	MaxSteps      int              // model calls in one cycle
+	MaxRoomActs   int              // space acts in one step
+	OnePhase      bool             // contemplation inline (phases: one)
+	Tags          bool             // the tags dialect instead of tools
+	SendStale     bool             // on_stale: send
+	Parallel      int              // cycles of one mind at a time
+	Expires       time.Duration    // after which a message is not sent any more; 0 is never
+	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
 	RecallTokens  int
 	HighWater     float64 // share of the budget at which the context is cut
 	LowWater      float64 // share it is cut down to
@@ -50,7 +51,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
-		Expires: time.Hour, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
+		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
 		CompactAfter: 8, CompactKeep: 4, CacheTTL: 5 * time.Minute,
 		CycleTokens: 400_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
 	}

@@ -160,7 +160,10 @@ func (s *stage) newest() spaces.EventID {
 func (s *stage) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
 	e := spaces.Effect{
 		Kind: kind, Space: r.ID(), ID: spaces.EventID(s.newID()), Seen: r.Upto(),
-		Policy: spaces.ResendOnce, Expires: s.now.Add(s.settings.Expires),
+		Policy: s.settings.OnUnknown,
+	}
+	if s.settings.Expires > 0 {
+		e.Expires = s.now.Add(s.settings.Expires)
 	}
 	if r.ID() == s.wake.Cycle.Space {
 		e.Seen = s.upto

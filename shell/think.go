@@ -43,6 +43,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if err != nil {
 		return model.Response{}, err
 	}
+	c.finish = string(res.Finish)
 	return res, fault.Point("model.after_call")
 }
 

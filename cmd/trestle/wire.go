@@ -174,7 +174,7 @@ func shellSettings(a AgentConfig, s Settings) shell.Settings {
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActions,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
-		Parallel: s.Parallel, Expires: s.Expires, RecallTokens: s.RecallTokens,
+		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens,
 		HighWater: s.HighWater, LowWater: s.LowWater, MinCycles: s.Consciousness.MinRecentCycles,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, CacheTTL: s.CacheTTL,
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot,
