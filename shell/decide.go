@@ -159,6 +159,9 @@ func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, learnt []spaces
 	return c.commit(ctx, sc, learnt)
 }
 
+// staleNote is the note on the result of speech that was held back.
+const staleNote = "stale"
+
 // withdrawn marks the results of speech as not done.
 func (c *cycle) withdrawn(inner []spaces.Body) []spaces.Body {
 	out := slices.Clone(inner)

@@ -51,7 +51,7 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	if err != nil {
 		return st.deny("bad_arguments", err.Error(), "Give exactly the arguments of the schema.")
 	}
-	key := s.name + "\x00" + canonical(a.Args)
+	key := doneKey(s, a.Args)
 	if c.done[key] {
 		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest.")
 	}
@@ -67,6 +67,9 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	}
 	return out
 }
+
+// doneKey names an act with its arguments.
+func doneKey(s *spec, args string) string { return s.name + "\x00" + canonical(args) }
 
 // canonical returns JSON arguments in one form, so that the same act asked for
 // twice is seen to be the same.

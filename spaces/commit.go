@@ -10,6 +10,8 @@ type Wake struct {
 	Events []Event // of Rows, same order
 	Steps  []Step  // done so far: empty for a new cycle, else it resumes after them
 	Turns  []Turn  // of those steps
+	// Inner is what those steps left in the inner log, in order.
+	Inner []Body
 	// Consumed are all rows the cycle has been shown, for [NextChain].
 	Consumed []Consumed
 	Resumed  bool

@@ -1,0 +1,319 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var errKilled = errors.New("killed")
+
+// A reaper kills the process at the n-th point it passes. A dead process neither
+// reads nor writes any more.
+type reaper struct {
+	kill func()
+
+	mu     sync.Mutex // guards all below
+	at     int        // 0: never
+	passed []string
+	dead   bool
+}
+
+// pass notes a point, and returns an error once the process is dead.
+func (r *reaper) pass(point string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dead {
+		return errKilled
+	}
+	r.passed = append(r.passed, point)
+	if len(r.passed) == r.at {
+		r.dead = true
+		r.kill()
+		return errKilled
+	}
+	return nil
+}
+
+// A mortal record passes a point before and after everything it makes durable.
+type mortal struct {
+	ports
+	reaper *reaper
+}
+
+func (m mortal) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+	return around(m.reaper, "claim", func() (*spaces.Wake, error) { return m.ports.Claim(ctx, c) })
+}
+
+func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.Committed, error) { return m.ports.Commit(ctx, c) })
+}
+
+func (m mortal) Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) error {
+	_, err := around(m.reaper, "cut", func() (struct{}, error) { return struct{}{}, m.ports.Cut(ctx, k, c) })
+	return err
+}
+
+func around[R any](r *reaper, what string, do func() (R, error)) (none R, err error) {
+	if err := r.pass("before " + what); err != nil {
+		return none, err
+	}
+	res, err := do()
+	if err != nil {
+		return none, err
+	}
+	return res, r.pass("after " + what)
+}
+
+// steady is the model of these tests: a thought, a note beside a look, a message,
+// and rest. Asked again it says the same.
+func steady(r *reaper, asked *int) model.Model {
+	return mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+		if err := r.pass("before model"); err != nil {
+			return model.Response{}, err
+		}
+		*asked++
+		res := telling("Responded to Kai about lunch. Told him when. Nothing pending.")
+		switch n := acts(req); {
+		case req.NoCalls:
+			res = telling("Kai is hungry.\n<notes>Kai asks about lunch</notes>")
+		case n == 0:
+			res = calling(1, "note", `{"text":"lunch is at noon"}`)
+		case n == 1:
+			res = calling(2, "send_message", `{"text":"At noon."}`)
+		}
+		return res, r.pass("after model")
+	})
+}
+
+// A life is what is left of one cycle, whatever happened on the way.
+type life struct {
+	Room, Inner []string
+	Sends       []string
+	Frames      []string // what the next cycle remembers of it
+}
+
+// live plays one cycle of four steps, killed once at the n-th point.
+func liveOnce(t *testing.T, n int) (got life, passed []string, asked int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &reaper{at: n}
+		w := newWorld(t, steady(r, &asked))
+		room := w.room("kai", direct)
+		w.ports = func(s sqlite.Shell) ports { return mortal{s, r} }
+		r.kill = func() { go w.stop() }
+		w.says(room, "Kai", "when is lunch?")
+		w.start()
+		stopped := w.end
+		synctest.Wait()
+		if n > 0 {
+			stopped()
+			w.end = nil
+			r.mu.Lock()
+			passed = r.passed
+			r.at, r.dead, r.passed = 0, false, nil
+			r.mu.Unlock()
+			w.crash()
+			w.start()
+		}
+		w.settle()
+		w.stop()
+		if n == 0 {
+			passed = r.passed
+		}
+		got = w.life(room)
+		w.sound()
+	})
+	return got, passed, asked
+}
+
+// life tells what is in the record, without ids and times.
+func (w *world) life(room spaces.SpaceID) (l life) {
+	w.t.Helper()
+	for _, e := range w.log(room) {
+		l.Room = append(l.Room, tell(e))
+	}
+	for _, e := range w.inner(mind("Ada")) {
+		switch e.Body.(type) {
+		case spaces.Spanned, spaces.Transitioned: // tell of the process, not of the cycle
+		default:
+			l.Inner = append(l.Inner, tell(e))
+		}
+	}
+	due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 10)
+	w.ok(err)
+	for _, a := range due {
+		l.Sends = append(l.Sends, fmt.Sprintf("%d %s %q", a.Ordinal, a.Kind, a.Text))
+	}
+	closed, err := w.store.Shell().Cycles(w.t.Context(), mind("Ada"), 0, true, 10)
+	w.ok(err)
+	for _, c := range closed {
+		for _, turn := range c.Turns {
+			l.Frames = append(l.Frames, fmt.Sprintf("%d/%d %s %s %v", c.N, turn.N, turn.Role, w.plain(turn.Text), turn.Calls))
+		}
+	}
+	return l
+}
+
+// plain takes the ids out of a text.
+func (w *world) plain(text string) string {
+	if i := strings.Index(text, `"messageId":"`); i >= 0 {
+		return text[:i] + "messageId}"
+	}
+	return text
+}
+
+// tell renders an event without what a crash may change.
+func tell(e spaces.Event) string {
+	words := ""
+	switch b := e.Body.(type) {
+	case spaces.Said:
+		words = b.Text
+	case spaces.Thought:
+		words = b.Text
+	case spaces.Noted:
+		words = b.Label + " " + b.Text
+	case spaces.Acted:
+		words = fmt.Sprintf("%d %s %s", b.Step, b.Name, b.Args)
+	case spaces.Result:
+		words = fmt.Sprintf("%d %v %s", b.Step, b.OK, b.Note)
+	case spaces.Summed:
+		words = fmt.Sprintf("%d %s", b.N, b.Text)
+	case spaces.Stopped:
+		words = string(b.Reason) + " " + b.Detail
+	case spaces.Woke:
+		words = b.Reason
+	case spaces.Compacted:
+		words = b.Cause
+	default:
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d %q", e.Body.Kind(), e.Actor, e.Depth, words))
+}
+
+// K7 – K10, K13 – K15, DELIVERY 2.3, CON-30, CON-34, I5: wherever the process is
+// killed, the next one leaves exactly the record that an undisturbed one leaves,
+// with one message; what was answered and recorded is not asked again.
+func TestAKilledCycleEndsAsIfNothingHappened(t *testing.T) {
+	want, points, calls := liveOnce(t, 0)
+	if len(want.Sends) != 1 || calls != 4 || len(points) < 20 {
+		t.Fatalf("undisturbed: sends %q, %d calls, points %q", want.Sends, calls, points)
+	}
+	for n := 1; n <= len(points); n++ {
+		t.Run(fmt.Sprintf("%02d %s", n, points[n-1]), func(t *testing.T) {
+			got, passed, asked := liveOnce(t, n)
+			if diff := cmp.Diff(points[:n], passed); diff != "" {
+				t.Fatalf("the way to the kill (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the record (-undisturbed +killed):\n%s", diff)
+			}
+			again := 0 // the answer that was received and not recorded
+			if p := points[n-1]; p == "after model" || strings.HasPrefix(p, "before commit") {
+				again = 1
+			}
+			if asked != calls+again {
+				t.Errorf("the model was asked %d times, want %d", asked, calls+again)
+			}
+		})
+	}
+}
+
+// K27, I8: a process whose lease ran out while its model was thinking is
+// refused; the one that took over has the only word.
+func TestALateHolderIsRefused(t *testing.T) {
+	var mu sync.Mutex // guards first
+	first := true
+	slow := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+		mu.Lock()
+		wait := first
+		first = false
+		mu.Unlock()
+		if wait {
+			<-time.After(time.Hour) // deaf to everything, as a paused process is
+		}
+		switch {
+		case r.NoCalls:
+			return telling("hm"), nil
+		case acts(r) == 0:
+			return calling(1, "send_message", `{"text":"once"}`), nil
+		}
+		return telling("Responded to Kai. Done."), nil
+	})
+	play(t, slow, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		synctest.Wait()
+		late := w.end
+		w.start() // another process on the same record
+		<-time.After(2 * time.Hour)
+		w.settle()
+		late()
+		_, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 10)
+		w.ok(err)
+		if got := w.spoken(room); len(got) != 1 {
+			t.Errorf("said %q, want one message", got)
+		}
+		if diff := cmp.Diff([]spaces.StopReason{spaces.StopCompleted}, w.stops(mind("Ada"))); diff != "" {
+			t.Errorf("stop reasons (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// K13, DELIVERY 2.8: a cycle that spoke before its process ended does not speak
+// again: neither when the model fails afterwards, nor when it asks for the same.
+func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
+	for name, after := range map[string]func() (model.Response, error){
+		"the model fails": func() (model.Response, error) {
+			return model.Response{}, &model.Error{Kind: model.Unavailable, Err: errors.New("down")}
+		},
+		"the model repeats itself": func() (model.Response, error) { return calling(7, "send_message", `{"text":"once"}`), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reaper{}
+			resumed := false
+			m := mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+				switch {
+				case req.NoCalls:
+					return telling("hm"), nil
+				case acts(req) == 0:
+					return calling(1, "send_message", `{"text":"once"}`), nil
+				case resumed && acts(req) < 4:
+					return after()
+				}
+				return telling("Responded to Kai. Done."), r.pass("model")
+			})
+			play(t, m, func(w *world) {
+				r.at, r.kill = 1, func() { go w.stop() }
+				room := w.room("kai", direct)
+				w.says(room, "Kai", "hello")
+				w.start()
+				end := w.end
+				synctest.Wait()
+				end()
+				w.end = nil
+				w.crash()
+				r.at, r.dead, resumed = 0, false, true
+				w.start()
+				w.settle()
+				<-time.After(time.Minute) // longer than the first retry
+				w.settle()
+				if diff := cmp.Diff([]string{"once"}, w.spoken(room)); diff != "" {
+					t.Errorf("said (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package shell
+
+import "github.com/trestle-bridge/trestle/spaces"
+
+// retrace takes over what the cycle did before its process ended: a message
+// that was said stays said, and what was done is not done again.
+func (c *cycle) retrace(inner []spaces.Body) {
+	var step []spaces.Acted // of the step being read
+	useful := 0
+	for _, b := range inner {
+		if a, ok := b.(spaces.Acted); ok {
+			if len(step) > 0 && a.Step != step[0].Step {
+				c.judgeStep(step, useful)
+				step, useful = nil, 0
+			}
+			step = append(step, a)
+		}
+		if r, ok := b.(spaces.Result); ok && len(step) > 0 {
+			if r.OK || r.Note == staleNote {
+				useful++
+			}
+			c.recount(step[len(step)-1], r) // a result follows its act
+		}
+		if _, ok := b.(spaces.Denied); ok {
+			c.denials++
+		}
+	}
+	c.judgeStep(step, useful)
+}
+
+// recount counts one act of an earlier process as if this one had performed it.
+func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
+	s := c.shell.catalogue.find(a.Name)
+	switch {
+	case r.Note == staleNote:
+		c.reread = true
+		clear(c.done)
+	case r.OK && s != nil:
+		c.done[doneKey(s, a.Args)] = true
+		if s.room {
+			c.spoke++
+		}
+	}
+}
+
+// judgeStep counts a step that asked for nothing we could do.
+func (c *cycle) judgeStep(step []spaces.Acted, useful int) {
+	if len(step) > 0 && useful == 0 {
+		c.repairs++
+	}
+}

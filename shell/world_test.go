@@ -1,0 +1,406 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A world is a shell over a real record, in a bubble of fake time. The border is
+// played by the test: it records what people do and reads what stands in the
+// outbox.
+type world struct {
+	t        *testing.T
+	dir      string
+	store    *sqlite.Store
+	shell    *shell.Shell
+	bus      *bus
+	agents   []shell.Agent
+	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
+	// ports, when set, stands between the shell and the record.
+	ports func(sqlite.Shell) ports
+
+	minted  atomic.Int64
+	updates int
+	process int
+	end     func()
+}
+
+// ports is what the shell asks of the record.
+type ports interface {
+	shell.Inbox
+	shell.Journal
+	shell.Record
+}
+
+const account = "telegram:42"
+
+// play runs a test with a world whose agents all have the same model, in a
+// bubble of fake time.
+func play(t *testing.T, m model.Model, story func(w *world), agents ...string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, m, agents...)
+		story(w)
+		w.stop()
+		w.sound()
+	})
+}
+
+// newWorld returns a world that is not started yet. Without names there is Ada.
+func newWorld(t *testing.T, m model.Model, agents ...string) *world {
+	t.Helper()
+	if len(agents) == 0 {
+		agents = []string{"Ada"}
+	}
+	w := &world{
+		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s sqlite.Shell) ports { return s },
+		settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
+	}
+	for _, name := range agents {
+		w.agents = append(w.agents, shell.Agent{ID: agentID(name), Name: name, Model: m})
+	}
+	w.open()
+	return w
+}
+
+// agentID is the id of the agent of that name.
+func agentID(name string) spaces.AgentID {
+	return spaces.AgentID(string(name[0]|0x20) + name[1:])
+}
+
+// newID mints ids that rise.
+func (w *world) newID() string { return fmt.Sprintf("id-%09d", w.minted.Add(1)) }
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	store, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.dir, NewID: w.newID, Logger: w.logger()})
+	w.ok(err)
+	w.store = store
+	w.t.Cleanup(func() { _ = store.Close(context.WithoutCancel(w.t.Context())) })
+	var who []spaces.Entity
+	for _, a := range w.agents {
+		who = append(who, spaces.Entity{ID: a.ID.Entity(), Kind: spaces.Agent, Name: a.Name})
+	}
+	w.ok(store.Border().Agents(w.t.Context(), who))
+}
+
+// start brings a process up on the record. Settings made before it hold.
+func (w *world) start() {
+	w.t.Helper()
+	w.process++
+	p := w.ports(w.store.Shell())
+	w.shell = shell.New(w.options(p, "process-"+strconv.Itoa(w.process)))
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = w.shell.Run(ctx) })
+	w.end = func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+func (w *world) options(p ports, holder string) shell.Options {
+	return shell.Options{
+		Inbox: p, Journal: p, Record: p, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
+	}
+}
+
+// stop ends the process in good order.
+func (w *world) stop() {
+	if w.end != nil {
+		w.end()
+		w.end = nil
+	}
+}
+
+// crash ends the process as a kill would and starts the next one on what was on
+// disk at that moment.
+func (w *world) crash() {
+	w.t.Helper()
+	w.stop()
+	left := w.t.TempDir()
+	w.ok(copyFiles(w.dir, left))
+	w.ok(w.store.Close(w.t.Context()))
+	w.dir = left
+	w.open()
+}
+
+func copyFiles(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, d.Name()), data, 0o600)
+	})
+}
+
+// sound ends the test with every breach of an invariant in the record.
+func (w *world) sound() {
+	w.t.Helper()
+	found, err := w.store.Audit(w.t.Context(), time.Now())
+	w.ok(err)
+	for _, f := range found {
+		w.t.Errorf("audit: %s", f)
+	}
+}
+
+// settle lets the shell run until no cycle is under way and nothing waits that
+// is due.
+func (w *world) settle() {
+	w.t.Helper()
+	for range 5000 {
+		synctest.Wait()
+		waiting, err := w.store.Shell().Waiting(w.t.Context(), time.Now(), 1)
+		w.ok(err)
+		if w.shell.Idle() && len(waiting) == 0 {
+			return
+		}
+		<-time.After(250 * time.Millisecond)
+	}
+	w.t.Fatal("the shell does not come to rest")
+}
+
+// room opens a room of all agents, or of those named, with one chat of the same
+// name, in the circle home.
+func (w *world) room(name string, change ...func(*spaces.Opening)) spaces.SpaceID {
+	w.t.Helper()
+	o := spaces.Opening{
+		Key: name, Name: name, Circle: "home", Wake: spaces.WakeAuto, At: time.Now(),
+		Chats: []spaces.Mapping{{Account: account, Chat: name, Title: name, Live: true}},
+	}
+	for _, a := range w.agents {
+		o.Agents = append(o.Agents, a.ID)
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	p, err := w.store.Border().Open(w.t.Context(), o)
+	w.ok(err)
+	return p.Space
+}
+
+// direct makes a room one person's own.
+func direct(o *spaces.Opening) { o.Direct, o.Closed = true, true }
+
+// circle puts a room into a circle.
+func circle(id spaces.CircleID) func(*spaces.Opening) {
+	return func(o *spaces.Opening) { o.Circle = id }
+}
+
+// with seats only these agents in a room.
+func with(names ...string) func(*spaces.Opening) {
+	return func(o *spaces.Opening) {
+		o.Agents = nil
+		for _, n := range names {
+			o.Agents = append(o.Agents, agentID(n))
+		}
+	}
+}
+
+// mind is an agent's mind in the circle home.
+func mind(name string) spaces.Mind { return spaces.Mind{Agent: agentID(name), Circle: "home"} }
+
+// update is something a person does in a room. Said gets a place on the platform.
+func (w *world) update(room spaces.SpaceID, who string, body spaces.Body) spaces.Incoming {
+	w.updates++
+	id := strconv.Itoa(w.updates)
+	in := spaces.Incoming{
+		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: time.Now(), Source: account + "|" + id, Body: body},
+		From:  spaces.Identity{Platform: "telegram", User: "u-" + who, Kind: spaces.Human, Name: who},
+	}
+	if _, ok := body.(spaces.Said); ok {
+		in.Ref = w.ref()
+	}
+	return in
+}
+
+// ref names the newest update on the platform.
+func (w *world) ref() spaces.Ref {
+	return spaces.Ref{Account: account, Chat: "chat", Message: strconv.Itoa(w.updates)}
+}
+
+// record stores a batch and rings for it, as the border does.
+func (w *world) record(items ...spaces.Incoming) {
+	w.t.Helper()
+	done, err := w.store.Border().Record(w.t.Context(), spaces.Intake{Account: account, Items: items, At: time.Now()})
+	w.ok(err)
+	if w.shell != nil {
+		w.shell.Ring(done.Wakes)
+	}
+}
+
+// says records a message and returns its place on the platform.
+func (w *world) says(room spaces.SpaceID, who, text string) spaces.Ref {
+	w.t.Helper()
+	in := w.update(room, who, spaces.Said{Text: text})
+	w.record(in)
+	return in.Ref
+}
+
+// does records something that is no message.
+func (w *world) does(room spaces.SpaceID, who string, body spaces.Body) {
+	w.t.Helper()
+	w.record(w.update(room, who, body))
+}
+
+// log returns what happened in a room.
+func (w *world) log(room spaces.SpaceID) []spaces.Event {
+	w.t.Helper()
+	events, err := w.store.Shell().Events(w.t.Context(), room, spaces.Primary, 0, 10000)
+	w.ok(err)
+	return events
+}
+
+// inner returns the log of a mind.
+func (w *world) inner(m spaces.Mind) []spaces.Event {
+	w.t.Helper()
+	events, err := w.store.Shell().Events(w.t.Context(), m.Inner(), m.Branch(), 0, 10000)
+	w.ok(err)
+	return events
+}
+
+// spoken returns what agents said in a room, in order.
+func (w *world) spoken(room spaces.SpaceID) []string {
+	w.t.Helper()
+	var out []string
+	for _, e := range w.log(room) {
+		_, agent := e.Actor.IsAgent()
+		if said, ok := e.Body.(spaces.Said); ok && agent {
+			out = append(out, said.Text)
+		}
+	}
+	return out
+}
+
+// bodies returns those of one kind from a log.
+func bodies[B spaces.Body](events []spaces.Event) []B {
+	var out []B
+	for _, e := range events {
+		if b, ok := e.Body.(B); ok {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// stops returns the stop reasons of a mind's cycles, in order.
+func (w *world) stops(m spaces.Mind) []spaces.StopReason {
+	w.t.Helper()
+	var out []spaces.StopReason
+	for _, b := range bodies[spaces.Stopped](w.inner(m)) {
+		out = append(out, b.Reason)
+	}
+	return out
+}
+
+// A bus keeps what was published on it.
+type bus struct {
+	mu   sync.Mutex // guards live
+	live []live
+}
+
+type live struct {
+	kind, content string
+	metadata      map[string]any
+	at            time.Time
+}
+
+func (b *bus) Publish(kind, content string, metadata map[string]any, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.live = append(b.live, live{kind, content, metadata, at})
+}
+
+// kinds returns the kinds published, in order.
+func (b *bus) kinds() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]string, len(b.live))
+	for i, l := range b.live {
+		out[i] = l.kind
+	}
+	return out
+}
+
+// A mindful model answers by what it sees, the same every time: what a real one
+// does when it is asked again after a crash.
+type mindful func(context.Context, model.Request) (model.Response, error)
+
+func (m mindful) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	if ctx.Err() != nil {
+		return model.Response{}, model.Interrupted(ctx)
+	}
+	return m(ctx, r)
+}
+
+// acts counts the acts of the open cycle that the model is shown: those after
+// the newest INBOX with a trigger.
+func acts(r model.Request) int {
+	n := 0
+	for _, m := range r.Messages {
+		if m.Role == model.User && isInbox(m.Text) {
+			n = 0
+		}
+		n += len(m.Calls)
+	}
+	return n
+}
+
+func isInbox(text string) bool { return len(text) > 7 && text[:7] == "INBOX (" }
+
+// says answers with acts.
+func calling(id int, name, args string) model.Response {
+	return model.Response{
+		Calls: []model.Call{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: model.Called,
+		Usage: model.Usage{Prompt: 100, Output: 10},
+	}
+}
+
+// telling answers with text.
+func telling(text string) model.Response {
+	return model.Response{Text: text, Finish: model.Stopped, Usage: model.Usage{Prompt: 100, Output: 10}}
+}
+
+// replier is a model that thinks, says one thing, and rests.
+func replier(text string) *modeltest.Scripted {
+	return modeltest.NewScripted(nil,
+		modeltest.Step{Always: true, When: func(r model.Request) bool { return r.NoCalls }, Response: telling("hm")},
+		modeltest.Step{Always: true, When: func(r model.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
+		modeltest.Step{Always: true, Do: func(_ context.Context, r model.Request) (model.Response, error) {
+			return calling(len(r.Messages), "send_message", fmt.Sprintf(`{"text":%q}`, text)), nil
+		}},
+	)
+}
