@@ -29,7 +29,7 @@ var modules = []fence{
 	{"github.com/go-telegram-bot-api/telegram-bot-api/v5", []string{"adapters/telegram/...", "internal/bench/..."}, "only an adapter talks to its platform; the benchmark's bare baseline is built on the same library"},
 	{"github.com/yuin/goldmark", []string{"adapters/telegram/..."}, "CommonMark becomes a platform's own form in its adapter"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
-	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "cmd/..."}, "tokens are counted where a frame is fitted"},
+	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
 	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},

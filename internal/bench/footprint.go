@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// memory is what is resident some seconds after the start, and after a day's
+// worth of messages.
+func memory(ctx context.Context, b *bench) error {
+	const rooms = 20
+	each := b.pick(10, 100)
+	idle, used := map[string]float64{}, map[string]float64{}
+	for _, name := range []string{bareModel, trestle} {
+		err := b.with(ctx, worldOptions{ledger: -1, keep: -1}, name, func(_ *world, s *subject) (err error) {
+			rest := time.NewTimer(3 * time.Second)
+			defer rest.Stop()
+			select {
+			case <-rest.C:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			idle[name], err = s.resident()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		err = b.with(ctx, worldOptions{rooms: rooms, ledger: -1, keep: -1}, name, func(w *world, s *subject) error {
+			_, err := w.loop(ctx, func(n int) bool { return n < each })
+			var readErr error
+			used[name], readErr = s.resident()
+			return errors.Join(err, readErr)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.add("resident memory idle", "<= 30 MB", idle[trestle] <= 30, fmt.Sprintf("echo+model %.1f MB", idle[bareModel]), "%.1f MB", idle[trestle])
+	b.add(fmt.Sprintf("resident memory after %d messages", rooms*each), "<= 45 MB", used[trestle] <= 45,
+		fmt.Sprintf("echo+model %.1f MB", used[bareModel]), "%.1f MB", used[trestle])
+	return nil
+}

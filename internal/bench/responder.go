@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+)
+
+// The sizes of a turn that the table is about, in bytes.
+const (
+	questionBytes = 190
+	answerBytes   = 370
+)
+
+// number is what makes a question recognisable in a prompt and in an answer.
+var number = regexp.MustCompile(`\bq[0-9]{6}\b`)
+
+// question is what somebody says for the nth time.
+func question(n int) string {
+	return filled(fmt.Sprintf("q%06d ", n), "could you look at the plan for the trip again and tell me which day suits all of us best, please? ", questionBytes)
+}
+
+// filled repeats words after head up to size bytes.
+func filled(head, words string, size int) string {
+	return strings.TrimSpace(head + strings.Repeat(words, size/len(words)+1)[:max(0, size-len(head))])
+}
+
+// A responder answers at once: a short thought where no acts are wanted, and
+// otherwise all INBOX lines since its last answer in one message, with the rest
+// line beside it, as the instructions allow. A prompt without tools is a
+// baseline's, and is answered in plain words. It never refers to what it said
+// before, so that its cost does not grow with the conversation.
+type responder struct{}
+
+// Generate answers r.
+func (responder) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	if ctx.Err() != nil {
+		return model.Response{}, model.Interrupted(ctx)
+	}
+	asked := unanswered(r.Messages)
+	switch {
+	case len(r.Tools) == 0:
+		return model.Response{Text: reply(asked), Finish: model.Stopped}, nil
+	case r.NoCalls:
+		return model.Response{Text: "They ask about the day of the trip. I will propose Saturday.", Finish: model.Stopped}, nil
+	case len(asked) == 0:
+		return model.Response{Text: "Responded to Guest about the trip. Nothing is pending.", Finish: model.Stopped}, nil
+	}
+	call := modeltest.Call("call_"+strconv.Itoa(len(r.Messages))+"_"+asked[0], "send_message", map[string]string{"text": reply(asked)})
+	return model.Response{
+		Text:  "Responded to Guest about the trip. Proposed Saturday. Nothing is pending.",
+		Calls: []model.Call{call}, Finish: model.Called,
+	}, nil
+}
+
+func reply(asked []string) string {
+	return filled(strings.Join(asked, " ")+" ", "Saturday looks best: nobody has anything else in the calendar, and the train leaves at nine. ", answerBytes)
+}
+
+// unanswered returns the numbers after the assistant's last message that people
+// got, or were meant to get.
+func unanswered(messages []model.Message) []string {
+	from := 0
+	for i := range messages {
+		// A refused send has a result without a message id, and counts as none.
+		if messages[i].Role == model.Result && strings.Contains(messages[i].Text, `"messageId"`) {
+			from = i + 1
+		}
+	}
+	var all []string
+	for i := range messages[from:] {
+		if m := &messages[from+i]; m.Role == model.User && (strings.Contains(m.Text, "INBOX (") || len(messages) == 1) {
+			all = append(all, number.FindAllString(m.Text, -1)...)
+		}
+	}
+	return all
+}
