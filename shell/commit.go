@@ -45,6 +45,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	c.pending, c.unsaved, c.empty = nil, spaces.Usage{}, false
 	c.mind.learn(learnt, now)
 	c.join(done)
+	if len(done.Wakes) > 0 {
+		c.shell.Ring(done.Wakes)
+	}
 	if sc.Close != nil && !sc.Close.Back {
 		c.closed(ctx, sc.Close, done.N, now)
 	}

@@ -53,8 +53,9 @@ type Closing struct {
 
 // Committed is what a step commit gave.
 type Committed struct {
-	Events []Event // appended to rooms, in order
-	N      int64   // number of the cycle when it closed
+	Events []Event   // appended to rooms, in order
+	N      int64     // number of the cycle when it closed
+	Wakes  []Waiting // other minds that now have ready rows
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
 	Joined       []Row
 	JoinedEvents []Event

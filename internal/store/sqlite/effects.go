@@ -57,8 +57,12 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 		return err
 	}
 	k.done.Events = append(k.done.Events, e)
-	if _, err := k.knock(ctx, e); err != nil {
+	minds, err := k.knock(ctx, e)
+	if err != nil {
 		return err
+	}
+	for _, m := range minds {
+		k.done.Wakes = append(k.done.Wakes, spaces.Waiting{Mind: m, Space: e.Space, Since: k.c.At})
 	}
 	return k.order(ctx, f, e)
 }
