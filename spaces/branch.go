@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 )
 
 // ErrTimelineDecoherence is returned when an event does not fit the line it is
@@ -36,31 +35,27 @@ func Cohere(b *Branch, e Event, known func(EventID) bool) error {
 
 // Link returns the running hash of a branch after e: a change of any earlier
 // event, or of their order, changes every later hash. body is the stored form.
+// Times count as they are stored, in milliseconds.
 func Link(prev []byte, e Event, body []byte) []byte {
-	h := sha256.New()
-	h.Write(prev)
-	writeField(h, string(e.Space), string(e.Branch), string(e.ID), string(e.Object), string(e.Thread),
+	b := make([]byte, 0, 512+len(body))
+	b = appendFields(b, string(prev), string(e.Space), string(e.Branch), string(e.ID), string(e.Object), string(e.Thread),
 		string(e.ReplyTo), string(e.Actor), e.Source, string(e.Cause), string(e.Root), string(e.Body.Kind()))
-	for _, p := range e.Parents {
-		writeField(h, string(p))
+	for _, n := range []int64{e.Seq, e.At.UnixMilli(), e.RecvAt.UnixMilli(), e.Readers, int64(e.Depth), int64(len(e.Parents))} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
 	}
-	var n [32]byte
-	binary.BigEndian.PutUint64(n[0:], uint64(e.Seq))
-	binary.BigEndian.PutUint64(n[8:], uint64(e.At.UnixMilli()))
-	binary.BigEndian.PutUint64(n[16:], uint64(e.Depth))
-	binary.BigEndian.PutUint64(n[24:], uint64(e.Readers))
-	h.Write(n[:])
-	h.Write(body)
-	return h.Sum(nil)
+	for _, p := range e.Parents {
+		b = appendFields(b, string(p))
+	}
+	sum := sha256.Sum256(append(b, body...))
+	return sum[:]
 }
 
-// writeField writes each string with its length, so that no two field lists
-// share a byte form.
-func writeField(h hash.Hash, fields ...string) {
-	var n [4]byte
+// appendFields appends each string with its length, so that no two lists of
+// fields share a byte form.
+func appendFields(b []byte, fields ...string) []byte {
 	for _, f := range fields {
-		binary.BigEndian.PutUint32(n[:], uint32(len(f)))
-		h.Write(n[:])
-		h.Write([]byte(f))
+		b = binary.BigEndian.AppendUint32(b, uint32(len(f)))
+		b = append(b, f...)
 	}
+	return b
 }

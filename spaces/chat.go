@@ -1,7 +1,6 @@
 package spaces
 
 import (
-	"slices"
 	"sort"
 	"time"
 )
@@ -26,8 +25,8 @@ type Message struct {
 	EditedAt    time.Time  // zero if never
 	Deleted     bool
 	Pinned      bool
-	// Failure is the state an agent's message ended in when it did not reach its
-	// platform; empty otherwise.
+	// Failure is the state an agent's message ended in when it did not reach one
+	// of its chats; empty otherwise, also once an unknown outcome proved good.
 	Failure ActionState
 	// Notice is set when the entry is no message but a fact people should see:
 	// joined, left, renamed, gap, unreadable, failed, linked, unlinked, migrated.
@@ -40,15 +39,15 @@ type Reaction struct {
 	Who   EntityID
 }
 
-// A Revision is a text a message no longer has.
+// A Revision is a text a message no longer has, and when it was written.
 type Revision struct {
 	Text string
 	At   time.Time
 }
 
 // A Chat is the object that holds what was said in a room: a fold of its
-// events. Edits, deletes and reactions that arrive before their message wait
-// for it, so that the order of arrival does not matter (F24).
+// events. Edits, deletes, reactions and replies that arrive before the message
+// they are about wait for it: the order of arrival does not matter (F24).
 //
 // A Chat is not safe for concurrent use.
 type Chat struct {
@@ -57,12 +56,14 @@ type Chat struct {
 	Threads map[ThreadID]string
 	// Activity is when each entity last did something.
 	Activity map[EntityID]time.Time
-	Last     time.Time
-	Upto     int64 // seq of the last event applied
+	Last     time.Time // when anything last happened
+	Upto     int64     // seq of the last event applied
 
-	byID  map[EventID]int
-	byRef map[Ref]EventID
-	early map[Ref][]Event
+	byID    map[EventID]int
+	byRef   map[Ref]EventID
+	early   map[Ref][]Event      // what is about a message that has not come
+	orphans map[Ref][]EventID    // replies to a message that has not come
+	failed  map[EventID][]Failed // by message, one an action that stands as failed
 }
 
 // NewChat returns an empty chat.
@@ -70,6 +71,7 @@ func NewChat() *Chat {
 	return &Chat{
 		Threads: map[ThreadID]string{}, Activity: map[EntityID]time.Time{},
 		byID: map[EventID]int{}, byRef: map[Ref]EventID{}, early: map[Ref][]Event{},
+		orphans: map[Ref][]EventID{}, failed: map[EventID][]Failed{},
 	}
 }
 
@@ -121,10 +123,7 @@ func (c *Chat) Apply(e Event) (changed []int) {
 		return nil
 	}
 	c.Upto = e.Seq
-	if e.Actor != "" {
-		c.Activity[e.Actor] = e.At
-	}
-	c.Last = e.At
+	c.active(e)
 	switch b := e.Body.(type) {
 	case Said:
 		return c.say(e, b)
@@ -138,9 +137,9 @@ func (c *Chat) Apply(e Event) (changed []int) {
 		if e.Thread != "" {
 			c.Threads[e.Thread] = b.Title
 		}
-		return c.notice(e)
+		return []int{c.notice(e)}
 	case Joined, Left, Gap, Unreadable, Linked, Unlinked, Migrated:
-		return c.notice(e)
+		return []int{c.notice(e)}
 	case Noted, Bookmarked, Woke, Thought, Acted, Result, Summed, Goal, Remembered, Forgot,
 		Denied, Transitioned, Compacted, Stopped, Spanned:
 		return nil // inner events are no part of a chat
@@ -148,28 +147,35 @@ func (c *Chat) Apply(e Event) (changed []int) {
 	panic("spaces: chat fold misses a body")
 }
 
+// active notes who was active when; what comes late does not turn the clock back.
+func (c *Chat) active(e Event) {
+	if at, ok := c.Activity[e.Actor]; e.Actor != "" && (!ok || e.At.After(at)) {
+		c.Activity[e.Actor] = e.At
+	}
+	if e.At.After(c.Last) {
+		c.Last = e.At
+	}
+}
+
 func (c *Chat) say(e Event, b Said) []int {
 	m := Message{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
 		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Origin: b.Origin,
 	}
+	if m.ReplyTo == "" && !b.ReplyRef.IsZero() {
+		if m.ReplyTo = c.byRef[b.ReplyRef]; m.ReplyTo == "" {
+			c.orphans[b.ReplyRef] = append(c.orphans[b.ReplyRef], m.ID)
+		}
+	}
 	i := c.add(m)
 	if b.Ref.IsZero() {
 		return []int{i}
 	}
-	c.refer(i, b.Ref)
-	return []int{i}
+	return append(c.refer(i, b.Ref), i)
 }
 
-// refer notes that the message stands at ref and applies what came too early for it.
-func (c *Chat) refer(i int, ref Ref) {
-	m := &c.Messages[i]
-	m.Refs = append(m.Refs, ref)
-	c.byRef[ref] = m.ID
-	for _, e := range c.early[ref] {
-		amend(m, e)
-	}
-	delete(c.early, ref)
+func (c *Chat) notice(e Event) int {
+	return c.add(Message{ID: e.ID, Seq: e.Seq, Sender: e.Actor, At: e.At, Thread: e.Thread, Notice: e.Body})
 }
 
 func (c *Chat) add(m Message) int {
@@ -177,97 +183,4 @@ func (c *Chat) add(m Message) int {
 	i := len(c.Messages) - 1
 	c.byID[m.ID] = i
 	return i
-}
-
-func (c *Chat) notice(e Event) []int {
-	return []int{c.add(Message{ID: e.ID, Seq: e.Seq, Sender: e.Actor, At: e.At, Thread: e.Thread, Notice: e.Body})}
-}
-
-func (c *Chat) revise(e Event) []int {
-	id, ref := Target(e.Body)
-	if id == "" {
-		id = c.byRef[ref]
-	}
-	i, ok := c.byID[id]
-	if !ok {
-		if !ref.IsZero() {
-			c.early[ref] = append(c.early[ref], e)
-		}
-		return nil
-	}
-	amend(&c.Messages[i], e)
-	return []int{i}
-}
-
-func (c *Chat) deliver(b Delivered) []int {
-	i, ok := c.byID[b.Message]
-	if !ok {
-		return nil
-	}
-	for _, ref := range b.Refs {
-		c.refer(i, ref)
-	}
-	return []int{i}
-}
-
-func (c *Chat) fail(e Event, b Failed) []int {
-	if i, ok := c.byID[b.Message]; ok && c.Messages[i].Notice == nil {
-		c.Messages[i].Failure = b.State
-	}
-	return c.notice(e)
-}
-
-// amend applies an edit, delete, reaction or pin to its message. A deleted
-// message stays deleted whatever comes later.
-func amend(m *Message, e Event) {
-	if m.Deleted {
-		return
-	}
-	switch b := e.Body.(type) {
-	case Edited:
-		if b.Text == m.Text {
-			return
-		}
-		m.Edits = append(m.Edits, Revision{m.Text, m.At})
-		m.Text, m.EditedAt = b.Text, e.At
-	case Deleted:
-		*m = Message{ID: m.ID, Seq: m.Seq, Sender: m.Sender, At: m.At, Thread: m.Thread, Refs: m.Refs, Deleted: true}
-	case Reacted:
-		r := Reaction{b.Emoji, e.Actor}
-		if !slices.Contains(m.Reactions, r) {
-			m.Reactions = append(m.Reactions, r)
-		}
-	case Unreacted:
-		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool { return r == Reaction{b.Emoji, e.Actor} })
-	case Pinned:
-		m.Pinned = true
-	case Unpinned:
-		m.Pinned = false
-	default:
-		panic("spaces: " + string(e.Body.Kind()) + " does not amend a message")
-	}
-}
-
-// Target returns which message a body is about: its event id, its platform
-// reference, or both. Bodies that are about no message have neither.
-func Target(b Body) (EventID, Ref) {
-	switch b := b.(type) {
-	case Edited:
-		return b.Target, b.Ref
-	case Deleted:
-		return b.Target, b.Ref
-	case Reacted:
-		return b.Target, b.Ref
-	case Unreacted:
-		return b.Target, b.Ref
-	case Pinned:
-		return b.Target, b.Ref
-	case Unpinned:
-		return b.Target, b.Ref
-	case Said, Joined, Left, Renamed, Migrated, Linked, Unlinked, Delivered, Failed, Gap, Unreadable,
-		Noted, Bookmarked, Woke, Thought, Acted, Result, Summed, Goal, Remembered, Forgot,
-		Denied, Transitioned, Compacted, Stopped, Spanned:
-		return "", Ref{}
-	}
-	panic("spaces: target misses a body")
 }

@@ -1,0 +1,366 @@
+package spaces
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// at names a message on the platform.
+func at(message string) Ref { return Ref{Account: "telegram:1", Chat: "-100", Message: message} }
+
+// A teller writes a log: each event gets the next seq, an id and a time.
+type teller struct{ log []Event }
+
+// tell appends a body by an actor; the event's id is v and its seq, its time so
+// many minutes past noon.
+func (w *teller) tell(actor EntityID, b Body) *Event {
+	n := len(w.log) + 1
+	w.log = append(w.log, Event{
+		Space: "den", Branch: Primary, Seq: int64(n), ID: EventID(fmt.Sprint("v", n)), Object: ChatObject,
+		Actor: actor, At: minute(n), Body: b,
+	})
+	return &w.log[n-1]
+}
+
+func minute(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+
+func fold(log []Event) *Chat {
+	c := NewChat()
+	for _, e := range log {
+		c.Apply(e)
+	}
+	return c
+}
+
+// SEQ-17, SEQ-18
+func TestMessageHoldsAllThatWasSaid(t *testing.T) {
+	var w teller
+	origin := &Provenance{Space: "hub", Cycle: "c1"}
+	files := []Attachment{{Kind: "photo", ID: "f1"}}
+	e := w.tell("kai", Said{
+		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Origin: origin,
+	})
+	e.Thread, e.ReplyTo = "topic", "v0"
+	w.tell("mo", Reacted{Ref: at("1"), Emoji: "👍"})
+	w.tell("kai", Edited{Ref: at("1"), Text: "look here"})
+	w.tell("kai", Edited{Target: "v1", Text: "look there"})
+	w.tell("mo", Pinned{Ref: at("1")})
+	want := []Message{{
+		ID: "v1", Seq: 1, Sender: "kai", Text: "look there", At: minute(1), Thread: "topic", ReplyTo: "v0",
+		Refs: []Ref{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Origin: origin,
+		Reactions: []Reaction{{"👍", "mo"}}, Pinned: true,
+		Edits: []Revision{{"look", minute(1)}, {"look here", minute(3)}}, EditedAt: minute(4),
+	}}
+	if diff := cmp.Diff(want, fold(w.log).Messages); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEditWithTheSameWordsIsNone(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	w.tell("kai", Edited{Ref: at("1"), Text: "look"})
+	if m := fold(w.log).Messages[0]; len(m.Edits) != 0 || !m.EditedAt.IsZero() {
+		t.Errorf("edited: %+v", m)
+	}
+}
+
+func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	for _, who := range []EntityID{"mo", "kai", "mo"} {
+		w.tell(who, Reacted{Ref: at("1"), Emoji: "👍"})
+	}
+	w.tell("mo", Reacted{Ref: at("1"), Emoji: "🎉"})
+	w.tell("kai", Unreacted{Ref: at("1"), Emoji: "👍"})
+	w.tell("kai", Unreacted{Ref: at("1"), Emoji: "🎉"}) // never put there
+	if diff := cmp.Diff([]Reaction{{"👍", "mo"}, {"🎉", "mo"}}, fold(w.log).Messages[0].Reactions); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestUnpinnedMessageIsNotPinned(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	w.tell("kai", Pinned{Ref: at("1")})
+	w.tell("kai", Unpinned{Ref: at("1")})
+	if fold(w.log).Messages[0].Pinned {
+		t.Error("still pinned")
+	}
+}
+
+// DESIGN 2
+func TestDeletedMessageKeepsItsPlaceAndNothingElse(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{
+		Text: "secret", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: []Attachment{{ID: "f"}}, Forwarded: "Mo",
+	}).Thread = "topic"
+	w.tell("kai", Edited{Ref: at("1"), Text: "secrets"})
+	w.tell("kai", Deleted{Ref: at("1")})
+	w.tell("kai", Edited{Ref: at("1"), Text: "secret again"})
+	w.tell("mo", Reacted{Ref: at("1"), Emoji: "👍"})
+	w.tell("mo", Pinned{Target: "v1"})
+	want := []Message{{ID: "v1", Seq: 1, Sender: "kai", At: minute(1), Thread: "topic", Refs: []Ref{at("1")}, Deleted: true}}
+	if diff := cmp.Diff(want, fold(w.log).Messages); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// SEQ-99, R-16
+func TestReceiptsTellWhereTheAgentsMessageStands(t *testing.T) {
+	var w teller
+	w.tell("agent:ada", Said{Text: "a long answer"})
+	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
+	w.tell("mo", Reacted{Ref: at("9"), Emoji: "👍"})
+	w.tell("mo", Deleted{Ref: at("5")}) // of somebody else
+	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
+	c := fold(w.log)
+	if diff := cmp.Diff([]Ref{at("8"), at("9")}, c.Messages[0].Refs); diff != "" {
+		t.Errorf("refs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Reaction{{"👍", "mo"}}, c.Messages[0].Reactions); diff != "" {
+		t.Errorf("reactions (-want +got):\n%s", diff)
+	}
+	c.Apply(Event{Seq: 6, ID: "v6", Body: Delivered{Message: "v0", Action: "a0", Refs: []Ref{at("3")}}})
+	if c.Upto != 6 || c.About(Deleted{Ref: at("3")}) != nil {
+		t.Errorf("a receipt for a message of another branch left something: upto %d", c.Upto)
+	}
+}
+
+func TestMessageBearsTheFailureThatStands(t *testing.T) {
+	failed := func(a ActionID, s ActionState) Body { return Failed{Message: "v1", Action: a, State: s} }
+	delivered := func(a ActionID) Body { return Delivered{Message: "v1", Action: a, Refs: []Ref{at(string(a))}} }
+	tests := []struct {
+		name string
+		log  []Body
+		want ActionState
+	}{
+		{"failed", []Body{failed("a", ActionFailed)}, ActionFailed},
+		{"unknown, then found delivered", []Body{failed("a", ActionUnknown), delivered("a")}, ""},
+		{"unknown, then given up", []Body{failed("a", ActionUnknown), failed("a", ActionExpired)}, ActionExpired},
+		{"one chat of two", []Body{failed("a", ActionFailed), delivered("b")}, ActionFailed},
+		{"the other chat of two", []Body{delivered("a"), failed("b", ActionFailed)}, ActionFailed},
+		{"two chats, one comes right", []Body{failed("a", ActionFailed), failed("b", ActionUnknown), delivered("b")}, ActionFailed},
+		{"deleted meanwhile", []Body{Deleted{Target: "v1"}, failed("a", ActionFailed)}, ""},
+		{"an edit of it failed", []Body{Failed{Message: "v9", Action: "a", State: ActionFailed}}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var w teller
+			w.tell("agent:ada", Said{Text: "hi"})
+			for _, b := range tt.log {
+				w.tell("", b)
+			}
+			if got := fold(w.log).Messages[0].Failure; got != tt.want {
+				t.Errorf("failure is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFactsPeopleShouldSeeAreNotices(t *testing.T) {
+	var w teller
+	notices := []Body{
+		Joined{Who: "mo"},
+		Left{Who: "mo"},
+		Renamed{Title: "Den"},
+		Gap{Reason: "outage"},
+		Unreadable{What: "poll"},
+		Linked{Chat: "-100"},
+		Unlinked{Chat: "-100"},
+		Migrated{From: "-1", To: "-100"},
+		Failed{Message: "v0", State: ActionFailed},
+	}
+	for _, b := range notices {
+		w.tell("kai", b)
+	}
+	var got []Body
+	for _, m := range fold(w.log).Messages {
+		if m.Sender != "kai" || m.Text != "" {
+			t.Errorf("notice %s looks like a message: %+v", m.ID, m)
+		}
+		got = append(got, m.Notice)
+	}
+	if diff := cmp.Diff(notices, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Every body has its place in the fold, the inner ones none.
+func TestEveryBodyFolds(t *testing.T) {
+	for _, b := range samples {
+		c := NewChat()
+		c.Apply(Event{Seq: 1, ID: "v1", Body: b})
+		inner := (&Self{}).holds(b) || map[Kind]bool{
+			KindWoke: true, KindThought: true, KindActed: true, KindResult: true, KindSummed: true, KindDenied: true,
+			KindTransitioned: true, KindCompacted: true, KindStopped: true, KindSpan: true, KindForgot: true,
+		}[b.Kind()]
+		if inner && len(c.Messages) > 0 {
+			t.Errorf("%s of an inner log stands in a chat", b.Kind())
+		}
+		if id, ref := Target(b); (id != "" || !ref.IsZero()) != (c.early[ref] != nil) {
+			t.Errorf("%s is about %q %v and waits: %v", b.Kind(), id, ref, c.early)
+		}
+	}
+}
+
+// holds reports whether folding b leaves something.
+func (s *Self) holds(b Body) bool {
+	s.Apply(Event{Seq: 1, Body: b})
+	return len(s.Notes.All)+len(s.Goals.All)+len(s.Memories.All)+len(s.Bookmarks.Bookmarks) > 0
+}
+
+func TestThreadsKeepTheirNewestTitle(t *testing.T) {
+	var w teller
+	w.tell("kai", Renamed{Title: "Plans"}).Thread = "t1"
+	w.tell("kai", Renamed{Title: "The room"})
+	w.tell("kai", Renamed{Title: "Plans for May"}).Thread = "t1"
+	w.tell("kai", Renamed{Title: "Food"}).Thread = "t2"
+	if diff := cmp.Diff(map[ThreadID]string{"t1": "Plans for May", "t2": "Food"}, fold(w.log).Threads); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// SEQ-19
+func TestActivityIsWhenEachLastDidSomething(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{Text: "a"})
+	w.tell("mo", Said{Text: "b"})
+	w.tell("mo", Reacted{Target: "v1", Emoji: "👍"})
+	w.tell("kai", Said{Text: "an old one, filled in later"}).At = noon
+	w.tell("", Delivered{Message: "v1"}).At = noon
+	c := fold(w.log)
+	if diff := cmp.Diff(map[EntityID]time.Time{"kai": minute(1), "mo": minute(3)}, c.Activity); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if c.Last != minute(3) {
+		t.Errorf("last is %v, want %v", c.Last, minute(3))
+	}
+}
+
+// What is kept beside the chat about a message (tokens, search) is renewed by
+// what Apply reports.
+func TestApplyReportsWhatItChanged(t *testing.T) {
+	steps := []struct {
+		actor EntityID
+		body  Body
+		want  []int
+	}{
+		{"kai", Said{Text: "a", Ref: at("1")}, []int{0}},
+		{"mo", Edited{Ref: at("2"), Text: "too early"}, nil},
+		{"mo", Said{Text: "an answer", Ref: at("3"), ReplyRef: at("2")}, []int{1}},
+		{"mo", Said{Text: "b", Ref: at("2")}, []int{1, 2}}, // the answer has its question now
+		{"mo", Reacted{Ref: at("1"), Emoji: "👍"}, []int{0}},
+		{"agent:ada", Said{Text: "hi"}, []int{3}},
+		{"", Failed{Message: "v6", Action: "a1", State: ActionUnknown}, []int{3, 4}},
+		{"", Delivered{Message: "v6", Action: "a1", Refs: []Ref{at("9")}}, []int{3}},
+		{"kai", Joined{Who: "lu"}, []int{5}},
+		{"kai", Noted{Text: "inner"}, nil},
+	}
+	c := NewChat()
+	var w teller
+	for _, s := range steps {
+		if diff := cmp.Diff(s.want, c.Apply(*w.tell(s.actor, s.body))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", w.log[len(w.log)-1].ID, diff)
+		}
+	}
+}
+
+func TestMessagesAreFoundAtTheBorders(t *testing.T) {
+	var w teller
+	w.tell("mo", Edited{Ref: at("0"), Text: "of no message"}) // seq 1 has no entry
+	w.tell("kai", Said{Text: "a", Ref: at("2")})
+	w.tell("mo", Pinned{Ref: at("2")})
+	w.tell("kai", Said{Text: "b", Ref: at("4")})
+	c := fold(w.log)
+	for seq, want := range map[int64]EventID{-1: "", 0: "", 1: "", 2: "v2", 3: "", 4: "v4", 5: "", 1 << 62: ""} {
+		if m := c.BySeq(seq); (m == nil) != (want == "") || m != nil && m.ID != want {
+			t.Errorf("BySeq(%d) = %v, want %q", seq, m, want)
+		}
+	}
+	for seq, want := range map[int64]int{-1: 0, 0: 0, 1: 0, 2: 1, 3: 1, 4: 2, 5: 2} {
+		if got := c.After(seq); got != want {
+			t.Errorf("After(%d) = %d, want %d", seq, got, want)
+		}
+	}
+	for id, want := range map[EventID]int{"v2": 0, "v4": 1, "v3": -1, "": -1} {
+		if got := c.At(id); got != want {
+			t.Errorf("At(%q) = %d, want %d", id, got, want)
+		}
+		if m := c.Find(id); (m == nil) != (want < 0) || m != nil && m.ID != id {
+			t.Errorf("Find(%q) = %v", id, m)
+		}
+	}
+	abouts := []struct {
+		body Body
+		want EventID
+	}{
+		{Deleted{Ref: at("2")}, "v2"},
+		{Deleted{Target: "v4"}, "v4"},
+		{Deleted{Target: "v4", Ref: at("2")}, "v4"}, // an id is surer than a name
+		{Deleted{Ref: at("9")}, ""},
+		{Deleted{}, ""},
+		{Said{Text: "about nothing", Ref: at("2")}, ""},
+	}
+	for _, a := range abouts {
+		if m := c.About(a.body); (m == nil) != (a.want == "") || m != nil && m.ID != a.want {
+			t.Errorf("About(%+v) = %v, want %q", a.body, m, a.want)
+		}
+	}
+	empty := NewChat()
+	if empty.BySeq(1) != nil || empty.After(0) != 0 || empty.At("v1") != -1 || empty.About(Deleted{}) != nil {
+		t.Error("an empty chat holds something")
+	}
+}
+
+// SEQ-08, SEQ-12
+func TestTimelineStandsAtItsEvent(t *testing.T) {
+	e := Event{Branch: Primary, ID: "v4", Seq: 4}
+	want := TimelineContext{Branch: Primary, Primary: true, LastEvent: "v4", LastSeq: 4}
+	if got := e.Timeline(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	e.Branch = "rehearsal"
+	if e.Timeline().Primary {
+		t.Error("a fork claims to be the primary branch")
+	}
+}
+
+// chatState compares all of two chats, what waits included.
+var chatState = cmp.Options{cmp.AllowUnexported(Chat{}), cmpopts.EquateEmpty()}
+
+// An append costs the same however much was said.
+func BenchmarkChatApply(b *testing.B) {
+	for _, before := range []int{0, 1_000, 100_000} {
+		b.Run(fmt.Sprint("after ", before), func(b *testing.B) {
+			c := NewChat()
+			say := func() {
+				id := fmt.Sprint(c.Upto + 1)
+				c.Apply(Event{Seq: c.Upto + 1, ID: EventID(id), Actor: "kai", At: noon, Body: Said{Text: "hello", Ref: at(id)}})
+			}
+			for range before {
+				say()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				say()
+			}
+		})
+	}
+}
+
+func BenchmarkChatFold(b *testing.B) {
+	const size = 100_000
+	var w teller
+	for n := range size {
+		w.tell("kai", Said{Text: "hello", Ref: at(fmt.Sprint(n))})
+	}
+	for b.Loop() {
+		fold(w.log)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/event")
+}
