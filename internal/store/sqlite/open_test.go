@@ -2,25 +2,32 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
+
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// ids mints ids that rise.
-func ids() func() string {
-	var n atomic.Int64
-	return func() string { return fmt.Sprintf("id-%06d", n.Add(1)) }
-}
+var minted atomic.Int64
+
+// newID mints ids that rise over all tests: a record may be opened again.
+func newID() string { return fmt.Sprintf("id-%06d", minted.Add(1)) }
 
 func options(t testing.TB, dir string) Options {
 	t.Helper()
 	return Options{
-		Dir: dir, NewID: ids(), Now: func() time.Time { return start },
+		Dir: dir, NewID: newID, Now: func() time.Time { return start },
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 }
@@ -38,4 +45,225 @@ func openIn(t testing.TB, dir string) *Store {
 		}
 	})
 	return s
+}
+
+// raw opens the file beside the store.
+func raw(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", source(filepath.Join(dir, FileName), "rwc", shared))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// DELIVERY 2.7: a setting that did not take is found, whatever the engine said.
+func TestSettingsAreReadBack(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	for name, c := range map[string]struct {
+		db   *sql.DB
+		want map[string]string
+	}{
+		"reader": {s.readers.db, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},
+		"writer": {raw(t, s.opts.Dir), map[string]string{"journal_mode": "wal"}},
+	} {
+		for setting, want := range c.want {
+			var got string
+			if err := c.db.QueryRowContext(t.Context(), "pragma "+setting).Scan(&got); err != nil || got != want {
+				t.Errorf("%s of a %s is %q (%v), want %q", setting, name, got, err, want)
+			}
+		}
+	}
+	err := s.write(t.Context(), func(ctx context.Context, t *tx) error { return verify(ctx, t.conn, writing) })
+	if err != nil {
+		t.Errorf("the writer's settings: %v", err)
+	}
+	for _, lax := range []string{"synchronous = normal", "foreign_keys = off"} {
+		db := raw(t, t.TempDir())
+		c, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ExecContext(t.Context(), "pragma journal_mode = wal; pragma journal_size_limit = 67108864; pragma "+lax); err != nil {
+			t.Fatal(err)
+		}
+		if err := verify(t.Context(), c, writing); err == nil {
+			t.Errorf("%s was not found", lax)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// F34
+func TestSecondProcessIsRefusedAtOnceAndToldWho(t *testing.T) {
+	dir := t.TempDir()
+	first := openIn(t, dir)
+	began := time.Now()
+	_, err := Open(t.Context(), options(t, dir))
+	held, ok := errors.AsType[*LockedError](err)
+	if !ok || held.PID != os.Getpid() {
+		t.Fatalf("got %v, want who holds the directory", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("refused after %v", took)
+	}
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	openIn(t, dir)
+}
+
+// F33, K25
+func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := openIn(t, dir).Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db := raw(t, dir)
+	if _, err := db.ExecContext(t.Context(), "insert into goose_db_version (version_id, is_applied) values (9999, true)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), options(t, dir)); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "9999") {
+		t.Errorf("got %v, want ErrNewer with the number", err)
+	}
+}
+
+// K25: an older record is copied aside, then migrated in place.
+func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
+	dir := t.TempDir()
+	s := openIn(t, dir)
+	room := openRoom(t, s, "100")
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db := raw(t, dir)
+	file := filepath.Join(dir, FileName)
+	record, err := migrations.SQLite.ReadFile("sqlite/0001_record.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := fstest.MapFS{
+		"sqlite/0001_record.sql":  {Data: record},
+		"sqlite/9000_colours.sql": {Data: []byte("-- +goose Up\nalter table spaces add column colour text;\n")},
+		"sqlite/9001_broken.sql":  {Data: []byte("-- +goose Up\ncreate table halfway (x text) strict;\nalter table nowhere add column x text;\n")},
+	}
+	if err := migrate(t.Context(), db, file, next, s.opts); err == nil {
+		t.Fatal("a broken migration passed")
+	}
+	var colour sql.NullString
+	if err := db.QueryRowContext(t.Context(), "select colour from spaces where id = $1", string(room)).Scan(&colour); err != nil {
+		t.Errorf("the step before the broken one did not stay: %v", err)
+	}
+	if err := db.QueryRowContext(t.Context(), "select * from halfway").Scan(&colour); err == nil || errors.Is(err, sql.ErrNoRows) {
+		t.Error("half of a migration stayed")
+	}
+	var versions int
+	copied := raw(t, copyAs(t, file+".schema1"))
+	if err := copied.QueryRowContext(t.Context(), "select count(*) from spaces where id = $1", string(room)).Scan(&versions); err != nil || versions != 1 {
+		t.Errorf("the copy has %d of the room (%v)", versions, err)
+	}
+}
+
+// copyAs puts a file where a record is looked for and returns the directory.
+func copyAs(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, FileName), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// F32: never an empty start over something that was there.
+func TestDamagedRecordIsRefused(t *testing.T) {
+	damaged := map[string]func(t *testing.T, file string){
+		"no database at all": func(t *testing.T, file string) { overwrite(t, file, 0, strings.Repeat("not a database ", 1000)) },
+		"a broken page":      func(t *testing.T, file string) { overwrite(t, file, 4096*3, strings.Repeat("x", 4096*4)) },
+		"a log without its database": func(t *testing.T, file string) {
+			overwrite(t, file+"-wal", 0, "frames")
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, spoil := range damaged {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openIn(t, dir)
+			openRoom(t, s, "100")
+			if err := s.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, filepath.Join(dir, FileName))
+			again, err := Open(t.Context(), options(t, dir))
+			if !errors.Is(err, ErrDamaged) {
+				t.Errorf("got %v, want ErrDamaged", err)
+			}
+			if err == nil {
+				_ = again.Close(t.Context())
+			}
+		})
+	}
+}
+
+func overwrite(t *testing.T, file string, at int64, text string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte(text), at); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNetworkDisksAreKnown(t *testing.T) {
+	for name, magic := range map[string]uint32{"nfs": 0x6969, "smb": 0xfe534d42, "cifs": 0xff534d42} {
+		if !networkMagic(magic) {
+			t.Errorf("%s is taken for a local disk", name)
+		}
+	}
+	for name, magic := range map[string]uint32{"ext4": 0xef53, "tmpfs": 0x01021994, "xfs": 0x58465342, "overlay": 0x794c7630} {
+		if networkMagic(magic) {
+			t.Errorf("%s is taken for a network disk", name)
+		}
+	}
+}
+
+// DELIVERY 2.7: the restore drill.
+func TestBackupIsAWholeRecord(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	room := openRoom(t, s, "100")
+	if _, err := s.Border().Record(t.Context(), message(room, 1)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "backup.db")
+	if err := s.Backup(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Border().Record(t.Context(), message(room, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(t.Context(), file); err == nil {
+		t.Error("a backup overwrote another")
+	}
+	restored := openIn(t, copyAs(t, file))
+	got, err := restored.Border().Record(t.Context(), message(room, 1))
+	if err != nil || got.Duplicates != 1 {
+		t.Errorf("recorded %+v (%v) after the restore, want a duplicate", got, err)
+	}
+	found, err := restored.Audit(t.Context(), start)
+	if err != nil || len(found) != 0 {
+		t.Errorf("audit of the restored record: %v %v", found, err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +33,11 @@ type job struct {
 type outcome struct {
 	err      error
 	panicked error
+	kept     bool // committed although there is an error, see [tx]
 }
+
+// stays reports whether what the job wrote is committed.
+func (o outcome) stays() bool { return o.panicked == nil && (o.err == nil || o.kept) }
 
 // The writer is the goroutine that owns the writing connection.
 type writer struct {
@@ -132,7 +137,7 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 			break
 		}
 		outcomes[i], err = runJob(ctx, t, j.do, len(group) > 1)
-		if outcomes[i].err == nil || t.kept {
+		if outcomes[i].stays() {
 			kept++
 		}
 	}
@@ -142,14 +147,22 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	} else {
 		err = errors.Join(err, t.rollback(ctx))
 	}
-	if errors.Is(kind(err), ErrFull) && dropBallast(t.dir) {
-		t.lg.Warn("disk is full, ballast given up")
-	}
-	for i, j := range group {
-		if err != nil && outcomes[i].err == nil && outcomes[i].panicked == nil {
+	for i := range outcomes {
+		if err != nil && outcomes[i].stays() {
 			outcomes[i].err = kind(err)
 		}
+	}
+	t.makeRoom(outcomes)
+	for i, j := range group {
 		j.outcome <- outcomes[i]
+	}
+}
+
+// makeRoom gives up the ballast when a write found the disk full.
+func (t *tx) makeRoom(outcomes []outcome) {
+	full := slices.ContainsFunc(outcomes, func(o outcome) bool { return errors.Is(o.err, ErrFull) })
+	if full && dropBallast(t.dir) {
+		t.lg.Warn("disk is full, ballast given up")
 	}
 }
 
@@ -165,7 +178,7 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 	t.cache.trim()
 	o = guarded(ctx, t, do)
 	switch {
-	case o.err == nil && o.panicked == nil, t.kept:
+	case o.stays():
 		if shared {
 			return o, t.keep(ctx)
 		}
@@ -190,5 +203,5 @@ func guarded(ctx context.Context, t *tx, do write) (o outcome) {
 			err = flushed
 		}
 	}
-	return outcome{err: kind(err)}
+	return outcome{err: kind(err), kept: t.kept}
 }
