@@ -25,7 +25,7 @@ var errKilled = errors.New("killed")
 type reaper struct {
 	kill func()
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards all below, while a process runs
 	at     int        // 0: never
 	passed []string
 	dead   bool
@@ -113,19 +113,14 @@ func liveOnce(t *testing.T, n int) (got life, passed []string, asked int) {
 		w := newWorld(t, steady(r, &asked))
 		room := w.room("kai", direct)
 		w.ports = func(s sqlite.Shell) ports { return mortal{s, r} }
-		r.kill = func() { go w.stop() }
+		r.kill = func() { w.cancel() }
 		w.says(room, "Kai", "when is lunch?")
 		w.start()
-		stopped := w.end
 		synctest.Wait()
 		if n > 0 {
-			stopped()
-			w.end = nil
-			r.mu.Lock()
-			passed = r.passed
-			r.at, r.dead, r.passed = 0, false, nil
-			r.mu.Unlock()
 			w.crash()
+			passed = r.passed
+			*r = reaper{kill: r.kill}
 			w.start()
 		}
 		w.settle()
@@ -296,14 +291,11 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 				return telling("Responded to Kai. Done."), r.pass("model")
 			})
 			play(t, m, func(w *world) {
-				r.at, r.kill = 1, func() { go w.stop() }
+				r.at, r.kill = 1, func() { w.cancel() }
 				room := w.room("kai", direct)
 				w.says(room, "Kai", "hello")
 				w.start()
-				end := w.end
 				synctest.Wait()
-				end()
-				w.end = nil
 				w.crash()
 				r.at, r.dead, resumed = 0, false, true
 				w.start()

@@ -39,7 +39,8 @@ type world struct {
 	minted  atomic.Int64
 	updates int
 	process int
-	end     func()
+	cancel  func() // tells the process to stop
+	end     func() // and waits until it has
 }
 
 // ports is what the shell asks of the record.
@@ -121,6 +122,7 @@ func (w *world) start() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = w.shell.Run(ctx) })
+	w.cancel = cancel
 	w.end = func() {
 		cancel()
 		wg.Wait()
