@@ -2,6 +2,7 @@ package hud
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,18 +10,33 @@ import (
 // leakLength is how many characters of the system text in a row may not go out.
 const leakLength = 40
 
+// Instructions are a system text that may not go out (SECURITY S4). The value
+// is read only and may be used from several goroutines.
+type Instructions struct {
+	text []rune
+	runs map[uint64]int // where each run of leakLength begins, by hash
+}
+
+// NewInstructions prepares a system text for comparison.
+func NewInstructions(system string) *Instructions {
+	in := &Instructions{text: fold(system), runs: map[uint64]int{}}
+	eachRun(in.text, func(at int, h uint64) bool { in.runs[h] = at; return false })
+	return in
+}
+
 // Leak judges whether text, about to be said, holds what is ours alone: forty
 // characters in a row of the system text, or a header or marker of the HUD
 // (SECURITY S4). Case and white space do not matter. The reason is for the agent.
-func Leak(text, system string) (reason string, leaks bool) {
+func (in *Instructions) Leak(text string) (reason string, leaks bool) {
 	if m := markers.FindString(text); m != "" {
 		return "the marker " + Quote(strings.TrimSpace(m)), true
 	}
-	t, s := fold(text), fold(system)
-	if len(t) < leakLength || len(s) < leakLength {
-		return "", false
-	}
-	if sharesRun(t, s) {
+	t := fold(text)
+	shared := eachRun(t, func(at int, h uint64) bool {
+		k, ok := in.runs[h]
+		return ok && slices.Equal(in.text[k:k+leakLength], t[at:at+leakLength])
+	})
+	if shared {
 		return "words of the instructions", true
 	}
 	return "", false
@@ -46,33 +62,24 @@ func fold(text string) []rune {
 	return out
 }
 
-// sharesRun reports whether a and b have leakLength runes in a row in common.
-// It compares rolling hashes, then the runes.
-func sharesRun(a, b []rune) bool {
+// eachRun calls f with every run of leakLength runes and its rolling hash until
+// f returns true, and reports whether it did.
+func eachRun(s []rune, f func(at int, h uint64) bool) bool {
 	const base = 1_000_003
-	var top uint64 = 1
+	var top, h uint64 = 1, 0
 	for range leakLength - 1 {
 		top *= base
 	}
-	rolling := func(s []rune, f func(at int, h uint64) bool) bool {
-		var h uint64
-		for i, r := range s {
-			if i >= leakLength {
-				h -= uint64(s[i-leakLength]) * top
-			}
-			h = h*base + uint64(r)
-			if i >= leakLength-1 && f(i-leakLength+1, h) {
-				return true
-			}
+	for i, r := range s {
+		if i >= leakLength {
+			h -= uint64(s[i-leakLength]) * top
 		}
-		return false
+		h = h*base + uint64(r)
+		if i >= leakLength-1 && f(i-leakLength+1, h) {
+			return true
+		}
 	}
-	seen := make(map[uint64]int, len(a))
-	rolling(a, func(at int, h uint64) bool { seen[h] = at; return false })
-	return rolling(b, func(at int, h uint64) bool {
-		k, ok := seen[h]
-		return ok && string(a[k:k+leakLength]) == string(b[at:at+leakLength])
-	})
+	return false
 }
 
 // Defang returns text with every way out closed (SECURITY S6): a URL for which

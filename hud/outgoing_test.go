@@ -13,7 +13,7 @@ func TestNothingInternalGoesOut(t *testing.T) {
 	for name, scene := range scenes {
 		for part := range strings.SplitSeq(scene(newWorld(t)), "\n--- ") {
 			if strings.Contains(part, "INBOX (") || strings.Contains(part, "YOUR SPACES") || strings.Contains(part, "ACTIVE SPACE") {
-				if _, leaks := Leak(part, system); !leaks {
+				if _, leaks := NewInstructions(system).Leak(part); !leaks {
 					t.Errorf("%s: this may go out:\n%s", name, part)
 				}
 			}
@@ -27,7 +27,7 @@ func TestNothingInternalGoesOut(t *testing.T) {
 		"hi ← TRIGGER":                                                                true,
 		"My active space is the kitchen; what's on your trigger list? [EARLIER] #a7.": false,
 	} {
-		if _, got := Leak(text, system); got != want {
+		if _, got := NewInstructions(system).Leak(text); got != want {
 			t.Errorf("Leak(%q) = %v, want %v", text, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func (s *stage) speech(room *hud.Room, text string) (string, outcome) {
 	case len(text) > maxSpeech:
 		return "", s.deny("too_long", "The text is longer than 32 KB.", "Say it shorter.")
 	}
-	if reason, leaks := hud.Leak(text, s.system); leaks {
+	if reason, leaks := s.guard.Leak(text); leaks {
 		return "", s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
 	}
 	return hud.Defang(text, room.HasURL), outcome{}

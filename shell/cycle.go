@@ -28,8 +28,7 @@ type cycle struct {
 	began    time.Time
 	since    time.Time // end of the mind's last cycle: what failed after it is news
 
-	system string // the system message
-	fixed  int    // its tokens with those of the tools
+	system system
 	nonce  string // of the tags dialect
 
 	step    int            // number of the next model call
@@ -85,10 +84,9 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	settings := s.Settings(m.id.Agent, w.Cycle.Space)
-	system, fixed := s.prompt(m.agent, settings)
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, settings: settings, log: s.log(w), began: time.Now(), since: m.rested(),
-		system: system, fixed: fixed, active: w.Cycle.Active, upto: w.Cycle.Upto,
+		system: s.prompt(m.agent, settings), active: w.Cycle.Active, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}

@@ -312,7 +312,7 @@ func (m *mind) view(c *cycle) *hud.View {
 	return &hud.View{
 		Agent:  hud.Agent{ID: m.agent.ID, Name: m.agent.Name, Persona: m.agent.Persona},
 		Circle: m.id.Circle, Seats: m.seats, Active: c.active, Self: m.self,
-		System: c.system, FixedTokens: c.fixed, Keyframe: m.keyframe, Earlier: m.earlier, Closed: closed,
+		System: c.system.text, FixedTokens: c.system.fixed, Keyframe: m.keyframe, Earlier: m.earlier, Closed: closed,
 		Current: c.turns, Limits: c.settings.limits(), Counter: m.shell.Counter,
 	}
 }

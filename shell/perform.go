@@ -15,7 +15,7 @@ func (c *cycle) stage() *stage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &stage{
-		wake: c.wake, view: m.view(c), active: c.active, upto: c.upto, system: c.system, settings: c.settings,
+		wake: c.wake, view: m.view(c), active: c.active, upto: c.upto, guard: c.system.guard, settings: c.settings,
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    time.Now(), newID: c.shell.NewID, phase: c.phase,
 	}

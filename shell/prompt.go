@@ -60,16 +60,17 @@ type systemKey struct {
 
 type system struct {
 	text  string
-	fixed int
+	fixed int // its tokens with those of the tools
+	guard *hud.Instructions
 }
 
-// prompt returns the agent's system message, and the tokens it and the tools take.
-func (s *Shell) prompt(a *Agent, set Settings) (string, int) {
+// prompt returns the agent's system message.
+func (s *Shell) prompt(a *Agent, set Settings) system {
 	key := systemKey{string(a.ID), set.Tags}
 	s.systems.mu.Lock()
 	defer s.systems.mu.Unlock()
 	if done, ok := s.systems.all[key]; ok {
-		return done.text, done.fixed
+		return done
 	}
 	text := systemText(a, set.Tags)
 	own := hud.Bound(a.Name) + hud.Bound(a.Persona) + hud.Bound(string(a.ID.Entity()))
@@ -80,8 +81,8 @@ func (s *Shell) prompt(a *Agent, set Settings) (string, int) {
 	if s.systems.all == nil {
 		s.systems.all = map[systemKey]system{}
 	}
-	s.systems.all[key] = system{text, fixed}
-	return text, fixed
+	s.systems.all[key] = system{text, fixed, hud.NewInstructions(text)}
+	return s.systems.all[key]
 }
 
 // What the fixed texts take, in tokens, written down so that no vocabulary has

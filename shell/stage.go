@@ -17,7 +17,7 @@ type stage struct {
 	view     *hud.View
 	active   spaces.SpaceID
 	upto     int64 // last event of the trigger space the agent was shown
-	system   string
+	guard    *hud.Instructions
 	settings Settings
 	strict   bool // speech fails when others spoke meanwhile
 	now      time.Time
