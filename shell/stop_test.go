@@ -1,0 +1,285 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// answering is a model that thinks and then answers each engagement call with do.
+func answering(do func(n int, r model.Request) (model.Response, error)) mindful {
+	n := 0
+	return func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		n++
+		return do(n, r)
+	}
+}
+
+// PRD-5.2-1, -2, -A1, -A4, -A5: every way a cycle can end has its own name; none
+// ends without one.
+func TestEveryEndHasItsOwnName(t *testing.T) {
+	failing := func(k model.Kind) func(int, model.Request) (model.Response, error) {
+		return func(int, model.Request) (model.Response, error) {
+			return model.Response{}, &model.Error{Kind: k, Err: errors.New("no")}
+		}
+	}
+	for _, c := range []struct {
+		want     spaces.StopReason
+		do       func(n int, r model.Request) (model.Response, error)
+		settings func(*shell.Settings)
+		cancel   bool
+	}{
+		{want: spaces.StopCompleted, do: func(n int, _ model.Request) (model.Response, error) {
+			if n == 1 {
+				return calling(1, "send_message", `{"text":"hi"}`), nil
+			}
+			return telling("Responded to Kai. Greeted."), nil
+		}},
+		{want: spaces.StopSilent, do: func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil }},
+		{want: spaces.StopSleeping, do: func(int, model.Request) (model.Response, error) { return calling(1, "sleep", `{"seconds":60}`), nil }},
+		{want: spaces.StopBudget, settings: func(s *shell.Settings) { s.CycleTokens = 110 }},
+		{want: spaces.StopMaxRetries, do: failing(model.Unavailable)},
+		{want: spaces.StopTimeout, do: failing(model.Timeout)},
+		{want: spaces.StopModelError, do: failing(model.Rejected)},
+		{want: spaces.StopMaxSteps, settings: func(s *shell.Settings) { s.MaxSteps = 3 }, do: func(n int, _ model.Request) (model.Response, error) {
+			return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
+		}},
+		{want: spaces.StopCoordinator, do: func(int, model.Request) (model.Response, error) { panic("a fault of ours") }},
+		{want: spaces.StopCancelled, cancel: true},
+	} {
+		t.Run(string(c.want), func(t *testing.T) {
+			m := answering(c.do)
+			if c.cancel {
+				m = func(ctx context.Context, _ model.Request) (model.Response, error) {
+					<-ctx.Done()
+					return model.Response{}, model.Interrupted(ctx)
+				}
+			}
+			play(t, m, func(w *world) {
+				set := shell.DefaultSettings()
+				if c.settings != nil {
+					c.settings(&set)
+				}
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+				room := w.room("kai", direct)
+				w.start()
+				w.says(room, "Kai", "hello")
+				synctest.Wait()
+				if c.cancel && !w.shell.Cancel(mind("Ada"), room) {
+					t.Error("there is no cycle to cancel")
+				}
+				synctest.Wait()
+				stops := w.stops(mind("Ada"))
+				if diff := cmp.Diff([]spaces.StopReason{c.want}, stops); diff != "" {
+					t.Errorf("stop reasons (-want +got):\n%s", diff)
+				}
+				last := w.bus.live[len(w.bus.live)-1]
+				if last.kind != "mission_stop" || last.content != string(c.want) {
+					t.Errorf("the last live event is %s %q, want mission_stop %q", last.kind, last.content, c.want)
+				}
+			})
+		})
+	}
+}
+
+// PRD-5.2-4, -A2, S13: the budget is spent when the tokens used equal it; one
+// token less allows another call.
+func TestBudgetEndsAtEquality(t *testing.T) {
+	for name, set := range map[string]func(s *shell.Settings, limit int){
+		"cycle": func(s *shell.Settings, n int) { s.CycleTokens = n },
+		"agent": func(s *shell.Settings, n int) { s.AgentTokens = n },
+		"space": func(s *shell.Settings, n int) { s.SpaceTokens = n },
+		"all":   func(s *shell.Settings, n int) { s.AllTokens = n },
+	} {
+		for limit, want := range map[int]spaces.StopReason{110: spaces.StopBudget, 111: spaces.StopSilent} {
+			t.Run(name, func(t *testing.T) {
+				m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+				play(t, m, func(w *world) {
+					s := shell.DefaultSettings()
+					set(&s, limit) // a call takes 110
+					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+					room := w.room("kai", direct)
+					w.start()
+					w.says(room, "Kai", "hello")
+					w.settle()
+					if diff := cmp.Diff([]spaces.StopReason{want}, w.stops(mind("Ada"))); diff != "" {
+						t.Errorf("limit %d (-want +got):\n%s", limit, diff)
+					}
+					if warned := slices.Contains(w.bus.kinds(), "budget_warning"); warned != (want == spaces.StopBudget) {
+						t.Errorf("limit %d: warned %v", limit, warned)
+					}
+				})
+			})
+		}
+	}
+}
+
+// PRD-9-I1: with its day's budget spent an agent takes no further call, and the
+// next day it does.
+func TestASpentDayEndsAtMidnight(t *testing.T) {
+	calls := 0
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		calls++
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		s := shell.DefaultSettings()
+		s.AgentTokens = 220
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		room := w.room("kai", direct)
+		w.start()
+		for range 2 {
+			w.says(room, "Kai", "hello")
+			w.settle()
+		}
+		if calls != 2 {
+			t.Errorf("%d calls on the first day, want 2", calls)
+		}
+		<-time.After(24 * time.Hour)
+		w.says(room, "Kai", "good morning")
+		w.settle()
+		if calls != 4 {
+			t.Errorf("%d calls after midnight, want 4", calls)
+		}
+	})
+}
+
+// PRD-6.2-1, -2, -A1, -A3, -A4: the vocabulary and its order; agent_assigned
+// comes before the first thought, denials are in the stream, and every event
+// has its time.
+func TestLiveEventsTellACycleInOrder(t *testing.T) {
+	m := answering(func(n int, _ model.Request) (model.Response, error) {
+		switch n {
+		case 1:
+			return calling(1, "rm_rf", `{}`), nil
+		case 2:
+			return calling(2, "remember", `{"fact":"Kai likes tea","kind":"user_fact"}`), nil
+		case 3:
+			return calling(3, "send_message", `{"text":"hi"}`), nil
+		}
+		return telling("Responded to Kai. Greeted."), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		w.settle()
+		want := []string{
+			"gate_decision", "agent_assigned", "context_compacted", "phase_change", "hud_rendered", "agent_thinking",
+			"phase_change", "hud_rendered", "agent_thinking", "tool_resolved", "tool_result", "tool_permission_denied",
+			"hud_rendered", "agent_thinking", "tool_resolved", "tool_result", "memory_stored",
+			"hud_rendered", "agent_thinking", "tool_resolved", "tool_result",
+			"hud_rendered", "agent_thinking", "mission_stop",
+		}
+		if diff := cmp.Diff(want, w.bus.kinds()); diff != "" {
+			t.Errorf("live events (-want +got):\n%s", diff)
+		}
+		for _, l := range w.bus.live {
+			if l.at.IsZero() || l.metadata["mind"] != "ada/home" || l.metadata["space"] != string(room) {
+				t.Errorf("%s has time %v and metadata %v", l.kind, l.at, l.metadata)
+			}
+		}
+	})
+}
+
+// PRD-6.2-A2: what was recalled is told with its layer and count.
+func TestRecalledLinesAreTold(t *testing.T) {
+	m := modeltest.NewScripted(nil, modeltest.Step{Always: true, Response: telling("Nothing to add.")})
+	play(t, m, func(w *world) {
+		s := shell.DefaultSettings()
+		s.ContextTokens = 6500 // small: what was said at first is no longer in the log
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "the boiler's serial number is ZX-4711")
+		w.settle()
+		for range 30 {
+			w.says(room, "Kai", strings.Repeat("chatter about the weather and the garden ", 12))
+			w.settle()
+		}
+		w.says(room, "Kai", "which serial number does the boiler have?")
+		w.settle()
+		i := slices.IndexFunc(w.bus.live, func(l live) bool { return l.kind == "memory_injected" })
+		if i < 0 {
+			t.Fatal("nothing was recalled")
+		}
+		if l := w.bus.live[i]; !cmp.Equal(l.metadata["layers"], []string{"recalled"}) || l.metadata["facts"] == 0 {
+			t.Errorf("metadata %v", l.metadata)
+		}
+		if !strings.Contains(whole(m.Requests()[len(m.Requests())-1]), "ZX-4711") {
+			t.Error("the number was not recalled")
+		}
+	})
+}
+
+// whole returns all the text of a request.
+func whole(r model.Request) string {
+	var out strings.Builder
+	for _, m := range r.Messages {
+		out.WriteString(m.Text + "\n")
+		for _, c := range m.Calls {
+			out.WriteString(c.Name + " " + c.Args + "\n")
+		}
+	}
+	return out.String()
+}
+
+// PRD-6.3-A3: all moves of the machine stand in the inner log, unbroken from
+// idle to idle, and the last one carries the stop reason.
+func TestEveryMoveIsRecorded(t *testing.T) {
+	m := answering(func(n int, _ model.Request) (model.Response, error) {
+		if n%2 == 1 {
+			return calling(n, "send_message", `{"text":"hi"}`), nil
+		}
+		return telling("Responded to Kai. Greeted."), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		w.settle()
+		w.says(room, "Kai", "again")
+		w.settle()
+		cycles := map[spaces.CycleID][]spaces.Transition{}
+		for _, b := range bodies[spaces.Transitioned](w.inner(mind("Ada"))) {
+			for _, move := range b.Moves {
+				cycles[move.Cycle] = append(cycles[move.Cycle], move)
+			}
+		}
+		if len(cycles) != 2 {
+			t.Fatalf("%d cycles moved, want 2", len(cycles))
+		}
+		for id, moves := range cycles {
+			var states []spaces.State
+			at := spaces.Idle
+			for _, move := range moves {
+				if move.From != at || move.By == "" || move.Reason == "" || move.At.IsZero() {
+					t.Errorf("%s stands at %s, and the move is %+v", id, at, move)
+				}
+				at = move.To
+				states = append(states, at)
+			}
+			want := []spaces.State{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging, spaces.Idle}
+			if diff := cmp.Diff(want, states); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", id, diff)
+			}
+			if last := moves[len(moves)-1]; last.Stop != spaces.StopCompleted {
+				t.Errorf("%s ends with %q", id, last.Stop)
+			}
+		}
+	})
+}
