@@ -19,8 +19,19 @@ type bench struct {
 
 func newBench(b *testing.B) bench {
 	b.Helper()
-	s := openIn(b, b.TempDir())
-	return bench{s, openRoom(b, s, "100"), spaces.Mind{Agent: "ada", Circle: "home"}}
+	return benchOf(b, openIn(b, b.TempDir()))
+}
+
+func benchOf(t testing.TB, s *Store) bench {
+	t.Helper()
+	return bench{s, openRoom(t, s, "100"), spaces.Mind{Agent: "ada", Circle: "home"}}
+}
+
+func (w bench) claim(t testing.TB) (*spaces.Wake, error) {
+	t.Helper()
+	return w.s.Shell().Claim(t.Context(), shell.Claim{
+		Mind: w.mind, Space: w.room, Holder: "p", TTL: time.Minute, At: start, Judge: letIn,
+	})
 }
 
 // openRoom opens a room of one chat with ada in it.
@@ -116,9 +127,7 @@ func BenchmarkFullMessagePath(b *testing.B) {
 }
 
 func (w bench) answer(b *testing.B) error {
-	wake, err := w.s.Shell().Claim(b.Context(), shell.Claim{
-		Mind: w.mind, Space: w.room, Holder: "p", TTL: time.Minute, At: start, Judge: letIn,
-	})
+	wake, err := w.claim(b)
 	if err != nil {
 		return err
 	}

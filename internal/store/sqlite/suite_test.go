@@ -45,6 +45,12 @@ func open(t *testing.T, o sqlite.Options) storetest.Store {
 			}
 			return lines, err
 		},
+		Close: func(t *testing.T) {
+			t.Helper()
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
 		Restart: func(t *testing.T, clean bool) storetest.Store {
 			t.Helper()
 			stop := s.Crash

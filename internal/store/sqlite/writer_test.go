@@ -292,3 +292,50 @@ func TestQuietStoreFoldsItsLogIn(t *testing.T) {
 		t.Errorf("the log has %d bytes after the close", info.Size())
 	}
 }
+
+// DELIVERY 3.1, exec_then_error: the caller of a commit whose answer is lost
+// learns of an error, and its neighbours of nothing.
+func TestWriteWhoseAnswerIsLostIsStillThere(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	lost := errors.New("answer lost")
+	outcomes := grouped(t, s, []write{
+		keep("a"),
+		func(ctx context.Context, tx *tx) error {
+			tx.kept = true
+			return errors.Join(keep("b")(ctx, tx), lost)
+		},
+		keep("c"),
+	})
+	for n, err := range outcomes {
+		if want := n == 1; errors.Is(err, lost) != want {
+			t.Errorf("write %d gave %v", n, err)
+		}
+	}
+	if got := rowsOf(t, s); got != 3 {
+		t.Errorf("%d rows, want all three", got)
+	}
+}
+
+// I8: the guard counts what it turns away.
+func TestRefusedWritesAreCounted(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	w := benchOf(t, s)
+	if _, err := s.Border().Record(t.Context(), message(w.room, 1)); err != nil {
+		t.Fatal(err)
+	}
+	wake, err := w.claim(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := spaces.StepCommit{Lease: wake.Lease, Step: spaces.Step{Cycle: wake.Cycle.ID}, At: start}
+	late.Lease.Epoch--
+	for range 2 {
+		if _, err := s.Shell().Commit(t.Context(), late); !errors.Is(err, spaces.ErrLeaseLost) {
+			t.Fatalf("got %v, want ErrLeaseLost", err)
+		}
+	}
+	var refused int
+	if _, err := one(t.Context(), s.readers, `select sum(refused) from leases`, nil, &refused); err != nil || refused != 2 {
+		t.Errorf("%d refusals are counted (%v), want 2", refused, err)
+	}
+}

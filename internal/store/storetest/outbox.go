@@ -134,7 +134,9 @@ func parts(t *testing.T, w *world) {
 	event := w.speak(room, spaces.Effect{Text: "long"})[0]
 	a := w.due()[0]
 	for n := range 2 {
-		w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSending, Ref: ref("p" + strconv.Itoa(n))})
+		part := activity.Settlement{Action: a.ID, State: spaces.ActionSending, Part: n + 1, Ref: ref("p" + strconv.Itoa(n))}
+		w.settle(part)
+		w.settle(part) // its caller did not learn of the first
 	}
 	w.s = w.s.Restart(t, false)
 	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
@@ -142,7 +144,7 @@ func parts(t *testing.T, w *world) {
 	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
 		t.Fatalf("recovered as %+v, want to go on with the third part", again)
 	}
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Ref: ref("p2")})
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Part: 3, Ref: ref("p2")})
 	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2")}
 	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
 		t.Errorf("delivered %+v, want all three parts", d)

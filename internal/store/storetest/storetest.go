@@ -27,6 +27,8 @@ type Store struct {
 	// Restart ends the process that has the record, cleanly or not, and returns the
 	// record as the next one finds it.
 	Restart func(t *testing.T, clean bool) Store
+	// Close ends the record before the test ends.
+	Close func(t *testing.T)
 }
 
 // Border is what the border and its wiring ask of a store.
