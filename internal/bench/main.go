@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is below the system's own temporary folder
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, errors.New("the run took too long"))
 	defer cancel()
 	b := &bench{quick: *quick, dir: dir}
@@ -120,7 +120,9 @@ func (b *bench) measure(ctx context.Context, chosen string, out io.Writer) error
 		if err := rows[i].run(ctx, b); err != nil {
 			return fmt.Errorf("row %s: %w", name, err)
 		}
-		fmt.Fprintf(out, "measured %s in %.1f s\n", name, time.Since(began).Seconds())
+		if _, err := fmt.Fprintf(out, "measured %s in %.1f s\n", name, time.Since(began).Seconds()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -132,16 +134,18 @@ func (b *bench) add(what, target string, met bool, beside, format string, args .
 }
 
 func (b *bench) print(out io.Writer) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nwhat\ttarget\tmeasured\tmet\tbeside")
+	var t strings.Builder
+	fmt.Fprintln(&t, "\nwhat\ttarget\tmeasured\tmet\tbeside")
 	for _, l := range b.lines {
 		met := "yes"
 		if !l.met {
 			met = "NO"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.what, l.target, l.measured, met, l.beside)
+		fmt.Fprintf(&t, "%s\t%s\t%s\t%s\t%s\n", l.what, l.target, l.measured, met, l.beside)
 	}
-	return t.Flush()
+	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, err := io.WriteString(aligned, t.String())
+	return errors.Join(err, aligned.Flush())
 }
 
 // pick returns few in a quick run and many otherwise.

@@ -74,7 +74,7 @@ agents:
 		if err != nil {
 			return err
 		}
-		defer log.Close()                          // the child has its own
+		defer func() { _ = log.Close() }()         // the child has its own
 		s.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // it is killed by end, also when ctx is done
 		s.cmd.Dir = dir
 		s.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BENCH_API=" + w.api, "BENCH_BASE=" + w.base}

@@ -3,8 +3,10 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -53,15 +55,15 @@ func (f *figures) add(id string, seed uint64, kills, messages int, v verdict, re
 func (f *figures) print(w io.Writer, ids []string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "point\tfaults injected\tmessages in\tlost\tdoubled in log\tduplicate sends\tallowed\tstale sends\tbroken invariants\tmax recovery s\tseeds\t")
+	var t strings.Builder
+	fmt.Fprintln(&t, "point\tfaults injected\tmessages in\tlost\tdoubled in log\tduplicate sends\tallowed\tstale sends\tbroken invariants\tmax recovery s\tseeds\t")
 	var all sum
 	for _, id := range ids {
 		s := f.sums[id]
 		if s == nil {
 			continue
 		}
-		s.row(t, id, s.seeds)
+		s.row(&t, id, s.seeds)
 		all.kills += s.kills
 		all.messages += s.messages
 		all.lost += s.lost
@@ -72,11 +74,13 @@ func (f *figures) print(w io.Writer, ids []string) error {
 		all.broken += s.broken
 		all.recovery = max(all.recovery, s.recovery)
 	}
-	all.row(t, "all", "")
-	return t.Flush()
+	all.row(&t, "all", "")
+	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, err := io.WriteString(aligned, t.String())
+	return errors.Join(err, aligned.Flush())
 }
 
-func (s *sum) row(w io.Writer, id, seeds string) {
+func (s *sum) row(w *strings.Builder, id, seeds string) {
 	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%s\t\n", id, s.kills, s.messages, s.lost, s.doubled,
 		s.copies, s.bound, s.stale, s.broken, s.recovery.Seconds(), seeds)
 }

@@ -59,12 +59,13 @@ func TestProgramSurvivesAKillAtEveryCrashPoint(t *testing.T) {
 // seedOf gives every case a seed that stays the same from run to run.
 func seedOf(id string, n int) uint64 {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%s/%d", id, n)
+	_, _ = fmt.Fprintf(h, "%s/%d", id, n) // a hash takes everything
 	return uint64(h.Sum32())
 }
 
 // play is one case: talk, die at the point, start again, come to rest, audit.
 func (p point) play(t *testing.T, seed uint64, f *figures) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), caseLimit)
 	defer cancel()
 	rng := rand.New(rand.NewPCG(seed, 2))

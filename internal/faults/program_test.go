@@ -30,9 +30,9 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is below the system's own temporary folder
 	binary = filepath.Join(dir, "trestle")
-	build := exec.Command("go", "build", "-tags", "faultinject", "-o", binary, "../../cmd/trestle")
+	build := exec.Command("go", "build", "-tags", "faultinject", "-o", binary, "../../cmd/trestle") //nolint:noctx // there is no test yet whose end could end it
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
@@ -89,8 +89,8 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() // the child has its own
-	cmd := exec.Command(binary, "run", "--config", p.config, "--data", p.data)
+	defer func() { _ = log.Close() }() // the child has its own
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "run", "--config", p.config, "--data", p.data)
 	cmd.Dir = p.dir
 	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), fault.Variable + "=" + plan.String()}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -114,10 +114,10 @@ func (p *program) killed(ctx context.Context) error {
 	}
 	exit, ok := errors.AsType[*exec.ExitError](p.err)
 	if !ok {
-		return fmt.Errorf("the program ended with %v, not by a kill", p.err)
+		return fmt.Errorf("the program ended without a kill: %w", p.err)
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
-		return fmt.Errorf("the program ended with %v, not by a kill", exit)
+		return fmt.Errorf("the program ended without a kill: %w", exit)
 	}
 	return nil
 }

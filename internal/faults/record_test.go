@@ -81,7 +81,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	out, err := os.Create(to)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func readRecord(t *testing.T, dir string) record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}}
 	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces} {
 		if err := read(t.Context(), db); err != nil {
@@ -207,7 +207,7 @@ func busy(ctx context.Context, data string) bool {
 	if err != nil {
 		return true
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	var left int
 	err = db.QueryRowContext(ctx, `select (select count(*) from inbox where state in ('ready', 'claimed')) +
   (select count(*) from cycles where state = 'open') + (select count(*) from outbox where state in ('ready', 'sending'))`).Scan(&left)
@@ -220,7 +220,7 @@ func readable(ctx context.Context, data string) bool {
 	if err != nil {
 		return false
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	var n int
 	return db.QueryRowContext(ctx, `select count(*) from inbox`).Scan(&n) == nil && n > 0
 }
