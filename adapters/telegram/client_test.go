@@ -87,12 +87,14 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 			fmt.Fprintf(w, strings.ReplaceAll(body, "URL", "%s"), r.URL.Path) //nolint:errcheck // a test server
 		}
 	}
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead := "http://" + closed.Addr().String()
-	closed.Close()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 
@@ -107,7 +109,7 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 			return serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		},
 		"redirect": func() string {
-			return serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/again", 307) })
+			return serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/again", http.StatusTemporaryRedirect) })
 		},
 		"400": func() string {
 			return serve(t, echo(400, "", `{"ok":false,"error_code":400,"description":"Bad Request: URL"}`))

@@ -32,7 +32,7 @@ func escapeInto(b *strings.Builder, words string, lineStart bool) {
 		if lineStart {
 			line = openLine(b, line)
 		}
-		escapeLine(b, line, more)
+		escapeLine(b, line)
 		if more {
 			b.WriteByte('\n')
 		}
@@ -67,10 +67,10 @@ func openLine(b *strings.Builder, line string) string {
 	return line
 }
 
-// escapeLine writes the words of one line; ends tells that a line break follows.
-func escapeLine(b *strings.Builder, line string, ends bool) {
+// escapeLine writes the words of one line.
+func escapeLine(b *strings.Builder, line string) {
 	for i := range len(line) {
-		if strings.IndexByte("\\`*_~]<&|", line[i]) >= 0 && special(line, i, ends) {
+		if strings.IndexByte("\\`*_~]<&|", line[i]) >= 0 && special(line, i) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(line[i])
@@ -79,7 +79,7 @@ func escapeLine(b *strings.Builder, line string, ends bool) {
 
 // special reports whether the sign at position i means something in CommonMark
 // where it stands.
-func special(line string, i int, ends bool) bool {
+func special(line string, i int) bool {
 	next := byte(0)
 	if i+1 < len(line) {
 		next = line[i+1]

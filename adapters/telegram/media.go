@@ -116,18 +116,18 @@ func (m *media) things() []adapters.Attachment {
 		add("location", m.Location.String())
 	}
 	if p := m.Poll; p != nil {
-		name := p.Question
+		lines := []string{p.Question}
 		for i, o := range p.Options {
-			name += fmt.Sprintf("\n%d. %s", i+1, o.Text)
+			lines = append(lines, fmt.Sprintf("%d. %s", i+1, o.Text))
 		}
-		add("poll", name)
+		add("poll", strings.Join(lines, "\n"))
 	}
 	if l := m.Checklist; l != nil {
-		name := l.Title
+		lines := []string{l.Title}
 		for _, t := range l.Tasks {
-			name += "\n- " + t.Text
+			lines = append(lines, "- "+t.Text)
 		}
-		add("checklist", name)
+		add("checklist", strings.Join(lines, "\n"))
 	}
 	if d := m.Dice; d != nil {
 		add("dice", fmt.Sprintf("%s %d", d.Emoji, d.Value))

@@ -38,11 +38,11 @@ func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 	u := m.update()
 	u.At = at(max(m.EditDate, m.Date))
 	said := r.said(&m)
-	content := said.Text
+	content := []string{said.Text}
 	for _, a := range said.Attachments {
-		content += "\x00" + a.Kind + "\x00" + a.ID + "\x00" + a.Name
+		content = append(content, a.Kind, a.ID, a.Name)
 	}
-	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, content)
+	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, strings.Join(content, "\x00"))
 	u.Body = adapters.Edit{New: said}
 	return []adapters.Update{u}, nil
 }

@@ -119,11 +119,13 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 			h(w, r)
 		})
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name, url string
 		want      adapters.Kind
