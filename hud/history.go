@@ -112,7 +112,7 @@ func (h *history) element(i int, rel float64, rank int) Element {
 			if clip(m.Text, limit) == m.Text {
 				continue
 			}
-			f.Tokens = v.Counter.Count(v.oneLine(s, i, limit))
+			f.Tokens = v.count(v.oneLine(s, i, limit))
 		}
 		e.Forms = append(e.Forms, f)
 	}

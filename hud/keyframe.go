@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -155,15 +156,20 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	if n := len(absorbed); n > 0 {
 		k.Upto = absorbed[n-1].N
 	}
-	ds := v.delegates(absorbed, v.Closed[len(absorbed):], tokens)
 	plan := Plan{Cause: cause, Budget: tokens}
-	for room := tokens - messageOverhead; ; {
-		k.Text, k.Refs, plan.Items, plan.Exact = compose(ds, room)
-		if !plan.Exact && messageOverhead+Bound(k.Text) <= tokens {
-			k.Tokens, plan.Tokens = 0, messageOverhead+Bound(k.Text)
+	if v.small() {
+		v.bounded = true
+		text, refs, items, whole := compose(v.delegates(absorbed, v.Closed[len(absorbed):], tokens), tokens-messageOverhead)
+		v.bounded = false
+		if bound := messageOverhead + Bound(text); whole && bound <= tokens {
+			k.Text, k.Refs, plan.Items, plan.Tokens = text, refs, items, bound
 			return k, plan
 		}
-		plan.Exact = true
+	}
+	ds := v.delegates(absorbed, v.Closed[len(absorbed):], tokens)
+	plan.Exact = true
+	for room := tokens - messageOverhead; ; {
+		k.Text, k.Refs, plan.Items, _ = compose(ds, room)
 		k.Tokens = messageOverhead + v.Counter.Count(k.Text)
 		plan.Tokens = k.Tokens
 		if k.Tokens <= tokens || k.Text == "" {
@@ -179,9 +185,9 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 }
 
 // compose chooses a form for every element of the delegates within the tokens
-// and joins the sections by blank lines (SEQ-80). It reports whether it had to
-// count.
-func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, items []PlanItem, exact bool) {
+// and joins the sections by blank lines (SEQ-80). It reports whether every
+// element has its richest form.
+func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, items []PlanItem, whole bool) {
 	var all []Element
 	starts := make([]int, 0, len(ds)+1)
 	for _, d := range ds {
@@ -194,6 +200,7 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 	}
 	starts = append(starts, len(all))
 	chosen := Fit(all, tokens)
+	whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
 	var sections []string
 	for i, d := range ds {
 		part := make([]Chosen, 0, starts[i+1]-starts[i])
@@ -211,5 +218,15 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 			sections, refs = append(sections, section), append(refs, shows...)
 		}
 	}
-	return strings.Join(sections, "\n\n"), refs, items, true
+	return strings.Join(sections, "\n\n"), refs, items, whole
+}
+
+// small reports whether there is so little behind the view that all of it may
+// well fit: then bounds are tried before anything is counted.
+func (v *View) small() bool {
+	lines := 0
+	for i := range v.Seats {
+		lines += len(v.Seats[i].Room.Chat.Messages)
+	}
+	return lines <= 200
 }

@@ -134,6 +134,9 @@ func (v *View) within(found []Recalled, budget int) []Recalled {
 // lineTokens returns the exact tokens of a line standing alone, as long as it
 // is shown whole.
 func (v *View) lineTokens(s *Seat, i int) int {
+	if v.bounded {
+		return Bound(v.oneLine(s, i, noLimit))
+	}
 	if n := s.Room.tokens[i]; n > 0 {
 		return int(n)
 	}

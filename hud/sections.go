@@ -44,7 +44,15 @@ func (l *listing) Section(chosen []Chosen) (string, []spaces.EventID) {
 
 // form makes a form from its text.
 func (v *View) form(name FormName, text string, fidelity float64) Form {
-	return Form{Name: name, Text: text, Tokens: 1 + v.Counter.Count(text), Fidelity: fidelity}
+	return Form{Name: name, Text: text, Tokens: 1 + v.count(text), Fidelity: fidelity}
+}
+
+// count returns the tokens of text, or their bound while that is enough.
+func (v *View) count(text string) int {
+	if v.bounded {
+		return Bound(text)
+	}
+	return v.Counter.Count(text)
 }
 
 // The values of what is no chat history, against 1 for a line that fits the

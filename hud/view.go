@@ -79,7 +79,8 @@ type View struct {
 	Limits      Limits
 	Counter     *Counter
 
-	shown shown
+	shown   shown
+	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway
 }
 
 // Budget returns how many tokens all messages but the fixed ones may have.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -127,14 +128,16 @@ func messages(ms []hud.Message) []model.Message {
 // hashOf names a request in the journal.
 func hashOf(ms []model.Message) string {
 	h := sha256.New()
+	w := bufio.NewWriterSize(h, 4<<10) // takes strings without copying them whole
 	for i := range ms {
-		h.Write([]byte(ms[i].Role))
-		h.Write([]byte(ms[i].Text))
-		for _, call := range ms[i].Calls {
-			h.Write([]byte(call.Name))
-			h.Write([]byte(call.Args))
+		for _, s := range []string{string(ms[i].Role), ms[i].Text, ms[i].CallID, "\x00"} {
+			_, _ = w.WriteString(s) // a hash takes everything
 		}
-		h.Write([]byte{0})
+		for _, call := range ms[i].Calls {
+			_, _ = w.WriteString(call.Name)
+			_, _ = w.WriteString(call.Args)
+		}
 	}
+	_ = w.Flush()
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
