@@ -61,7 +61,7 @@ func (a readMessages) perform(s *stage) outcome {
 	}
 	limit := min(max(a.Limit, 0), maxRead)
 	if limit == 0 {
-		limit = 50
+		limit = s.settings.ReadLimit
 	}
 	var before int64
 	if a.Before != "" {

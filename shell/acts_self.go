@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,10 +86,8 @@ func (a goal) perform(s *stage) outcome {
 	return s.keep(spaces.Goal{Text: a.Text, Status: a.Status})
 }
 
-// The kinds of memory (PRD-5.5-3) and the most characters one may have.
+// memoryKinds are the kinds of memory (PRD-5.5-3).
 var memoryKinds = []string{"user_fact", "decision", "space_knowledge", "preference"}
-
-const maxMemory = 200
 
 type remember struct {
 	Fact string `json:"fact" jsonschema:"one fact, under 200 characters, leading with the fact"`
@@ -100,8 +99,8 @@ func (a remember) perform(s *stage) outcome {
 	switch {
 	case !slices.Contains(memoryKinds, a.Kind):
 		return s.deny("bad_kind", "There is no such kind of memory.", strings.Join(memoryKinds, ", "))
-	case fact == "" || utf8.RuneCountInString(fact) > maxMemory:
-		return s.deny("bad_fact", "A memory is one fact of at most 200 characters.", "Lead with the fact, leave out the story.")
+	case fact == "" || utf8.RuneCountInString(fact) > s.settings.MemoryChars:
+		return s.deny("bad_fact", fmt.Sprintf("A memory is one fact of at most %d characters.", s.settings.MemoryChars), "Lead with the fact, leave out the story.")
 	case strings.ContainsAny(fact, "\n{}"):
 		return s.deny("bad_fact", "A memory is a sentence, not raw output.", "Say the fact in one sentence.")
 	case s.knows(fact):

@@ -56,7 +56,7 @@ func (m *mind) whole(c *cycle) *hud.View {
 
 func (c *cycle) cut(ctx context.Context, cause string) error {
 	m := c.mind
-	if err := m.history(ctx); err != nil {
+	if err := m.history(ctx, c.settings.SpansShown); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -86,7 +86,7 @@ func (c *cycle) cut(ctx context.Context, cause string) error {
 
 // history reads what only a cut needs: the summaries of all earlier cycles and
 // the spans of every room.
-func (m *mind) history(ctx context.Context) error {
+func (m *mind) history(ctx context.Context, spansShown int) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()
@@ -114,9 +114,6 @@ func (m *mind) history(ctx context.Context) error {
 	m.mu.Unlock()
 	return nil
 }
-
-// spansShown is how many spans of an uplink a cut looks at (SEQ-29).
-const spansShown = 5
 
 // owe notes that the context must be cut before the next frame.
 func (m *mind) owe(cause string) {

@@ -37,6 +37,12 @@ type Settings struct {
 	HighWater     float64 // share of the budget at which the context is cut
 	LowWater      float64 // share it is cut down to
 	MinCycles     int     // closed cycles kept verbatim, as the budget allows
+	LogTokens     int     // of keyframe and log together (CON-18)
+	SingleCycles  int     // absorbed cycles with a summary line each
+	GroupSize     int     // older ones that share a line
+	SpansShown    int     // newest connection spans rendered by age (SEQ-29)
+	ReadLimit     int     // lines one read shows, when the agent does not say
+	MemoryChars   int     // of one memory
 	CompactAfter  int     // turns after which a rested mind is cut (PRD-6.4)
 	CompactKeep   int
 	CacheTTL      time.Duration // how long a provider's cache lives
@@ -52,6 +58,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
 		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
+		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, ReadLimit: 50, MemoryChars: 200,
 		CompactAfter: 8, CompactKeep: 4, CacheTTL: 5 * time.Minute,
 		CycleTokens: 400_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
 	}
@@ -101,6 +108,7 @@ type Options struct {
 func (s Settings) limits() hud.Limits {
 	return hud.Limits{
 		ContextTokens: s.ContextTokens, MaxOutputTokens: s.MaxOutput, RecallTokens: s.RecallTokens,
+		MaxLogTokens: s.LogTokens, SpansShown: s.SpansShown, SummariesSingle: s.SingleCycles, SummariesGrouped: s.GroupSize,
 		MinRecentCycles: s.MinCycles, HighWater: int(s.HighWater * 100), LowWater: int(s.LowWater * 100),
 	}
 }

@@ -176,6 +176,8 @@ func shellSettings(a AgentConfig, s Settings) shell.Settings {
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
 		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens,
 		HighWater: s.HighWater, LowWater: s.LowWater, MinCycles: s.Consciousness.MinRecentCycles,
+		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
+		SpansShown: s.Spans.Limit, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, CacheTTL: s.CacheTTL,
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
