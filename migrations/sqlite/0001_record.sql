@@ -57,8 +57,7 @@ create table events (
     depth    integer not null,
     body     blob    not null,
     chain    blob    not null, -- running hash of the branch after this event
-    unique (space, branch, seq),
-    foreign key (space, branch) references branches (space, id)
+    unique (space, branch, seq)
 ) strict;
 
 create unique index events_id on events (id);

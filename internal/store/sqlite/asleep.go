@@ -7,17 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const (
-	sleeping     query = `select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '' limit 1`
-	mindsUplinks query = `select space from uplinks where agent = $1 and circle = $2 and live order by n`
-)
-
-// asleep reports whether the mind sleeps: then what arrives for it waits until
-// its sleep timer fires.
-func (t *tx) asleep(ctx context.Context, m spaces.Mind) (bool, error) {
-	var found int
-	return one(ctx, t, sleeping, []any{string(m.Agent), string(m.Circle)}, &found)
-}
+const mindsUplinks query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
 
 // doze closes the spans of a mind that goes to sleep; rouse opens new ones.
 func (t *tx) doze(ctx context.Context, timer spaces.Timer, at time.Time) error {

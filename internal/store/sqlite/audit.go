@@ -62,9 +62,22 @@ where m.event <> '' and not exists (select 1 from events e where e.id = m.event)
 )
 
 var breaches = []breach{
-	{"I2", sourceTwice}, {"I3", unseenEvent}, {"I3", rowWithoutEvent}, {"I4", rowAstray}, {"I5", ordinalGap},
-	{"I5", actionWithoutEvent}, {"I5", stepUndone}, {"I5", turnGap}, {"I5", numberGap}, {"I6", actionOverdue}, {"I8", epochFell},
-	{"I9", sentLate}, {"I12", usageLost}, {"I12", dayLost}, {"I12", messageWithoutEvent}, {"I15", timerTwice},
+	{"I2", sourceTwice},
+	{"I3", unseenEvent},
+	{"I3", rowWithoutEvent},
+	{"I4", rowAstray},
+	{"I5", ordinalGap},
+	{"I5", actionWithoutEvent},
+	{"I5", stepUndone},
+	{"I5", turnGap},
+	{"I5", numberGap},
+	{"I6", actionOverdue},
+	{"I8", epochFell},
+	{"I9", sentLate},
+	{"I12", usageLost},
+	{"I12", dayLost},
+	{"I12", messageWithoutEvent},
+	{"I15", timerTwice},
 }
 
 // Audit looks for everything in the record that must not be. An empty answer is

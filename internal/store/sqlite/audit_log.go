@@ -136,12 +136,12 @@ func (a *auditor) event(name string, at spaces.Branch, e spaces.Event, n int64) 
 		}
 	}
 	a.ids[e.ID] = e.Seq
-	switch b := e.Body.(type) {
-	case spaces.Delivered:
+	// Only outcomes are compared with the outbox.
+	if b, ok := e.Body.(spaces.Delivered); ok {
 		a.delivered[b.Action] = n
-	case spaces.Failed:
+	}
+	if b, ok := e.Body.(spaces.Failed); ok {
 		a.failed[b.Action] = true
-	default: // only outcomes are compared with the outbox
 	}
 }
 

@@ -35,14 +35,14 @@ func (w bench) claim(t testing.TB) (*spaces.Wake, error) {
 }
 
 // openRoom opens a room of one chat with ada in it.
-func openRoom(t testing.TB, s *Store, chat string) spaces.SpaceID {
-	t.Helper()
-	p, err := s.Border().Open(t.Context(), spaces.Opening{
+func openRoom(tb testing.TB, s *Store, chat string) spaces.SpaceID {
+	tb.Helper()
+	p, err := s.Border().Open(tb.Context(), spaces.Opening{
 		Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p.Space
 }
@@ -127,6 +127,7 @@ func BenchmarkFullMessagePath(b *testing.B) {
 }
 
 func (w bench) answer(b *testing.B) error {
+	b.Helper()
 	wake, err := w.claim(b)
 	if err != nil {
 		return err
@@ -156,6 +157,7 @@ func (w bench) answer(b *testing.B) error {
 }
 
 func (w bench) send(b *testing.B, n int) error {
+	b.Helper()
 	due, err := w.s.Border().Claim(b.Context(), "telegram:1", start, 10)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ type cache struct {
 	lines    map[lineKey]*line
 	rooms    map[spaces.SpaceID]*room
 	people   map[identityKey]spaces.Entity
+	kinds    map[spaces.EntityID]spaces.EntityKind
 	unsaved  []*line // lines whose head has moved in the running job
 	unstored []*room // rooms that changed in the running job
 }
@@ -24,7 +25,14 @@ func newCache() *cache {
 func (c *cache) clear() {
 	*c = cache{
 		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
+		kinds: map[spaces.EntityID]spaces.EntityKind{},
 	}
+}
+
+// meet remembers who is behind an identity.
+func (c *cache) meet(k identityKey, e spaces.Entity) {
+	c.people[k] = e
+	c.kinds[e.ID] = e.Kind
 }
 
 // trim keeps the cache within its bounds; it is called between jobs.
@@ -35,7 +43,8 @@ func (c *cache) trim() {
 	if len(c.rooms) > maxCached {
 		clear(c.rooms)
 	}
-	if len(c.people) > maxCached {
+	if len(c.people) > maxCached || len(c.kinds) > maxCached {
 		clear(c.people)
+		clear(c.kinds)
 	}
 }

@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	selectLease query = `select holder, epoch, expires from leases where agent = $1 and circle = $2 and space = $3`
-	takeLease   query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, 1, $5, $6)
+	selectPlace query = `select
+  coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
+  coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
+  exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
+	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, 1, $5, $6)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = leases.epoch + 1, expires = excluded.expires, ttl = excluded.ttl
 returning epoch`
@@ -25,12 +28,14 @@ values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
 func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
 	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		free, err := t.free(ctx, c.Mind, c.Space, c.At)
-		if err != nil || !free {
+		p, err := t.place(ctx, c.Mind, c.Space)
+		if err != nil || p.leased.After(c.At) {
 			return err
 		}
-		wake, err = t.takeUp(ctx, c)
-		if err == nil && wake == nil && c.Space != "" {
+		if p.open != "" {
+			wake, err = t.takeUp(ctx, c)
+		}
+		if err == nil && wake == nil && c.Space != "" && !p.asleep {
 			wake, err = t.wake(ctx, c)
 		}
 		return err
@@ -44,11 +49,16 @@ func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 	return wake, fault.Point("wake.claimed")
 }
 
-// free reports whether nobody holds an unexpired lease there.
-func (t *tx) free(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (bool, error) {
-	var l spaces.Lease
-	_, err := one(ctx, t, selectLease, []any{string(m.Agent), string(m.Circle), string(space)}, &l.Holder, &l.Epoch, stamp{&l.Expires})
-	return !l.Expires.After(at), err
+// A place is what a claim must know of a mind in a space before anything else.
+type place struct {
+	leased time.Time      // until when somebody has it; zero when nobody does
+	open   spaces.CycleID // that is not finished; empty for none
+	asleep bool           // what arrives for the mind waits until its sleep timer fires
+}
+
+func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p place, err error) {
+	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.open, &p.asleep)
+	return p, err
 }
 
 // lease takes the lease with a new epoch.
@@ -63,9 +73,6 @@ func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
 
 // wake judges the due rows and opens a cycle over those that wake.
 func (t *tx) wake(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
-	if asleep, err := t.asleep(ctx, c.Mind); err != nil || asleep {
-		return nil, err
-	}
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id)
 	if err != nil || len(woken) == 0 {

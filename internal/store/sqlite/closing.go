@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const closeCycle query = `update cycles set state = $2, stop = $3, detail = $4, rest = $5, derived = $6, denials = $7, manifest = $8,
-  plan = $9, n = $10, ended = $11, inner_to = $12 where id = $1`
+const closeCycle query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, derived = $16,
+  denials = $17, manifest = $18, plan = $19, n = $20, ended = $21, inner_to = $22 where id = $1`
 
 // close ends the cycle: its rows are done or go back, the mind has read the room
 // as far as it was shown, the cycle has its number and its stop reason.
@@ -29,8 +29,8 @@ func (k *commit) close(ctx context.Context) error {
 		return err
 	}
 	c := k.c.Close
-	err = k.run(ctx, closeCycle, string(k.c.Step.Cycle), string(state), string(c.Stop), c.Detail, c.Rest, c.Derived, c.Denials,
-		c.Manifest, c.Plan, number, ms(k.c.At), own.HeadSeq)
+	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Derived, c.Denials,
+		c.Manifest, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}
@@ -65,9 +65,15 @@ func (k *commit) read(ctx context.Context) error {
 	if k.space == "" || k.c.Upto == 0 {
 		return nil
 	}
-	id, err := idAt(ctx, k.tx, k.space, spaces.Primary, k.c.Upto)
+	l, err := k.line(ctx, k.space, spaces.Primary)
 	if err != nil {
 		return err
+	}
+	id := l.Head
+	if k.c.Upto != l.HeadSeq {
+		if id, err = idAt(ctx, k.tx, k.space, spaces.Primary, k.c.Upto); err != nil {
+			return err
+		}
 	}
 	return k.run(ctx, moveCursor, k.key(k.c.Upto, string(id))...)
 }

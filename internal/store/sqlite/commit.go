@@ -13,12 +13,12 @@ import (
 const (
 	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0)
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
-	refuseWrite  query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
-	extendLease  query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
-	releaseLease query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
-	advanceCycle query = `update cycles set active = $2, upto = max(upto, $3), turns = turns + $4, tokens = tokens + $5, actions = $6,
-  prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11
-where id = $1`
+	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
+	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
+	releaseLease  query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
+	cycleProgress query = `active = $2, upto = max(upto, $3), turns = turns + $4, tokens = tokens + $5, actions = $6,
+  prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
+	advanceCycle query = `update cycles set ` + cycleProgress + ` where id = $1`
 )
 
 // Commit implements [shell.Journal].
@@ -61,13 +61,16 @@ func (k *commit) all(ctx context.Context) error {
 	if err := k.hold(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join, k.advance} {
+	for _, part := range []func(context.Context) error{k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
 	if k.c.Close != nil {
 		return k.close(ctx)
+	}
+	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
+		return fmt.Errorf("advance cycle: %w", err)
 	}
 	return k.run(ctx, extendLease, k.key(ms(k.c.At))...)
 }
@@ -138,15 +141,17 @@ func (k *commit) steps(ctx context.Context) error {
 	if at.IsZero() {
 		at = k.c.At
 	}
-	err := k.run(ctx, finishStep, string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
-		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, ms(at), s.Frame)
-	if err != nil {
+	q, args := finishStep, []any{
+		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
+		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, ms(at), s.Frame,
+	}
+	if k.c.Close == nil {
+		q, args = finishAndStart, append(args, ms(k.c.At))
+	}
+	if err := k.run(ctx, q, args...); err != nil {
 		return fmt.Errorf("store step: %w", err)
 	}
-	if k.c.Close != nil {
-		return nil
-	}
-	return k.run(ctx, startStep, string(s.Cycle), s.N+1, string(spaces.Engagement), ms(k.c.At))
+	return nil
 }
 
 func (k *commit) timers(ctx context.Context) error {
@@ -175,13 +180,15 @@ func (k *commit) join(ctx context.Context) error {
 	return err
 }
 
-// advance brings the cycle's own row up to date.
-func (k *commit) advance(ctx context.Context) error {
+// progress are the arguments of cycleProgress.
+func (k *commit) progress() []any {
 	tokens := 0
 	for _, t := range k.c.Turns {
 		tokens += t.Tokens
 	}
 	u := k.c.Step.Usage
-	return k.run(ctx, advanceCycle, string(k.c.Step.Cycle), string(k.c.Active), k.c.Upto, len(k.c.Turns), tokens, k.ordinal,
-		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls)
+	return []any{
+		string(k.c.Step.Cycle), string(k.c.Active), k.c.Upto, len(k.c.Turns), tokens, k.ordinal,
+		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls,
+	}
 }

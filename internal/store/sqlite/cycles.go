@@ -19,6 +19,12 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
   finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
   estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame`
+	// The next step is the newest of its cycle: it meets no other.
+	finishAndStart query = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $14, null)
+on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
+  finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
+  estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame`
 	doneSteps  query = `select ` + stepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
 	allSteps   query = `select ` + stepColumns + ` from steps where cycle = $1 order by n`
 	dropSteps  query = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
@@ -30,7 +36,9 @@ func cycleFields(y *spaces.Cycle) []any {
 	return []any{
 		&y.ID, &y.Mind.Agent, &y.Mind.Circle, &y.Space, &y.Epoch, &y.State, &y.Wake, &y.Active, &y.Upto, &y.Base, &y.N,
 		&y.Stop, &y.Detail, &y.Rest, &y.Usage.Prompt, &y.Usage.Cached, &y.Usage.Output, &y.Usage.Estimated, &y.Usage.Calls,
-		&y.Denials, &y.Manifest, &y.Plan, stamp{&y.Started}, stamp{&y.Ended},
+		&y.Denials, &y.Manifest, &y.Plan,
+		stamp{&y.Started},
+		stamp{&y.Ended},
 	}
 }
 

@@ -32,7 +32,3 @@ func (s Shell) Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
 		return t.inner(ctx, m, d.At, spaces.Denied{Denial: d})
 	})
 }
-
-func scanDenial(r row) (d spaces.Denial, err error) {
-	return d, r.Scan(&d.Agent, &d.Act, &d.Code, &d.Reason, &d.Hint, &d.Space, &d.Cycle, &d.Phase, &d.Tier, &d.Risk, stamp{&d.At})
-}

@@ -37,6 +37,9 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 	if err := k.fresh(ctx, l, f); err != nil {
 		return err
 	}
+	if err := k.bounded(ctx, f); err != nil {
+		return err
+	}
 	e := spaces.Event{
 		ID: f.ID, Space: f.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: f.Thread,
 		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
@@ -79,6 +82,22 @@ func (k *commit) fresh(ctx context.Context, l *line, f spaces.Effect) error {
 	}
 	if spoken {
 		return spaces.ErrStale
+	}
+	return nil
+}
+
+// bounded fails when agents have said enough until a person speaks. The gate
+// looks before the agent thinks; several that think at once meet here (S13).
+func (k *commit) bounded(ctx context.Context, f spaces.Effect) error {
+	if f.Kind != spaces.ActSend || f.MaxRun == 0 {
+		return nil
+	}
+	r, err := k.room(ctx, f.Space)
+	if err != nil {
+		return err
+	}
+	if r.AgentRun >= f.MaxRun {
+		return spaces.ErrAgentRun
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, er
 			return "", fmt.Errorf("keep identity on %s: %w", i.Platform, err)
 		}
 	}
-	t.cache.people[keyOf(i)] = now
+	t.cache.meet(keyOf(i), now)
 	return now.ID, nil
 }
 
@@ -61,9 +61,21 @@ func (t *tx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool,
 	var e spaces.Entity
 	found, err := one(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle)
 	if found {
-		t.cache.people[keyOf(i)] = e
+		t.cache.meet(keyOf(i), e)
 	}
 	return e, found, err
+}
+
+// kindOf returns the kind of an entity; empty when it is unknown.
+func (t *tx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
+	if k, ok := t.cache.kinds[id]; ok {
+		return k, nil
+	}
+	e, found, err := entityOf(ctx, t, id)
+	if found {
+		t.cache.kinds[id] = e.Kind
+	}
+	return e.Kind, err
 }
 
 // newest returns e with what the identity says of it. An update that leaves a
@@ -118,6 +130,7 @@ func (b Border) Agents(ctx context.Context, agents []spaces.Entity) error {
 			}
 		}
 		clear(t.cache.people)
+		clear(t.cache.kinds)
 		return nil
 	})
 }

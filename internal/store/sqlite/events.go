@@ -13,7 +13,6 @@ const (
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
 	eventColumns query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
   coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
-	selectEvent query = `select ` + eventColumns + ` from events e where e.id = $1`
 	eventsAfter query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
 	eventIDAt    query = `select id from events where space = $1 and branch = $2 and seq = $3`
@@ -87,8 +86,7 @@ func (t *tx) countRun(ctx context.Context, r *room, actor spaces.EntityID) error
 	if r.AgentRun == 0 || actor == "" {
 		return nil
 	}
-	who, found, err := entityOf(ctx, t, actor)
-	if err != nil || !found || who.Kind != spaces.Human {
+	if k, err := t.kindOf(ctx, actor); err != nil || k != spaces.Human {
 		return err
 	}
 	r.AgentRun = 0
@@ -166,16 +164,6 @@ func idAt(ctx context.Context, src reader, space spaces.SpaceID, branch spaces.B
 	return id, err
 }
 
-// eventOf reads an event by its id.
-func eventOf(ctx context.Context, src reader, id spaces.EventID) (e spaces.Event, found bool, err error) {
-	err = each(ctx, src, selectEvent, []any{string(id)}, func(r row) error {
-		found = true
-		e, err = scanEvent(r)
-		return err
-	})
-	return e, found, err
-}
-
 // A storedEvent is an event as its columns hold it.
 type storedEvent struct {
 	spaces.Event
@@ -186,8 +174,13 @@ type storedEvent struct {
 // columns are the places of eventColumns.
 func (s *storedEvent) columns() []any {
 	return []any{
-		&s.Space, &s.Branch, &s.Seq, &s.ID, list[spaces.EventID]{&s.Parents}, &s.Object, &s.Thread, &s.ReplyTo,
-		&s.kind, &s.Actor, stamp{&s.At}, stamp{&s.RecvAt}, &s.Source, &s.Readers, &s.Cause, &s.Root, &s.Depth, &s.body,
+		&s.Space, &s.Branch, &s.Seq, &s.ID,
+		list[spaces.EventID]{&s.Parents},
+		&s.Object, &s.Thread, &s.ReplyTo,
+		&s.kind, &s.Actor,
+		stamp{&s.At},
+		stamp{&s.RecvAt},
+		&s.Source, &s.Readers, &s.Cause, &s.Root, &s.Depth, &s.body,
 	}
 }
 

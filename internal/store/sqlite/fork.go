@@ -19,8 +19,7 @@ func (s *Store) Fork(ctx context.Context, space spaces.SpaceID, at int64, branch
 		if !found {
 			return fmt.Errorf("event %d: %w", at, ErrUnknown)
 		}
-		_, err = t.newLine(ctx, b)
-		return err
+		return t.newLine(ctx, b)
 	})
 	if err != nil {
 		return fmt.Errorf("fork %s at %d: %w", space, at, err)

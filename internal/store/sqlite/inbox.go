@@ -67,7 +67,8 @@ func scanEntry(r row) (e entry, err error) {
 	var s storedEvent
 	err = r.Scan(append([]any{
 		&e.Mind.Agent, &e.Mind.Circle, &e.Space, &e.Seq, &e.Event, &e.root, &e.depth, &e.State,
-		&e.Reason, &e.Attempts, &e.Crashes, &e.Cycle, stamp{&e.NotBefore},
+		&e.Reason, &e.Attempts, &e.Crashes, &e.Cycle,
+		stamp{&e.NotBefore},
 	}, s.columns()...)...)
 	if err != nil {
 		return e, err

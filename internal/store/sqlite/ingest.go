@@ -123,7 +123,11 @@ func (i *intake) translate(ctx context.Context, it spaces.Incoming) (err error) 
 	case spaces.Unpinned:
 		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	default: // nothing in the others to look up
+	case spaces.Renamed, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed,
+		spaces.Gap, spaces.Unreadable, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted,
+		spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
+		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
+		// nothing to look up
 	}
 	if err != nil {
 		return err

@@ -34,20 +34,19 @@ func (t *tx) mind(ctx context.Context, m spaces.Mind, at time.Time) error {
 	if err := t.run(ctx, insertInner, string(m.Inner()), string(m.Agent), ms(at)); err != nil {
 		return fmt.Errorf("create inner space of %s: %w", m.Agent, err)
 	}
-	_, err = t.newLine(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})
-	return err
+	return t.newLine(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})
 }
 
 // innerObject returns the object of the inner space that folds the body (SEQ-03).
 func innerObject(b spaces.Body) spaces.ObjectID {
-	switch b.(type) {
-	case spaces.Noted:
+	switch b.Kind() {
+	case spaces.KindNoted:
 		return spaces.NotesObject
-	case spaces.Goal:
+	case spaces.KindGoal:
 		return spaces.GoalsObject
-	case spaces.Remembered, spaces.Forgot:
+	case spaces.KindRemembered, spaces.KindForgot:
 		return spaces.MemoryObject
-	case spaces.Bookmarked, spaces.Compacted:
+	case spaces.KindBookmarked, spaces.KindCompacted:
 		return spaces.ContextObject
 	default: // what the agent did and saw is its own
 		return spaces.SelfObject

@@ -65,7 +65,7 @@ func (t *tx) judged(ctx context.Context, m spaces.Mind, space spaces.SpaceID, du
 		return j, fmt.Errorf("space %s: %w", space, ErrUnknown)
 	}
 	j.Space = r.Space
-	if j.Uplink, _, err = uplinkOf(ctx, t, m, space); err != nil {
+	if j.Uplink, err = uplinkOf(ctx, t, m, space); err != nil {
 		return j, err
 	}
 	if j.Members, err = t.present(ctx, space, due); err != nil {

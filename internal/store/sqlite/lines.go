@@ -46,17 +46,16 @@ func (t *tx) line(ctx context.Context, space spaces.SpaceID, branch spaces.Branc
 }
 
 // newLine stores a branch that did not exist.
-func (t *tx) newLine(ctx context.Context, b spaces.Branch) (*line, error) {
+func (t *tx) newLine(ctx context.Context, b spaces.Branch) error {
 	if b.Chain == nil {
 		b.Chain = []byte{}
 	}
 	err := t.run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, b.Chain, 0)
 	if err != nil {
-		return nil, fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
+		return fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
 	}
-	l := &line{Branch: b}
-	t.cache.lines[lineKey{b.Space, b.ID}] = l
-	return l, nil
+	t.cache.lines[lineKey{b.Space, b.ID}] = &line{Branch: b}
+	return nil
 }
 
 // move makes e the head of the line. The table follows at the end of the job.

@@ -34,11 +34,10 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, err
 	}
 	if err := lockFile(f); err != nil {
-		defer f.Close()
 		if errors.Is(err, errHeld) {
-			return nil, &LockedError{Dir: dir, PID: holderOf(f)}
+			return nil, errors.Join(&LockedError{Dir: dir, PID: holderOf(f)}, f.Close())
 		}
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 	}
 	if err := writePID(f); err != nil {
 		return nil, errors.Join(err, f.Close())

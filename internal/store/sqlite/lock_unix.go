@@ -24,5 +24,5 @@ func freeBytes(dir string) (uint64, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), nil
+	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // signed on other systems
 }

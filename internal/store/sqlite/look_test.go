@@ -29,7 +29,11 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		defer c.Close()
+		defer func() {
+			if err := c.Close(); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}()
 		rooms, err := c.Rooms(t.Context())
 		if err != nil || len(rooms) != 1 || rooms[0].Space.Name != "Den" || len(rooms[0].Agents) != 1 {
 			t.Errorf("%s: rooms are %+v, %v", when, rooms, err)

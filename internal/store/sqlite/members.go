@@ -28,29 +28,28 @@ func (h *setHash) Scan(v any) error {
 	return nil
 }
 
-func (h setHash) toggle(id spaces.EntityID) setHash {
+// toggle returns the set with id, or without it when it has it.
+func (h *setHash) toggle(id spaces.EntityID) setHash {
+	other := *h
 	for i, b := range sha256.Sum256([]byte(id)) {
-		h[i] ^= b
+		other[i] ^= b
 	}
-	return h
+	return other
 }
 
 // fold keeps the members table equal to the fold of the room's events
 // ([spaces.Members]), and the set of readers with it.
 func (t *tx) fold(ctx context.Context, r *room, body spaces.Body, actor spaces.EntityID, seq int64) error {
-	switch b := body.(type) {
-	case spaces.Said:
-		if actor == "" {
-			return nil
-		}
+	if _, ok := body.(spaces.Said); ok && actor != "" {
 		return t.join(ctx, r, actor, seq)
-	case spaces.Joined:
-		return t.join(ctx, r, b.Who, seq)
-	case spaces.Left:
-		return t.leave(ctx, r, b.Who)
-	default: // every other body leaves the members alone
-		return nil
 	}
+	if b, ok := body.(spaces.Joined); ok {
+		return t.join(ctx, r, b.Who, seq)
+	}
+	if b, ok := body.(spaces.Left); ok {
+		return t.leave(ctx, r, b.Who)
+	}
+	return nil // every other body leaves the members alone
 }
 
 func (t *tx) join(ctx context.Context, r *room, who spaces.EntityID, seq int64) error {

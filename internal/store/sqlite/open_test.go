@@ -24,24 +24,24 @@ var minted atomic.Int64
 // newID mints ids that rise over all tests: a record may be opened again.
 func newID() string { return fmt.Sprintf("id-%06d", minted.Add(1)) }
 
-func options(t testing.TB, dir string) Options {
-	t.Helper()
+func options(tb testing.TB, dir string) Options {
+	tb.Helper()
 	return Options{
 		Dir: dir, NewID: newID, Now: func() time.Time { return start },
-		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Logger: slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 }
 
 // openIn opens the record in dir and closes it with the test.
-func openIn(t testing.TB, dir string) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), options(t, dir))
+func openIn(tb testing.TB, dir string) *Store {
+	tb.Helper()
+	s, err := Open(tb.Context(), options(tb, dir))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
+	tb.Cleanup(func() {
+		if err := s.Close(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Error(err)
 		}
 	})
 	return s
@@ -184,9 +184,16 @@ func copyAs(t *testing.T, file string) string {
 // F32: never an empty start over something that was there.
 func TestDamagedRecordIsRefused(t *testing.T) {
 	damaged := map[string]func(t *testing.T, file string){
-		"no database at all": func(t *testing.T, file string) { overwrite(t, file, 0, strings.Repeat("not a database ", 1000)) },
-		"a broken page":      func(t *testing.T, file string) { overwrite(t, file, 4096*3, strings.Repeat("x", 4096*4)) },
+		"no database at all": func(t *testing.T, file string) {
+			t.Helper()
+			overwrite(t, file, 0, strings.Repeat("not a database ", 1000))
+		},
+		"a broken page": func(t *testing.T, file string) {
+			t.Helper()
+			overwrite(t, file, 4096*3, strings.Repeat("x", 4096*4))
+		},
 		"a log without its database": func(t *testing.T, file string) {
+			t.Helper()
 			overwrite(t, file+"-wal", 0, "frames")
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)

@@ -89,7 +89,7 @@ func (t *tx) create(ctx context.Context, o spaces.Opening) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.newLine(ctx, spaces.Branch{Space: id, ID: spaces.Primary}); err != nil {
+	if err := t.newLine(ctx, spaces.Branch{Space: id, ID: spaces.Primary}); err != nil {
 		return nil, err
 	}
 	return t.room(ctx, id)

@@ -21,8 +21,10 @@ const (
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3 + 0`
 	lateActions query = `select ` + actionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
-	nextAction query = `select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
-from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead
+	nextAction query = `select
+  (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
+   from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
+  (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0)`
 	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	oneAction   query = `select ` + actionColumns + ` from outbox o where o.id = $1`
 	sendAction  query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
@@ -51,14 +53,16 @@ func scanOrder(r row) (o order, err error) {
 
 // Claim implements [activity.Outbox].
 func (b Border) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
-	next, waits, err := b.Next(ctx, account)
-	if err != nil || !waits || next.After(at) {
+	head, late, err := b.next(ctx, account)
+	if err != nil || !reached(head, at) && !reached(late, at) {
 		return nil, err
 	}
 	var claimed []spaces.Action
 	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if err := t.expire(ctx, account, at); err != nil {
-			return err
+		if reached(late, at) {
+			if err := t.expire(ctx, account, at); err != nil {
+				return err
+			}
 		}
 		due, err := all(ctx, t, dueActions, []any{account, ms(at), limit}, scanOrder)
 		if err != nil {
@@ -100,15 +104,27 @@ func (t *tx) expire(ctx context.Context, account string, at time.Time) error {
 
 // Next implements [activity.Outbox].
 func (b Border) Next(ctx context.Context, account string) (time.Time, bool, error) {
-	var due *int64
-	if _, err := one(ctx, b.s.readers, nextAction, []any{account}, &due); err != nil {
-		return time.Time{}, false, fmt.Errorf("read next action of %s: %w", account, err)
+	head, late, err := b.next(ctx, account)
+	if err != nil || head == nil && late == nil {
+		return time.Time{}, false, err
 	}
-	if due == nil {
-		return time.Time{}, false, nil
+	if head == nil || late != nil && *late < *head {
+		head = late
 	}
-	return instant(*due), true, nil
+	return instant(*head), true, nil
 }
+
+// next returns when the first head of a lane is due and when the first action
+// that waits anywhere in a lane expires; nil for never.
+func (b Border) next(ctx context.Context, account string) (head, late *int64, err error) {
+	if _, err := one(ctx, b.s.readers, nextAction, []any{account}, &head, &late); err != nil {
+		return nil, nil, fmt.Errorf("read next action of %s: %w", account, err)
+	}
+	return head, late, nil
+}
+
+// reached reports whether a stored instant is not later than at.
+func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).After(at) }
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.

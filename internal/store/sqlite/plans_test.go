@@ -38,7 +38,9 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 			if err := r.Scan(&id, &parent, &unused, &detail); err != nil {
 				return err
 			}
-			if strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "CONSTANT") && !strings.HasSuffix(detail, " r") {
+			// A few rows of the statement's own, and the few that readyRows has found.
+			small := strings.Contains(detail, "CONSTANT") || strings.Contains(detail, "VALUES") || strings.HasSuffix(detail, " r")
+			if strings.HasPrefix(detail, "SCAN") && !small {
 				return fmt.Errorf("%s", detail)
 			}
 			return nil

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 )
 
 // A query is the text of one statement. All of them are constants. A bare
@@ -26,12 +25,13 @@ func each(ctx context.Context, src reader, q query, args []any, scan func(row) e
 	if err != nil {
 		return err
 	}
+	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return errors.Join(err, rows.Close())
+			return err
 		}
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	return rows.Err()
 }
 
 // one scans the first row of the answer and reports whether there was one.

@@ -16,7 +16,6 @@ where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	// mind may have written between.
 	innerSince query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
-	openCycleID  query = `select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	crashCycle   query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
 )

@@ -24,7 +24,7 @@ func revive(ctx context.Context, t *tx) error {
 		return err
 	}
 	for _, s := range crashed {
-		u, _, err := uplinkOf(ctx, t, s.Mind, s.Space)
+		u, err := uplinkOf(ctx, t, s.Mind, s.Space)
 		if err != nil {
 			return err
 		}

@@ -73,14 +73,9 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 // fire turns a timer into a claimed cycle without a space.
 func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
 	c := shell.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
-	free, err := t.free(ctx, c.Mind, "", at)
-	if err != nil || !free {
-		return nil, err
-	}
-	var open spaces.CycleID
-	busy, err := one(ctx, t, openCycleID, []any{string(c.Mind.Agent), string(c.Mind.Circle), ""}, &open)
-	if err != nil || busy {
-		return nil, err // an earlier wake waits to be resumed first
+	p, err := t.place(ctx, c.Mind, "")
+	if err != nil || p.leased.After(at) || p.open != "" {
+		return nil, err // an earlier wake runs, or waits to be resumed first
 	}
 	w := &spaces.Wake{
 		Cycle: spaces.Cycle{

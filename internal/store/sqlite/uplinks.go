@@ -23,13 +23,13 @@ func scanUplink(r row) (u spaces.Uplink, err error) {
 	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt})
 }
 
-func uplinkOf(ctx context.Context, src reader, m spaces.Mind, space spaces.SpaceID) (u spaces.Uplink, found bool, err error) {
+// uplinkOf reads the uplink of a mind to a room, zero when there is none.
+func uplinkOf(ctx context.Context, src reader, m spaces.Mind, space spaces.SpaceID) (u spaces.Uplink, err error) {
 	err = each(ctx, src, selectUplink, []any{string(m.Agent), string(m.Circle), string(space)}, func(r row) error {
-		found = true
 		u, err = scanUplink(r)
 		return err
 	})
-	return u, found, err
+	return u, err
 }
 
 // uplink connects a mind to a room from now on: what was said before is no news

@@ -236,12 +236,12 @@ func goBack(t *testing.T, w *world) {
 
 // BLU-25: agents share a room.
 func othersHear(t *testing.T, w *world) {
-	room := w.family("ada", "max")
+	room := w.family("ada", "bea")
 	w.say(room, "zoe", "hello you two")
 	e := w.answer(ada, room, "hello")
-	wake := w.woken(max, room)
+	wake := w.woken(bea, room)
 	if len(wake.Rows) != 2 || wake.Rows[1].Event != e.ID || wake.Consumed[1].Depth != 1 || wake.Consumed[1].Root != e.Root {
-		t.Errorf("max was brought %+v %+v", wake.Rows, wake.Consumed)
+		t.Errorf("bea was brought %+v %+v", wake.Rows, wake.Consumed)
 	}
 	if w.claim(ada, room) != nil {
 		t.Error("ada was brought her own words")
@@ -295,7 +295,8 @@ func deeds(t *testing.T, w *world) {
 	w.say(room, "zoe", "fix that")
 	wake := w.woken(ada, room)
 	for n, f := range []spaces.Effect{
-		{Kind: spaces.ActEdit, Target: answer.ID, Text: "hello"}, {Kind: spaces.ActReact, Target: asked.ID, Text: "👍"},
+		{Kind: spaces.ActEdit, Target: answer.ID, Text: "hello"},
+		{Kind: spaces.ActReact, Target: asked.ID, Text: "👍"},
 		{Kind: spaces.ActDelete, Target: answer.ID},
 	} {
 		f.Space, f.Chain = room, spaces.NextChain(wake.Consumed, "", "")

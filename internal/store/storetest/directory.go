@@ -24,7 +24,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 }
 
 func openTwice(t *testing.T, w *world) {
-	o := opening("family", "ada", "max")
+	o := opening("family", "ada", "bea")
 	room := w.open(o)
 	before, inner := w.log(room), w.inner(ada)
 	if again := w.open(o); again != room {
@@ -129,7 +129,7 @@ func unmapped(t *testing.T, w *world) {
 }
 
 func twoPlaces(t *testing.T, w *world) {
-	first, second := w.family(), w.open(opening("team", "max"))
+	first, second := w.family(), w.open(opening("team", "bea"))
 	if first == second {
 		t.Fatal("a room of another key took over a named one")
 	}

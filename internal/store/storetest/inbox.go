@@ -85,7 +85,7 @@ func ignored(t *testing.T, w *world) {
 }
 
 func gateGiven(t *testing.T, w *world) {
-	room := w.family("ada", "max")
+	room := w.family("ada", "bea")
 	w.say(room, "zoe", "hello")
 	answer := w.answer(ada, room, "hi")
 	w.record(w.fact(room, "zoe", spaces.Reacted{Target: answer.ID, Emoji: "👍"}))
@@ -93,8 +93,8 @@ func gateGiven(t *testing.T, w *world) {
 	reply.Event.ReplyTo = answer.ID
 	w.record(reply)
 	var got spaces.Judged
-	w.claimAs(holder, max, room, func(j spaces.Judged) []spaces.Verdict { got = j; return wakeNone(j) })
-	if got.Space.ID != room || got.Uplink.Mind != max || len(got.Members) != 3 || len(got.Rows) != 4 || len(got.Events) != 4 {
+	w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict { got = j; return wakeNone(j) })
+	if got.Space.ID != room || got.Uplink.Mind != bea || len(got.Members) != 3 || len(got.Rows) != 4 || len(got.Events) != 4 {
 		t.Fatalf("judged %+v", got)
 	}
 	for i, r := range got.Rows {
@@ -258,13 +258,13 @@ func restartEndsLeases(t *testing.T, w *world) {
 }
 
 func stoppedChain(t *testing.T, w *world) {
-	room := w.family("ada", "max")
+	room := w.family("ada", "bea")
 	e := w.say(room, "zoe", "hello")
 	answer := w.answer(ada, room, "hi")
 	w.ok(w.s.Shell.Stop(t.Context(), e.ID))
 	var got spaces.RootTally
 	_, err := w.s.Shell.Claim(t.Context(), shell.Claim{
-		Mind: max, Space: room, Holder: holder, TTL: ttl, At: w.now,
+		Mind: bea, Space: room, Holder: holder, TTL: ttl, At: w.now,
 		Judge: func(j spaces.Judged) []spaces.Verdict { got = j.Roots[answer.Root]; return wakeNone(j) },
 	})
 	w.ok(err)

@@ -46,7 +46,7 @@ func sameUpdateTwice(t *testing.T, w *world) {
 
 // R-TG, K5: events, inbox rows and the cursor are one transaction.
 func batchWithCursor(t *testing.T, w *world) {
-	room := w.family("ada", "max")
+	room := w.family("ada", "bea")
 	got, err := w.s.Border.Record(t.Context(), spaces.Intake{
 		Account: account, Cursor: []byte("offset 7"), At: w.now,
 		Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")},
@@ -54,7 +54,7 @@ func batchWithCursor(t *testing.T, w *world) {
 	w.ok(err)
 	want := spaces.Recorded{
 		New: 2, Spaces: []spaces.SpaceID{room},
-		Wakes: []spaces.Waiting{{Mind: ada, Space: room, Since: w.now}, {Mind: max, Space: room, Since: w.now}},
+		Wakes: []spaces.Waiting{{Mind: ada, Space: room, Since: w.now}, {Mind: bea, Space: room, Since: w.now}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("recorded (-want +got):\n%s", diff)
@@ -114,8 +114,11 @@ func editFindsMessage(t *testing.T, w *world) {
 	room := w.family()
 	first := w.say(room, "zoe", "helo")
 	for _, body := range []spaces.Body{
-		spaces.Edited{Ref: ref("1"), Text: "hello"}, spaces.Reacted{Ref: ref("1"), Emoji: "👍"},
-		spaces.Unreacted{Ref: ref("1"), Emoji: "👍"}, spaces.Pinned{Ref: ref("1")}, spaces.Unpinned{Ref: ref("1")},
+		spaces.Edited{Ref: ref("1"), Text: "hello"},
+		spaces.Reacted{Ref: ref("1"), Emoji: "👍"},
+		spaces.Unreacted{Ref: ref("1"), Emoji: "👍"},
+		spaces.Pinned{Ref: ref("1")},
+		spaces.Unpinned{Ref: ref("1")},
 		spaces.Deleted{Ref: ref("1")},
 	} {
 		w.record(w.fact(room, "zoe", body))
@@ -234,7 +237,7 @@ func namesCurrent(t *testing.T, w *world) {
 }
 
 func boundIdentity(t *testing.T, w *world) {
-	room := w.family("ada", "max")
+	room := w.family("ada", "bea")
 	w.ok(w.s.Border.Agents(t.Context(), []spaces.Entity{{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}))
 	bot := spaces.Identity{Platform: "telegram", User: "42", Kind: spaces.Bot, Name: "AdaBot", Handle: "ada_bot"}
 	w.ok(w.s.Border.Bind(t.Context(), bot, "agent:ada"))
@@ -246,8 +249,8 @@ func boundIdentity(t *testing.T, w *world) {
 	}
 	own := w.message(room, "", "said through the account by hand")
 	own.From = bot
-	if got := w.record(own); len(got.Wakes) != 1 || got.Wakes[0].Mind != max {
-		t.Errorf("woken %+v, want max alone: nobody is told of their own doing", got.Wakes)
+	if got := w.record(own); len(got.Wakes) != 1 || got.Wakes[0].Mind != bea {
+		t.Errorf("woken %+v, want bea alone: nobody is told of their own doing", got.Wakes)
 	}
 	names, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{"agent:ada"})
 	w.ok(err)

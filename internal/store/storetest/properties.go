@@ -55,7 +55,7 @@ func replays(t *testing.T, open func(*testing.T) Store) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t, open(t))
 		defer w.s.Close(t)
-		room := w.family("ada", "max")
+		room := w.family("ada", "bea")
 		var history []spaces.Incoming
 		for range rapid.IntRange(1, 25).Draw(r, "length") {
 			history = append(history, w.drawUpdate(r, room))

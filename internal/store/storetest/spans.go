@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -22,9 +23,9 @@ func (w *world) marks(m spaces.Mind, room spaces.SpaceID) (marks [][2]spaces.Spa
 	w.t.Helper()
 	found, err := w.s.Shell.Spans(w.t.Context(), m, room, 100)
 	w.ok(err)
-	for i := len(found) - 1; i >= 0; i-- {
-		spans = append(spans, found[i])
-		marks = append(marks, [2]spaces.SpanReason{found[i].Opener, found[i].Closer})
+	for _, span := range slices.Backward(found) {
+		spans = append(spans, span)
+		marks = append(marks, [2]spaces.SpanReason{span.Opener, span.Closer})
 	}
 	return marks, spans
 }

@@ -16,12 +16,12 @@ var timerTests = map[string]func(*testing.T, *world){
 	"TimersCycleIsResumedWithItsTimer": timerResumed,
 }
 
-// setTimer has the agent set a timer and returns it.
-func (w *world) setTimer(room spaces.SpaceID, id string, in time.Duration) spaces.Timer {
+// setTimer has the agent set a timer for a minute from now and returns it.
+func (w *world) setTimer(room spaces.SpaceID, id string) spaces.Timer {
 	w.t.Helper()
 	w.say(room, "zoe", "remind me")
 	wake := w.woken(ada, room)
-	timer := spaces.Timer{ID: id, Mind: ada, Kind: spaces.TimerAct, Space: room, Note: "tea", Due: w.now.Add(in), Cycle: wake.Cycle.ID}
+	timer := spaces.Timer{ID: id, Mind: ada, Kind: spaces.TimerAct, Space: room, Note: "tea", Due: w.now.Add(time.Minute), Cycle: wake.Cycle.ID}
 	c := w.step(wake, 0)
 	c.Timers = []spaces.Timer{timer}
 	w.commit(c)
@@ -47,7 +47,7 @@ func (w *world) endTimer(wake *spaces.Wake) {
 // I15, K23
 func timerOnce(t *testing.T, w *world) {
 	room := w.family()
-	timer := w.setTimer(room, "t1", time.Minute)
+	timer := w.setTimer(room, "t1")
 	if at, waits, err := w.s.Shell.NextTimer(t.Context()); err != nil || !waits || !at.Equal(timer.Due) {
 		t.Errorf("next timer %v %t %v, want %v", at, waits, err, timer.Due)
 	}
@@ -76,7 +76,7 @@ func timerOnce(t *testing.T, w *world) {
 }
 
 func timerRestart(t *testing.T, w *world) {
-	w.setTimer(w.family(), "t1", time.Minute)
+	w.setTimer(w.family(), "t1")
 	w.s = w.s.Restart(t, false)
 	w.now = w.now.Add(time.Hour)
 	got := w.fire()
@@ -88,8 +88,8 @@ func timerRestart(t *testing.T, w *world) {
 
 func timersInTurn(t *testing.T, w *world) {
 	room := w.family()
-	w.setTimer(room, "t1", time.Minute)
-	w.setTimer(room, "t2", time.Minute)
+	w.setTimer(room, "t1")
+	w.setTimer(room, "t2")
 	w.now = w.now.Add(time.Minute)
 	first := w.fire()
 	if len(first) != 1 || first[0].Timer.ID != "t1" {
@@ -104,7 +104,7 @@ func timersInTurn(t *testing.T, w *world) {
 }
 
 func timerResumed(t *testing.T, w *world) {
-	timer := w.setTimer(w.family(), "t1", time.Minute)
+	timer := w.setTimer(w.family(), "t1")
 	w.now = timer.Due
 	first := w.fire()
 	w.now = w.now.Add(2 * ttl)

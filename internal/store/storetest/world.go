@@ -20,7 +20,7 @@ const (
 
 var (
 	ada = spaces.Mind{Agent: "ada", Circle: "home"}
-	max = spaces.Mind{Agent: "max", Circle: "home"}
+	bea = spaces.Mind{Agent: "bea", Circle: "home"}
 	// morning is when every world begins.
 	morning = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 )
