@@ -133,6 +133,20 @@ func (c *Catalogue) Tier(name string) spaces.Tier {
 	return spaces.TierMarketplace
 }
 
+// isRoom reports whether the act does something to a room.
+func (c *Catalogue) isRoom(name string) bool {
+	s := c.find(name)
+	return s != nil && s.room
+}
+
+// blame fills in which act a denial is about.
+func (c *Catalogue) blame(d *spaces.Denial, name string) {
+	d.Act, d.Tier = name, c.Tier(name)
+	if s := c.find(name); s != nil {
+		d.Risk = s.risk
+	}
+}
+
 func (c *Catalogue) find(name string) *spec {
 	if name == "msg" { // the tag dialect's word (BLU-16)
 		name = "send_message"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,17 +45,17 @@ func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err
 
 // A deedList is what the acts of one step came to.
 type deedList struct {
-	inner  []spaces.Body
-	turns  []spaces.Turn
-	useful int  // acts that succeeded
-	looked bool // one of them showed the agent something new
+	inner   []spaces.Body
+	raw     string        // the model's answer
+	said    spaces.Turn   // it as a turn of the tools dialect
+	results []spaces.Turn // what the model is told about each act
+	useful  int           // acts that succeeded
+	looked  bool          // one of them showed the agent something new
 }
 
 // performAll performs the acts in order.
 func (c *cycle) performAll(st *stage, raw string, acts []Act, text string) deedList {
-	var d deedList
-	said := spaces.Turn{Role: spaces.RoleAssistant, Text: text}
-	var results []spaces.Turn
+	d := deedList{raw: raw, said: spaces.Turn{Role: spaces.RoleAssistant, Text: text}}
 	for _, a := range acts {
 		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID))
 		out := c.perform(st, a)
@@ -71,17 +70,21 @@ func (c *cycle) performAll(st *stage, raw string, acts []Act, text string) deedL
 		d.inner = append(d.inner,
 			spaces.Acted{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args},
 			spaces.Result{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs})
-		said.Calls = append(said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
-		results = append(results, spaces.Turn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
+		d.said.Calls = append(d.said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
+		d.results = append(d.results, spaces.Turn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
 	}
 	for _, denial := range st.denials {
 		d.inner = append(d.inner, spaces.Denied{Denial: denial})
 	}
-	d.turns = append([]spaces.Turn{said}, results...)
-	if c.settings.Tags {
-		d.turns = tagTurns(raw, results)
-	}
 	return d
+}
+
+// told returns the turns of a step in the form of the dialect.
+func (c *cycle) told(d deedList) []spaces.Turn {
+	if c.settings.Tags {
+		return tagTurns(d.raw, d.results)
+	}
+	return append([]spaces.Turn{d.said}, d.results...)
 }
 
 // act performs the acts of one step and makes them durable, all or none.
@@ -95,7 +98,7 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 	closing := c.closing(st, text, d.useful == len(acts) && !d.looked)
 	c.move(spaces.Acting, "agent", acts[0].Name)
 	sc := spaces.StepCommit{
-		Inner: append(d.inner, st.inner...), Turns: d.turns, Effect: st.effects, Timers: st.timers, Close: closing,
+		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Close: closing,
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")
@@ -104,11 +107,12 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 		c.stop(closing)
 	}
 	c.active = st.active
-	err = c.commit(ctx, sc, st.inner)
-	if errors.Is(err, spaces.ErrStale) {
-		return false, c.stale(ctx, sc, st.inner)
-	}
-	if err != nil {
+	switch err = c.commit(ctx, sc, st.inner); {
+	case errors.Is(err, spaces.ErrStale):
+		return false, c.stale(ctx, sc, st, d)
+	case errors.Is(err, spaces.ErrAgentRun):
+		return false, c.hushed(ctx, sc, st, d)
+	case err != nil:
 		return true, err
 	}
 	c.spoke += len(st.effects)
@@ -135,48 +139,6 @@ func (c *cycle) closing(st *stage, text string, clean bool) *spaces.Closing {
 		return &spaces.Closing{Stop: spaces.StopModelError, Detail: "no valid act in three steps", Rest: line}
 	}
 	return nil
-}
-
-// stale records that the words were held back because others spoke meanwhile;
-// the new lines are shown and the agent is asked once more. With no step left,
-// or when it has been asked already, the words go as written.
-func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, learnt []spaces.Body) error {
-	c.reread = true
-	sc.Effect, sc.Close = nil, nil
-	sc.Inner = c.withdrawn(sc.Inner)
-	for i := range sc.Turns {
-		if sc.Turns[i].Role == spaces.RoleTool && strings.Contains(sc.Turns[i].Text, `"messageId"`) {
-			sc.Turns[i].Text = `{"error":"stale","message":"Not sent: others wrote meanwhile. Read the new lines, then send again, change it, or leave it.","success":false}`
-			sc.Turns[i].Refs = nil
-		}
-	}
-	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // the refused commit's moves did not happen
-	c.move(spaces.Acting, "agent", "spoke")
-	c.move(spaces.Engaging, "system", "stale")
-	sc.Judge = c.shell.judge(c.place)
-	c.done = map[string]bool{} // the same words may be meant again
-	c.log.Info("speech was stale", "step", c.step)
-	return c.commit(ctx, sc, learnt)
-}
-
-// staleNote is the note on the result of speech that was held back.
-const staleNote = "stale"
-
-// withdrawn marks the results of speech as not done.
-func (c *cycle) withdrawn(inner []spaces.Body) []spaces.Body {
-	out := slices.Clone(inner)
-	spoke := map[string]bool{}
-	for i, b := range inner {
-		if a, ok := b.(spaces.Acted); ok {
-			s := c.shell.catalogue.find(a.Name)
-			spoke[a.CallID] = s != nil && s.room
-		}
-		if r, ok := b.(spaces.Result); ok && r.OK && spoke[r.CallID] {
-			r.OK, r.Note, r.Refs = false, "stale", nil
-			out[i] = r
-		}
-	}
-	return out
 }
 
 // cutShort handles an answer that ended at the token limit before any act.

@@ -29,11 +29,7 @@ func (c *cycle) perform(st *stage, a Act) outcome {
 	out := c.attempt(st, a)
 	c.mind.mu.Unlock()
 	for i := before; i < len(st.denials); i++ {
-		d := &st.denials[i]
-		d.Act, d.Tier = a.Name, c.shell.catalogue.Tier(a.Name)
-		if s := c.shell.catalogue.find(a.Name); s != nil {
-			d.Risk = s.risk
-		}
+		c.shell.catalogue.blame(&st.denials[i], a.Name)
 	}
 	c.shell.publish("tool_result", a.Name, c.facts("call", a.ID, "ok", out.ok, "note", out.note))
 	return out

@@ -32,6 +32,8 @@ func (c *cycle) retrace(inner []spaces.Body) {
 func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
 	s := c.shell.catalogue.find(a.Name)
 	switch {
+	case r.Note == runNote && s != nil:
+		c.done[doneKey(s, a.Args)] = true
 	case r.Note == staleNote:
 		c.reread = true
 		clear(c.done)

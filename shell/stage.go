@@ -160,7 +160,7 @@ func (s *stage) newest() spaces.EventID {
 func (s *stage) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
 	e := spaces.Effect{
 		Kind: kind, Space: r.ID(), ID: spaces.EventID(s.newID()), Seen: r.Upto(),
-		Policy: s.settings.OnUnknown,
+		Policy: s.settings.OnUnknown, MaxRun: spaces.MaxAgentRun,
 	}
 	if s.settings.Expires > 0 {
 		e.Expires = s.now.Add(s.settings.Expires)

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -35,6 +36,8 @@ type world struct {
 	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
 	// ports, when set, stands between the shell and the record.
 	ports func(sqlite.Shell) ports
+
+	poll time.Duration // 0: the shell's own
 
 	minted  atomic.Int64
 	updates int
@@ -132,7 +135,7 @@ func (w *world) start() {
 func (w *world) options(p ports, holder string) shell.Options {
 	return shell.Options{
 		Inbox: p, Journal: p, Record: p, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
-		Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
+		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }
 
@@ -169,9 +172,11 @@ func copyFiles(from, to string) error {
 	})
 }
 
-// sound ends the test with every breach of an invariant in the record.
+// sound delivers what is still to be sent and ends the test with every breach of
+// an invariant in the record.
 func (w *world) sound() {
 	w.t.Helper()
+	w.deliver()
 	found, err := w.store.Audit(w.t.Context(), time.Now())
 	w.ok(err)
 	for _, f := range found {
@@ -179,18 +184,40 @@ func (w *world) sound() {
 	}
 }
 
+// deliver hands everything in the outbox to the platform, which takes it.
+func (w *world) deliver() {
+	w.t.Helper()
+	border := w.store.Border()
+	for {
+		due, err := border.Claim(w.t.Context(), account, time.Now(), 100)
+		w.ok(err)
+		if len(due) == 0 {
+			return
+		}
+		var done []activity.Settlement
+		for _, a := range due {
+			w.updates++
+			done = append(done, activity.Settlement{
+				Action: a.ID, State: spaces.ActionSent, Part: 1,
+				Ref: spaces.Ref{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
+			})
+		}
+		w.ok(border.Settle(w.t.Context(), time.Now(), done))
+	}
+}
+
 // settle lets the shell run until no cycle is under way and nothing waits that
 // is due.
 func (w *world) settle() {
 	w.t.Helper()
-	for range 5000 {
+	for n := range 5000 {
 		synctest.Wait()
 		waiting, err := w.store.Shell().Waiting(w.t.Context(), time.Now(), 1)
 		w.ok(err)
 		if w.shell.Idle() && len(waiting) == 0 {
 			return
 		}
-		<-time.After(250 * time.Millisecond)
+		<-time.After(time.Duration(1+n/20) * 100 * time.Millisecond)
 	}
 	w.t.Fatal("the shell does not come to rest")
 }

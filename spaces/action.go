@@ -79,8 +79,11 @@ type Effect struct {
 	Mention []EntityID
 	// Seen is the last event of Space the agent had been shown; with Strict set, a
 	// commit after others have spoken in the thread fails with [ErrStale].
-	Seen    int64
-	Strict  bool
+	Seen   int64
+	Strict bool
+	// MaxRun is how many messages of agents may stand in a row before a person
+	// speaks; a commit of one more fails with [ErrAgentRun]. 0: no bound.
+	MaxRun  int
 	Policy  OnUnknown
 	Expires time.Time
 }

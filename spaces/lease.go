@@ -13,6 +13,10 @@ var ErrLeaseLost = errors.New("lease lost")
 // thread since the agent looked. Nothing of the write happened.
 var ErrStale = errors.New("stale speech")
 
+// ErrAgentRun is returned when an agent's message would stand behind as many
+// others by agents as its effect allows. Nothing of the write happened.
+var ErrAgentRun = errors.New("too many agent messages in a row")
+
 // A Lease is the right to run one mind over one space. Every write of the
 // holder carries the epoch and is refused once the epoch has moved on (I8).
 type Lease struct {

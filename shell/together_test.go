@@ -1,0 +1,375 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// slow is a model that takes its time for every answer.
+func slow(d time.Duration, m model.Model) mindful {
+	return func(ctx context.Context, r model.Request) (model.Response, error) {
+		select {
+		case <-time.After(d):
+			return m.Generate(ctx, r)
+		case <-ctx.Done():
+			return model.Response{}, model.Interrupted(ctx)
+		}
+	}
+}
+
+// CON-52, SEQ-22, I3, I4: twenty messages at once in one chat are answered in at
+// most three cycles, and each of them is in exactly one.
+func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
+	for name, m := range map[string]model.Model{"fast": replier("noted"), "slow": slow(2*time.Second, replier("noted"))} {
+		t.Run(name, func(t *testing.T) {
+			play(t, m, func(w *world) {
+				room := w.room("kai", direct)
+				w.start()
+				var wg sync.WaitGroup
+				for i := range 20 {
+					in := w.update(room, "Kai", spaces.Said{Text: "message " + strconv.Itoa(i)})
+					wg.Go(func() { w.record(in) })
+				}
+				wg.Wait()
+				w.settle()
+				if n := len(w.stops(mind("Ada"))); n < 1 || n > 3 {
+					t.Errorf("%d cycles, want at most 3", n)
+				}
+				shown := ""
+				closed, err := w.store.Shell().Cycles(t.Context(), mind("Ada"), 0, true, 10)
+				w.ok(err)
+				for _, c := range closed {
+					for _, turn := range c.Turns {
+						shown += turn.Text + "\n"
+					}
+				}
+				for i := range 20 {
+					if n := strings.Count(shown, fmt.Sprintf("%q ← TRIGGER", "message "+strconv.Itoa(i))); n != 1 {
+						t.Errorf("message %d was shown %d times, want once", i, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// DESIGN 6.4: what arrives while a cycle runs joins it: it is shown in the next
+// step and wakes nothing else.
+func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
+	m := modeltest.NewScripted(t.Errorf,
+		modeltest.Says("hm"),
+		modeltest.Calls(modeltest.Call("a", "note", map[string]string{"text": "first"})),
+		modeltest.Says("Nothing to add."),
+	)
+	play(t, slow(10*time.Second, m), func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "one")
+		<-time.After(15 * time.Second) // during the second call
+		w.says(room, "Kai", "two")
+		w.settle()
+		if n := len(w.stops(mind("Ada"))); n != 1 || m.Left() != 0 {
+			t.Errorf("%d cycles, %d answers left; want one cycle that used all", n, m.Left())
+		}
+		last := whole(m.Requests()[2])
+		if strings.Count(last, `"two" ← TRIGGER`) != 1 || strings.Count(last, `"one" ← TRIGGER`) != 1 {
+			t.Errorf("the last frame does not show both lines once:\n%s", last)
+		}
+		up, err := w.store.Shell().Uplinks(t.Context(), mind("Ada"))
+		w.ok(err)
+		if want := w.log(room)[len(w.log(room))-1].Seq; up[0].Cursor != want {
+			t.Errorf("the uplink has been shown up to %d, want %d", up[0].Cursor, want)
+		}
+	})
+}
+
+// DESIGN 2: speech written on an old head is held back once, whether others
+// spoke, edited or deleted meanwhile; on_stale: send lets it go.
+func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		meanwhile func(w *world, room spaces.SpaceID, first spaces.Ref)
+		send      bool
+		tags      bool
+		want      int // times the model is asked
+		shows     string
+	}{
+		{name: "another message", want: 3, shows: "wait", meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+			w.says(room, "Nova", "wait, I know it")
+		}},
+		{name: "an edit", want: 3, shows: "seven times eight", meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
+			w.does(room, "Kai", spaces.Edited{Ref: first, Text: "@Ada what is seven times eight?"})
+		}},
+		{name: "a delete", want: 3, shows: "deleted", meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
+			w.does(room, "Kai", spaces.Deleted{Ref: first})
+		}},
+		{name: "a reaction", want: 2, meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
+			w.does(room, "Nova", spaces.Reacted{Ref: first, Emoji: "👀"})
+		}},
+		{name: "somebody joins", want: 2, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+			in := w.update(room, "Lee", spaces.Joined{})
+			in.Who = []spaces.Identity{in.From}
+			w.record(in)
+		}},
+		{name: "another message, in tags", want: 3, shows: `"error":"stale"`, tags: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+			w.says(room, "Nova", "wait, I know it")
+		}},
+		{name: "on_stale: send", want: 2, send: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+			w.says(room, "Nova", "wait, I know it")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			var last model.Request
+			m := slow(10*time.Second, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+				n++
+				last = r
+				if r.NoCalls {
+					return telling("easy"), nil
+				}
+				rest := "Responded to Kai about sums. Answered."
+				if c.tags {
+					return telling(`<msg k="NONCE">Forty-two.</msg>` + "\n" + rest), nil
+				}
+				res := calling(n, "send_message", `{"text":"Forty-two."}`)
+				res.Text = rest
+				return res, nil
+			}))
+			play(t, m, func(w *world) {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+					s := shell.DefaultSettings()
+					s.SendStale, s.Tags = c.send, c.tags
+					return s
+				}
+				room := w.room("family")
+				w.start()
+				w.says(room, "Nova", "hello all")
+				w.settle()
+				first := w.says(room, "Kai", "@Ada what is six times seven?")
+				<-time.After(15 * time.Second)
+				c.meanwhile(w, room, first)
+				w.settle()
+				if n != c.want {
+					t.Errorf("the model was asked %d times, want %d", n, c.want)
+				}
+				if diff := cmp.Diff([]string{"Forty-two."}, w.spoken(room)); diff != "" {
+					t.Errorf("said (-want +got):\n%s", diff)
+				}
+				if !strings.Contains(whole(last), c.shows) {
+					t.Errorf("the last frame lacks %q:\n%s", c.shows, whole(last))
+				}
+			})
+		})
+	}
+}
+
+// DESIGN 2: when others never stop, the words go as written at the second try.
+func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
+	n := 0
+	var w *world
+	var room spaces.SpaceID
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		n++
+		w.says(room, "Nova", "and another thing "+strconv.Itoa(n))
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		res := calling(n, "send_message", `{"text":"May I?"}`)
+		res.Text = "Responded to Kai. Asked."
+		return res, nil
+	})
+	play(t, m, func(world *world) {
+		w = world
+		room = w.room("family")
+		w.start()
+		w.says(room, "Kai", "@Ada say something")
+		w.settle()
+		if got := w.spoken(room); len(got) != 1 || n != 3 {
+			t.Errorf("said %q after %d calls, want one message after 3", got, n)
+		}
+	})
+}
+
+// S13, S19, BLU-27, BLU-28: parrots that answer everything, two or five in one
+// room, at any pace, fall silent within eight messages; a person's word lets
+// them speak again.
+func TestParrotsFallSilent(t *testing.T) {
+	names := []string{"Ada", "Max", "Eve", "Bob", "Joy"}
+	for _, n := range []int{2, 5} {
+		for pace, m := range map[string]model.Model{
+			"fast": modeltest.Parrot{Brief: true}, "slow": slow(10*time.Minute, modeltest.Parrot{Brief: true}),
+		} {
+			t.Run(fmt.Sprintf("%d %s", n, pace), func(t *testing.T) {
+				play(t, m, func(w *world) {
+					w.settings, w.poll = hasty, time.Minute
+					room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+					w.start()
+					w.says(room, "Kai", "polly wants a cracker")
+					<-time.After(24 * time.Hour)
+					first := len(w.spoken(room))
+					if first < 1 || first > spaces.MaxAgentRun {
+						t.Errorf("%d messages, want 1 to %d", first, spaces.MaxAgentRun)
+					}
+					<-time.After(24 * time.Hour)
+					if again := len(w.spoken(room)); again != first {
+						t.Errorf("%d messages more on the second day", again-first)
+					}
+					var codes []string
+					for _, name := range names[:n] {
+						for _, b := range bodies[spaces.Denied](w.inner(mind(name))) {
+							codes = append(codes, b.Denial.Act+" "+b.Denial.Code+" "+string(b.Denial.Risk))
+						}
+					}
+					if n == 5 && !slices.Contains(codes, "send_message agent_run T2") {
+						t.Errorf("those who spoke at once were refused as %q", codes)
+					}
+					w.says(room, "Kai", "hello?")
+					<-time.After(24 * time.Hour)
+					if more := len(w.spoken(room)) - first; more < 1 || more > spaces.MaxAgentRun {
+						t.Errorf("%d messages after a person spoke, want 1 to %d", more, spaces.MaxAgentRun)
+					}
+				}, names[:n]...)
+			})
+		}
+	}
+}
+
+// hasty says what it wanted to say whatever others said meanwhile: the worst case.
+func hasty(spaces.AgentID, spaces.SpaceID) shell.Settings {
+	s := shell.DefaultSettings()
+	s.SendStale = true
+	return s
+}
+
+// BLU-28, S13: two agents alone in a closed room wake each other without a
+// mention, and stop.
+func TestTwoAgentsAloneStop(t *testing.T) {
+	play(t, modeltest.Parrot{Brief: true}, func(w *world) {
+		room := w.room("two", func(o *spaces.Opening) { o.Closed = true })
+		lobby := w.room("lobby", with("Ada"), direct)
+		w.start()
+		w.says(lobby, "Kai", "hello")
+		w.settle()
+		w.says(room, "Kai", "@Ada greet Max") // a member by speaking, so only the mention wakes
+		w.settle()
+		if n := len(w.spoken(room)); n < 1 || n > spaces.MaxAgentRun {
+			t.Errorf("%d messages, want 1 to %d", n, spaces.MaxAgentRun)
+		}
+	}, "Ada", "Max")
+}
+
+// I10, DELIVERY 2.2 promise 7: one poisoned room never delays another, and its
+// own next message is answered.
+func TestAPoisonedRoomDelaysNobody(t *testing.T) {
+	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+		text := whole(r)
+		switch {
+		case strings.Contains(text, "POISON") && !strings.Contains(text, "antidote"):
+			panic("poisoned")
+		case r.NoCalls:
+			return telling("hm"), nil
+		case acts(r) == 0:
+			return calling(len(r.Messages), "send_message", `{"text":"fine"}`), nil
+		}
+		return telling("Responded to Kai. Fine."), nil
+	})
+	play(t, m, func(w *world) {
+		sick := w.room("sick", direct, circle("sick"))
+		var well []spaces.SpaceID
+		for i := range 20 {
+			well = append(well, w.room("well"+strconv.Itoa(i), direct, circle(spaces.CircleID("well"+strconv.Itoa(i)))))
+		}
+		w.start()
+		w.says(sick, "Kai", "POISON")
+		for i, room := range well {
+			w.says(room, "Kai"+strconv.Itoa(i), "hello")
+		}
+		synctest.Wait() // no time passes
+		for i, room := range well {
+			if got := w.spoken(room); len(got) != 1 {
+				t.Errorf("room %d was answered %q at once, want one answer", i, got)
+			}
+		}
+		<-time.After(time.Hour)
+		w.settle()
+		stops := w.stops(spaces.Mind{Agent: "ada", Circle: "sick"})
+		if len(stops) == 0 || len(stops) > 5 || slices.ContainsFunc(stops, func(s spaces.StopReason) bool { return s != spaces.StopCoordinator }) {
+			t.Errorf("the poisoned message was tried: %v", stops)
+		}
+		w.says(sick, "Kai", "here is the antidote")
+		w.settle()
+		if got := w.spoken(sick); len(got) != 1 {
+			t.Errorf("the next message of the sick room was answered %q", got)
+		}
+	})
+}
+
+// R-5, CON-42, BLU-44, BLU-T9: parallel = 1 is the strictly serial mind;
+// parallel = 8 works in several rooms at once, each cycle seeing the others.
+func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
+	for _, c := range []struct{ parallel, most int }{{1, 1}, {2, 2}, {8, 5}} {
+		t.Run(strconv.Itoa(c.parallel), func(t *testing.T) {
+			var mu sync.Mutex // guards both below
+			now, most := 0, 0
+			frames := ""
+			m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+				mu.Lock()
+				now++
+				most = max(most, now)
+				frames += whole(r)
+				mu.Unlock()
+				defer func() {
+					mu.Lock()
+					now--
+					mu.Unlock()
+				}()
+				select {
+				case <-time.After(3 * time.Second):
+				case <-ctx.Done():
+					return model.Response{}, errors.New("stopped")
+				}
+				return telling("Nothing to add."), nil
+			})
+			play(t, m, func(w *world) {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+					s := shell.DefaultSettings()
+					s.Parallel = c.parallel
+					return s
+				}
+				var rooms []spaces.SpaceID
+				for i := range 5 {
+					rooms = append(rooms, w.room("room"+strconv.Itoa(i), direct))
+				}
+				w.start()
+				for _, room := range rooms {
+					w.says(room, "Kai", "hello")
+				}
+				w.settle()
+				if most != c.most {
+					t.Errorf("%d cycles at once, want %d", most, c.most)
+				}
+				if n := len(w.stops(mind("Ada"))); n != 5 {
+					t.Errorf("%d cycles ended, want 5", n)
+				}
+				if shown := strings.Contains(frames, "ACTIVE RUNS"); shown != (c.parallel > 1) {
+					t.Errorf("ACTIVE RUNS shown: %v", shown)
+				}
+			})
+		})
+	}
+}

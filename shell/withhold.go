@@ -1,0 +1,71 @@
+package shell
+
+import (
+	"context"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The notes on the results of speech that was held back.
+const (
+	staleNote = "stale"     // others spoke meanwhile
+	runNote   = "agent_run" // agents have said enough until a person speaks
+)
+
+// stale records that the words were held back because others spoke meanwhile;
+// the new lines are shown and the agent is asked once more. With no step left,
+// or when it has been asked already, the words go as written.
+func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList) error {
+	c.reread = true
+	c.done = map[string]bool{} // the same words may be meant again
+	c.log.Info("speech was stale", "step", c.step)
+	return c.withhold(ctx, sc, st, d, outcome{note: staleNote, body: map[string]any{
+		"success": false, "error": staleNote,
+		"message": "Not sent: others wrote meanwhile. Read the new lines, then send again, change it, or leave it.",
+	}})
+}
+
+// hushed records that the words were refused because agents have spoken often
+// enough in a row: several that thought at once passed the gate together (S13).
+func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList) error {
+	c.repairs++
+	c.denials++
+	out := st.deny(runNote, "Agents have said enough in a row there.", "Rest until a person speaks.")
+	denial := &st.denials[len(st.denials)-1]
+	i := slices.IndexFunc(d.said.Calls, func(call spaces.TurnCall) bool { return c.shell.catalogue.isRoom(call.Name) })
+	c.shell.catalogue.blame(denial, d.said.Calls[i].Name)
+	sc.Inner = append(slices.Clip(sc.Inner), spaces.Denied{Denial: *denial})
+	c.shell.publish("tool_permission_denied", denial.Reason, c.facts("act", denial.Act, "code", denial.Code))
+	return c.withhold(ctx, sc, st, d, out)
+}
+
+// withhold commits a step without what it did to rooms. What the agent kept for
+// itself stays; it is told out about each act that was taken back.
+func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList, out outcome) error {
+	sc.Effect, sc.Close = nil, nil
+	back := map[string]bool{} // calls
+	sc.Inner = slices.Clone(sc.Inner)
+	for i, b := range sc.Inner {
+		if a, ok := b.(spaces.Acted); ok {
+			back[a.CallID] = c.shell.catalogue.isRoom(a.Name)
+		}
+		if r, ok := b.(spaces.Result); ok && back[r.CallID] && r.OK {
+			r.OK, r.Note, r.Refs = false, out.note, nil
+			sc.Inner[i] = r
+		} else if ok {
+			back[r.CallID] = false // it had been refused anyway
+		}
+	}
+	for i := range d.results {
+		if r := &d.results[i]; back[r.CallID] {
+			r.Text, r.Refs = out.String(), nil
+		}
+	}
+	sc.Turns = c.told(d)
+	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // the refused commit's moves did not happen
+	c.move(spaces.Acting, "agent", "spoke")
+	c.move(spaces.Engaging, "system", out.note)
+	sc.Judge = c.shell.judge(c.place)
+	return c.commit(ctx, sc, st.inner)
+}
