@@ -84,7 +84,7 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 				w.Header().Set("Location", header)
 			}
 			w.WriteHeader(status)
-			fmt.Fprintf(w, strings.ReplaceAll(body, "URL", "%s"), r.URL.Path) //nolint:errcheck // a test server
+			fmt.Fprintf(w, strings.ReplaceAll(body, "URL", "%s"), r.URL.Path)
 		}
 	}
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -109,7 +109,9 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 			return serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		},
 		"redirect": func() string {
-			return serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"/again", http.StatusTemporaryRedirect) })
+			return serve(t, func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, r.URL.Path+"/again", http.StatusTemporaryRedirect)
+			})
 		},
 		"400": func() string {
 			return serve(t, echo(400, "", `{"ok":false,"error_code":400,"description":"Bad Request: URL"}`))
