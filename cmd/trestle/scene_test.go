@@ -64,6 +64,7 @@ func TestScenes(t *testing.T) {
 // playScene runs one scene and compares, or with -update-scenes replaces, what
 // it expects.
 func playScene(t *testing.T, a *txtar.Archive) {
+	t.Helper()
 	parts := map[string]string{}
 	for _, f := range a.Files {
 		parts[f.Name] = string(f.Data)

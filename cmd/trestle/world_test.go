@@ -69,7 +69,9 @@ func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
 	go func() { served <- fake.Serve(ctx, ln, w.telegram) }()
 	t.Cleanup(func() {
 		cancel()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	w.start()
 	return w
