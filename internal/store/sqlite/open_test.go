@@ -135,7 +135,7 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)
-	room := openRoom(t, s, "100")
+	room := openRoom(t, s)
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestDamagedRecordIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := openIn(t, dir)
-			openRoom(t, s, "100")
+			openRoom(t, s)
 			if err := s.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestNetworkDisksAreKnown(t *testing.T) {
 // DELIVERY 2.7: the restore drill.
 func TestBackupIsAWholeRecord(t *testing.T) {
 	s := openIn(t, t.TempDir())
-	room := openRoom(t, s, "100")
+	room := openRoom(t, s)
 	if _, err := s.Border().Record(t.Context(), message(room, 1)); err != nil {
 		t.Fatal(err)
 	}

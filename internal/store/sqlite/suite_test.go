@@ -14,6 +14,7 @@ import (
 
 func TestStoreKeepsThePromisesOfEveryPort(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Store {
+		t.Helper()
 		var n atomic.Int64
 		return open(t, sqlite.Options{
 			Dir: t.TempDir(), NewID: func() string { return fmt.Sprintf("id-%06d", n.Add(1)) },

@@ -132,7 +132,7 @@ func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
 // What the writer remembers of a room is forgotten when its write is undone.
 func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
 	s := openIn(t, t.TempDir())
-	room := openRoom(t, s, "100")
+	room := openRoom(t, s)
 	undone := errors.New("undone")
 	err := s.write(t.Context(), func(ctx context.Context, tx *tx) error {
 		i := intake{tx: tx, batch: message(room, 1)}
@@ -158,7 +158,7 @@ func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
 func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)
-	room := openRoom(t, s, "100")
+	room := openRoom(t, s)
 	for n := range 20 {
 		if _, err := s.Border().Record(t.Context(), message(room, n)); err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	if info, err := os.Stat(ballast); err != nil || info.Size() != o.Ballast {
 		t.Fatalf("ballast: %v %v", info, err)
 	}
-	room := openRoom(t, s, "100")
+	room := openRoom(t, s)
 	pages := func(n string) {
 		t.Helper()
 		err := s.write(t.Context(), func(ctx context.Context, tx *tx) error {
