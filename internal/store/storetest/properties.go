@@ -60,10 +60,10 @@ func replays(t *testing.T, open func(*testing.T) Store) {
 		for range rapid.IntRange(1, 25).Draw(r, "length") {
 			history = append(history, w.drawUpdate(r, room))
 		}
-		new := 0
+		fresh := 0
 		for rest := history; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(r, "batch")
-			new += w.record(rest[:n]...).New
+			fresh += w.record(rest[:n]...).New
 			rest = rest[n:]
 		}
 		before := w.log(room)
@@ -74,8 +74,8 @@ func replays(t *testing.T, open func(*testing.T) Store) {
 		if diff := cmp.Diff(before, w.log(room)); diff != "" {
 			r.Fatalf("a replay changed the log (-before +after):\n%s", diff)
 		}
-		if linked := 3; len(before) != new+linked {
-			r.Fatalf("%d events, want the %d recorded and the %d of the opening", len(before), new, linked)
+		if linked := 3; len(before) != fresh+linked {
+			r.Fatalf("%d events, want the %d recorded and the %d of the opening", len(before), fresh, linked)
 		}
 		w.soundIn(r)
 	})
@@ -192,9 +192,7 @@ func (l *life) stepOn(r *rapid.T) {
 		return
 	}
 	o.step++
-	for _, row := range done.Joined {
-		o.wake.Rows = append(o.wake.Rows, row)
-	}
+	o.wake.Rows = append(o.wake.Rows, done.Joined...)
 	o.lost = c.Close != nil
 	if end == 0 {
 		l.eat(r, o.wake)
