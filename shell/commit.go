@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -27,9 +28,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		Request: c.request, Finish: c.finish, Usage: c.unsaved, At: now, Frame: c.plan,
 	}
 	if moves, ok := c.machine.Taken(); ok {
-		sc.Inner = append(sc.Inner[:len(sc.Inner):len(sc.Inner)], moves)
+		sc.Inner = append(slices.Clip(sc.Inner), moves)
 	}
-	sc.Turns = append(c.pending[:len(c.pending):len(c.pending)], sc.Turns...)
+	sc.Turns = append(slices.Clip(c.pending), sc.Turns...)
 	if sc.Close != nil {
 		if sc.Close.Rest == "" && !sc.Close.Back {
 			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true

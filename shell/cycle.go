@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -69,7 +70,9 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("cycle panicked", "panic", r, "stack", string(debug.Stack()))
-			c.abandon(ctx, spaces.StopCoordinator, "internal error")
+			if err := c.abandon(ctx, spaces.StopCoordinator, "internal error"); err != nil {
+				c.log.Error("cycle not abandoned", "error", err) // it stays open and is resumed when its lease runs out
+			}
 		}
 	}()
 	m.begin(w.Cycle.ID, w.Cycle.Space)
@@ -211,7 +214,7 @@ func (c *cycle) notice() {
 	}
 	upto := seat.Room.Upto()
 	v := m.view(c)
-	v.Current = append(c.turns[:len(c.turns):len(c.turns)], c.pending...)
+	v.Current = append(slices.Clip(c.turns), c.pending...)
 	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers); turn.Text != "" {
 		c.pending = append(c.pending, turn)
 		c.recalled = nil

@@ -20,7 +20,8 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 		{"one message", `<msg k="N1">hello</msg>`, []Act{{"tag_0_0", "send_message", `{"text":"hello"}`}}, ""},
 		{
 			"attributes and entities", `<msg reply_to="#a7" k='N1'>a &lt; b</msg>`,
-			[]Act{{"tag_0_0", "send_message", `{"reply_to":"#a7","text":"a \u003c b"}`}}, "",
+			[]Act{{"tag_0_0", "send_message", `{"reply_to":"#a7","text":"a \u003c b"}`}},
+			"",
 		},
 		{"no nonce", `<msg>hello</msg>`, nil, `<msg>hello</msg>`},
 		{"an old nonce", `<msg k="N0">hello</msg>`, nil, `<msg k="N0">hello</msg>`},

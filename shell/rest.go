@@ -14,7 +14,7 @@ import (
 func (c *cycle) derive(last spaces.StepCommit) string {
 	who := c.people()
 	var did []string
-	for _, t := range append(c.turns[:len(c.turns):len(c.turns)], last.Turns...) {
+	for _, t := range append(slices.Clip(c.turns), last.Turns...) {
 		for _, call := range t.Calls {
 			if !slices.Contains(did, call.Name) {
 				did = append(did, call.Name)

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,7 @@ func (c *cycle) frame(failures []spaces.Failed) (hud.Frame, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.view(c)
-	v.Current = append(c.turns[:len(c.turns):len(c.turns)], c.pending...)
+	v.Current = append(slices.Clip(c.turns), c.pending...)
 	in := hud.TailInput{Now: time.Now().UTC(), Phase: c.phaseText(), Failures: failures, Runs: m.runs(c)}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)

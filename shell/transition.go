@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -48,15 +49,13 @@ type Cause struct {
 
 // Move takes the machine to a state and returns the record of it.
 func (m *Machine) Move(to spaces.State, c Cause) (spaces.Transition, error) {
-	for _, next := range legal[m.state] {
-		if next == to {
-			t := spaces.Transition{Cycle: m.cycle, From: m.state, To: to, By: c.By, Reason: c.Reason, Stop: c.Stop, At: c.At}
-			m.state = to
-			m.moves = append(m.moves, t)
-			return t, nil
-		}
+	if !slices.Contains(legal[m.state], to) {
+		return spaces.Transition{}, fmt.Errorf("%w: %s to %s", ErrInvalidTransition, m.state, to)
 	}
-	return spaces.Transition{}, fmt.Errorf("%w: %s to %s", ErrInvalidTransition, m.state, to)
+	t := spaces.Transition{Cycle: m.cycle, From: m.state, To: to, By: c.By, Reason: c.Reason, Stop: c.Stop, At: c.At}
+	m.state = to
+	m.moves = append(m.moves, t)
+	return t, nil
 }
 
 // must makes a move that our own code knows to be legal.
