@@ -1,0 +1,249 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// keeper passes requests on and keeps them.
+type keeper struct {
+	model.Model
+	asked []model.Request
+}
+
+func (k *keeper) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	k.asked = append(k.asked, modeltest.Copy(r))
+	return k.Model.Generate(ctx, r)
+}
+
+// CONTEXT 2, CON-47, CON-49, R-1, PRD-9-I3: between cuts every frame begins
+// with the whole of the one before but its tail, over forty turns in two rooms.
+func TestFramesGrowAtTheEndAlone(t *testing.T) {
+	k := &keeper{Model: replier("noted")}
+	play(t, k, func(w *world) {
+		one, two := w.room("one", direct), w.room("two", direct)
+		w.start()
+		broken, cuts := 0, 0
+		for turn := range 40 {
+			before, compacted := len(k.asked), len(bodies[spaces.Compacted](w.inner(mind("Ada"))))
+			w.says([]spaces.SpaceID{one, two}[turn%2], "Kai", fmt.Sprintf("turn %d: %s", turn, strings.Repeat("word ", 30)))
+			w.settle()
+			if n := len(bodies[spaces.Compacted](w.inner(mind("Ada")))); n > compacted {
+				cuts += n - compacted
+			}
+			for i := max(before, 1); i < len(k.asked); i++ {
+				was, is := k.asked[i-1].Messages, k.asked[i].Messages
+				if len(is) < len(was)-1 || !cmp.Equal(was[:len(was)-1], is[:len(was)-1]) {
+					broken++
+				}
+				if !cmp.Equal(k.asked[i].Tools, k.asked[0].Tools) {
+					t.Errorf("turn %d has other tools", turn)
+				}
+			}
+		}
+		if broken >= cuts {
+			t.Errorf("%d frames do not begin with the one before, after %d cuts of which the first was no break", broken, cuts)
+		}
+	})
+}
+
+// CONTEXT 4 Y7, PRD-6.4-A1 … -A4, PRD-11-6: with a small window the frames stay
+// within the budget, the context is cut with its cause told, and the last
+// turns stay word for word.
+func TestFramesStayWithinASmallWindow(t *testing.T) {
+	k := &keeper{Model: replier("noted, every word of it, and nothing is forgotten")}
+	play(t, k, func(w *world) {
+		set := shell.DefaultSettings()
+		set.ContextTokens, set.MaxOutput = 7000, 1000
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		var count hud.Counter
+		for turn := range 60 {
+			w.says(room, "Kai", fmt.Sprintf("turn-%d %s", turn, strings.Repeat("weather and gardens ", 20+turn%40)))
+			w.settle()
+			last := whole(k.asked[len(k.asked)-1])
+			for back := range min(turn+1, 4) {
+				if !strings.Contains(last, fmt.Sprintf("turn-%d weather", turn-back)) {
+					t.Errorf("turn %d does not show turn %d any more", turn, turn-back)
+				}
+			}
+		}
+		for i, r := range k.asked {
+			tokens := 0
+			for _, m := range r.Messages {
+				tokens += count.Count(m.Text)
+				for _, c := range m.Calls {
+					tokens += count.Count(c.Name) + count.Count(c.Args)
+				}
+			}
+			for _, tool := range r.Tools {
+				tokens += count.Count(tool.Name) + count.Count(tool.Description) + count.Count(string(tool.Schema))
+			}
+			if tokens > set.ContextTokens-set.MaxOutput {
+				t.Errorf("request %d takes %d tokens, the window leaves %d", i, tokens, set.ContextTokens-set.MaxOutput)
+			}
+		}
+		cuts := bodies[spaces.Compacted](w.inner(mind("Ada")))
+		if len(cuts) < 3 {
+			t.Fatalf("the context was cut %d times", len(cuts))
+		}
+		told := 0
+		for _, kind := range w.bus.kinds() {
+			if kind == "context_compacted" {
+				told++
+			}
+		}
+		if told != len(cuts) {
+			t.Errorf("%d cuts were told, %d recorded", told, len(cuts))
+		}
+		for _, c := range cuts[1:] {
+			if c.Cause != hud.CutHighWater || c.Cycles == 0 || c.TokensAfter >= c.TokensBefore {
+				t.Errorf("cut %+v", c)
+			}
+		}
+	})
+}
+
+// PRD-6.4-1, -2, CONTEXT 2: a mind that rested longer than the provider's cache
+// lives is cut after eight turns, keeping four; a hot conversation is not.
+func TestRestedMindsAreCutByTurns(t *testing.T) {
+	for rest, want := range map[time.Duration][]string{time.Second: {"first"}, 6 * time.Minute: {"first", "turns", "turns"}} {
+		t.Run(rest.String(), func(t *testing.T) {
+			k := &keeper{Model: replier("noted")}
+			play(t, k, func(w *world) {
+				room := w.room("kai", direct)
+				w.start()
+				for turn := range 16 {
+					w.says(room, "Kai", fmt.Sprintf("turn-%d.", turn))
+					w.settle()
+					<-time.After(rest)
+				}
+				var causes []string
+				for _, c := range bodies[spaces.Compacted](w.inner(mind("Ada"))) {
+					causes = append(causes, c.Cause)
+				}
+				if diff := cmp.Diff(want, causes); diff != "" {
+					t.Errorf("cuts (-want +got):\n%s", diff)
+				}
+				last := whole(k.asked[len(k.asked)-1])
+				for turn := 12; turn < 16; turn++ {
+					if !strings.Contains(last, fmt.Sprintf("turn-%d.", turn)) {
+						t.Errorf("turn %d is not shown word for word", turn)
+					}
+				}
+			})
+		})
+	}
+}
+
+// secretWords are what is deleted in these tests; nothing else says them.
+const secretWords = "the safe opens with 8-19-47"
+
+// DESIGN 2, SECURITY S14: deleted words stand in no later frame, turn, keyframe or
+// search result, before and after a restart, also when the agent had repeated
+// them and when they were edited before.
+func TestDeletedWordsAreGone(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprintf("cut %v restart %v", cut, restart), func(t *testing.T) {
+				heard, deleted := false, false
+				k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+					switch n := acts(r); {
+					case r.NoCalls && !heard:
+						return telling("Kai says " + secretWords), nil
+					case r.NoCalls:
+						return telling("hm"), nil
+					case n == 0 && !heard:
+						heard = true
+						return calling(len(r.Messages), "send_message", `{"text":"Noted: `+secretWords+`"}`), nil
+					case n == 0 && deleted:
+						return calling(len(r.Messages), "search", `{"query":"safe opens"}`), nil
+					case n == 1 && deleted:
+						return calling(len(r.Messages), "read_messages", `{}`), nil
+					}
+					return telling("Responded to Kai about " + secretWords[:8] + ". Done."), nil
+				})}
+				play(t, k, func(w *world) {
+					set := shell.DefaultSettings()
+					set.CacheTTL, set.CompactAfter = time.Second, 100
+					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+					room := w.room("kai", direct)
+					w.start()
+					ref := w.says(room, "Kai", secretWords+", I think")
+					w.settle()
+					w.does(room, "Kai", spaces.Edited{Ref: ref, Text: secretWords})
+					w.settle()
+					if cut {
+						set.CompactAfter, set.CompactKeep, set.MinCycles = 1, 0, 0
+						for i := range 4 {
+							<-time.After(time.Minute)
+							w.says(room, "Kai", "something else "+strconv.Itoa(i))
+							w.settle()
+						}
+					}
+					own := w.log(room)
+					said := own[slices.IndexFunc(own, func(e spaces.Event) bool {
+						_, agent := e.Actor.IsAgent()
+						return agent && e.Body.Kind() == spaces.KindSaid
+					})]
+					deleted = true
+					w.does(room, "Kai", spaces.Deleted{Ref: ref})
+					w.does(room, "Kai", spaces.Deleted{Target: said.ID})
+					w.settle()
+					if restart {
+						w.crash()
+						w.start()
+					}
+					before := len(k.asked)
+					w.says(room, "Kai", "what do you know of the safe?")
+					w.settle()
+					if before == len(k.asked) {
+						t.Fatal("nobody woke")
+					}
+					for i, r := range k.asked[before:] {
+						if strings.Contains(whole(r), "8-19-47") {
+							t.Errorf("frame %d after the delete has the words:\n%s", i, whole(r))
+						}
+					}
+					w.keptNowhere("8-19-47")
+				})
+			})
+		}
+	}
+}
+
+// keptNowhere fails when a stored turn, summary or keyframe has the words.
+func (w *world) keptNowhere(words string) {
+	w.t.Helper()
+	closed, err := w.store.Shell().Cycles(w.t.Context(), mind("Ada"), 0, true, 1000)
+	w.ok(err)
+	for _, c := range closed {
+		if strings.Contains(c.Rest, words) {
+			w.t.Errorf("the summary of cycle %d has the words: %s", c.N, c.Rest)
+		}
+		for _, turn := range c.Turns {
+			if strings.Contains(fmt.Sprint(turn), words) {
+				w.t.Errorf("cycle %d keeps the words: %+v", c.N, turn)
+			}
+		}
+	}
+	key, err := w.store.Shell().Keyframe(w.t.Context(), mind("Ada"))
+	w.ok(err)
+	if key != nil && strings.Contains(key.Text, words) {
+		w.t.Errorf("the keyframe has the words:\n%s", key.Text)
+	}
+}
