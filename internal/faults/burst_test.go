@@ -49,7 +49,8 @@ func TestKillInABurstLosesNothing(t *testing.T) {
 			if err := prog.stop(ctx); err != nil {
 				t.Error(err)
 			}
-			f.add("burst", seed, 1, len(e.said), w.judge(t, prog, e), recovery)
+			v := w.judge(t, prog, e)
+			f.add("burst", seed, 1, len(e.said), v, recovery)
 		})
 	}
 	if err := f.print(t.Output(), []string{"burst"}); err != nil {

@@ -111,7 +111,8 @@ func (p point) play(t *testing.T, seed uint64, f *figures) {
 	if err := prog.stop(ctx); err != nil {
 		t.Error(err)
 	}
-	f.add(p.id, seed, 1, len(e.said), w.judge(t, prog, e), recovery)
+	v := w.judge(t, prog, e)
+	f.add(p.id, seed, 1, len(e.said), v, recovery)
 	if t.Failed() {
 		t.Logf("again: -point %s -seed %d, plan %s", p.id, seed, plan)
 	}
