@@ -50,16 +50,16 @@ func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
 				if n := len(w.stops(mind("Ada"))); n < 1 || n > 3 {
 					t.Errorf("%d cycles, want at most 3", n)
 				}
-				shown := ""
+				var shown []string
 				closed, err := w.store.Shell().Cycles(t.Context(), mind("Ada"), 0, true, 10)
 				w.ok(err)
 				for _, c := range closed {
 					for _, turn := range c.Turns {
-						shown += turn.Text + "\n"
+						shown = append(shown, turn.Text)
 					}
 				}
 				for i := range 20 {
-					if n := strings.Count(shown, fmt.Sprintf("%q ← TRIGGER", "message "+strconv.Itoa(i))); n != 1 {
+					if n := strings.Count(strings.Join(shown, "\n"), fmt.Sprintf("%q ← TRIGGER", "message "+strconv.Itoa(i))); n != 1 {
 						t.Errorf("message %d was shown %d times, want once", i, n)
 					}
 				}
