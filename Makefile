@@ -25,17 +25,17 @@ fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
 test: ## run every test
-	@go test ./...
+	@go test -timeout 5m ./...
 
 race: ## run every test under the race detector, in random order (needs a C compiler)
-	@CGO_ENABLED=1 go test -race -shuffle=on ./...
+	@CGO_ENABLED=1 go test -race -shuffle=on -timeout 10m ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect
-	@go test -count=1 -run Scene ./cmd/trestle/... $(if $(UPDATE),-args -update)
+	@go test -count=1 -run Scene -timeout 5m ./cmd/trestle/... $(if $(UPDATE),-args -update)
 
 fuzz: ## run the fuzz targets for their seeds; FUZZTIME=1m searches for so long in each
 ifndef FUZZTIME
-	@go test -run '^Fuzz' ./...
+	@go test -run '^Fuzz' -timeout 5m ./...
 else
 	@grep -rl --include='*_test.go' '^func Fuzz' . | sort | while read -r file; do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
@@ -46,7 +46,7 @@ else
 endif
 
 faults: ## kill the real binary at every crash point and audit what is left (some minutes)
-	@go test -count=1 -tags faultinject ./internal/fault
+	@go test -count=1 -tags faultinject -timeout 5m ./internal/fault
 	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/faults/...
 
 bench: ## measure the binary end to end, beside bare baselines
