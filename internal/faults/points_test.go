@@ -32,7 +32,7 @@ var points = []point{
 	{"K9", "model.after_call", 12, wasAsked},
 	{"K10", "step.recorded", 8, cycleIs(func(y cycle) bool { return y.state == "open" && y.done > 0 })},
 	{"K13", "acts.recorded", 8, cycleIs(func(y cycle) bool { return y.state == "open" && y.acted > 0 })},
-	{"K14", "cycle.before_commit", 6, cycleIs(func(y cycle) bool { return y.state == "open" && y.acted > 0 })},
+	{"K14", "cycle.before_commit", 6, cycleIs(func(y cycle) bool { return y.state == "open" && y.done > 0 })},
 	{"K15", "cycle.after_commit", 6, cycleIs(func(y cycle) bool { return y.state == "closed" })},
 	{"K16", "outbox.sending", 8, orderIs(func(o order, _ int) bool { return o.state == "sending" })},
 	{"K17", "send.after_write", 8, orderIs(func(o order, got int) bool { return o.state == "sending" && got > o.part })},

@@ -14,7 +14,8 @@ import (
 
 // A teller is the model of the harness. It answers every INBOX line that has a
 // token and no answer yet, those of one thread together, by a message that
-// repeats their tokens; then it rests. What it answers follows from the
+// repeats their tokens; then it rests, every other time in the same step, so that
+// a cycle's last commit has something to send. What it answers follows from the
 // transcript alone, so that it gives the same answer when it is asked again.
 type teller struct{}
 
@@ -34,7 +35,7 @@ func (teller) Generate(ctx context.Context, r model.Request) (model.Response, er
 	case len(open) == 0:
 		return model.Response{Text: "Responded to everybody about their tokens. Sent what was asked. Nothing is pending.", Finish: model.Stopped}, nil
 	}
-	lane := slices.DeleteFunc(open, func(l line) bool { return l.thread != open[0].thread })
+	lane := slices.DeleteFunc(slices.Clone(open), func(l line) bool { return l.thread != open[0].thread })
 	calls := 0
 	for i := range r.Messages {
 		calls += len(r.Messages[i].Calls)
@@ -42,7 +43,11 @@ func (teller) Generate(ctx context.Context, r model.Request) (model.Response, er
 	call := modeltest.Call(fmt.Sprintf("call_%d_%s", calls+1, lane[0].token), "send_message", map[string]string{
 		"text": answer(lane), "reply_to": lane[len(lane)-1].id,
 	})
-	return model.Response{Calls: []model.Call{call}, Finish: model.Called}, nil
+	resp := model.Response{Calls: []model.Call{call}, Finish: model.Called}
+	if last := lane[len(lane)-1].token; len(lane) == len(open) && last[len(last)-1]%2 == 0 {
+		resp.Text = "Responded to everybody about their tokens. Sent what was asked. Nothing is pending."
+	}
+	return resp, nil
 }
 
 // answer is the text for some lines of one thread.
