@@ -2,6 +2,8 @@
 
 -- Times are milliseconds since 1970 UTC, 0 where there is none. Flags are 0 or 1.
 -- Bodies are opaque bytes: nothing here looks into them.
+-- Conditions on more than two values are written with or: the engine would build
+-- a table for every list each time a row is written.
 
 create table meta (
     name  text not null primary key,
@@ -63,7 +65,7 @@ create table events (
 create unique index events_id on events (id);
 create unique index events_source on events (space, source) where source is not null;
 create index events_self on events (space, branch, seq)
-    where kind in ('noted', 'goal', 'remembered', 'forgot', 'bookmarked');
+    where kind = 'noted' or kind = 'goal' or kind = 'remembered' or kind = 'forgot' or kind = 'bookmarked';
 
 -- Updates whose space does not exist: there is no log that could hold them.
 create table strays (
@@ -128,6 +130,8 @@ create table members (
     primary key (space, entity)
 ) strict, without rowid;
 
+create index members_since on members (space, since, entity);
+
 -- A set of readers is an earlier set with one entity more or less. Set 0 is empty.
 create table readers (
     id     integer not null primary key,
@@ -183,7 +187,7 @@ create table inbox (
     event      text    not null,
     root       text    not null,
     depth      integer not null,
-    state      text    not null check (state in ('ready', 'claimed', 'consumed', 'ignored', 'dead')),
+    state      text    not null check (state = 'ready' or state = 'claimed' or state = 'consumed' or state = 'ignored' or state = 'dead'),
     reason     text    not null default '',
     attempts   integer not null default 0,
     crashes    integer not null default 0,
@@ -192,7 +196,7 @@ create table inbox (
     at         integer not null,
     primary key (agent, circle, space, seq),
     check ((state in ('claimed', 'consumed')) = (cycle <> '')),
-    check (state not in ('ignored', 'dead') or reason <> '')
+    check (reason <> '' or (state <> 'ignored' and state <> 'dead'))
 ) strict, without rowid;
 
 create index inbox_ready on inbox (agent, circle, space, seq, at, not_before) where state = 'ready';
@@ -216,7 +220,7 @@ create table cycles (
     circle    text    not null,
     space     text    not null, -- empty for a wake without one
     epoch     integer not null,
-    state     text    not null check (state in ('open', 'closed', 'abandoned')),
+    state     text    not null check (state = 'open' or state = 'closed' or state = 'abandoned'),
     wake      text    not null,
     active    text    not null,
     upto      integer not null,
@@ -255,7 +259,7 @@ create table steps (
     cycle     text    not null references cycles (id),
     n         integer not null,
     phase     text    not null,
-    state     text    not null check (state in ('started', 'done', 'unknown')),
+    state     text    not null check (state = 'started' or state = 'done' or state = 'unknown'),
     request   text    not null default '',
     finish    text    not null default '',
     prompt    integer not null default 0,
@@ -295,7 +299,7 @@ create table outbox (
     id         text    not null unique,
     cycle      text    not null, -- empty for what the process itself says, and so are space, event and agent
     ordinal    integer not null,
-    kind       text    not null check (kind in ('send', 'edit', 'delete', 'react')),
+    kind       text    not null check (kind = 'send' or kind = 'edit' or kind = 'delete' or kind = 'react'),
     space      text    not null,
     thread     text    not null,
     event      text    not null,
@@ -307,7 +311,8 @@ create table outbox (
     text       blob    not null,
     target     text    not null,
     policy     text    not null,
-    state      text    not null check (state in ('ready', 'sending', 'unknown', 'sent', 'failed', 'expired', 'cancelled')),
+    state      text    not null check (state = 'ready' or state = 'sending' or state = 'unknown' or state = 'sent'
+                                    or state = 'failed' or state = 'expired' or state = 'cancelled'),
     part       integer not null default 0,
     attempts   integer not null default 0,
     not_before integer not null default 0,
@@ -323,7 +328,8 @@ create table outbox (
 
 create unique index outbox_ordinal on outbox (cycle, ordinal) where cycle <> '';
 create index outbox_waiting on outbox (account, chat, thread, n) where state in ('ready', 'sending');
-create index outbox_failed on outbox (agent, settled) where state in ('unknown', 'failed', 'expired', 'cancelled');
+create index outbox_failed on outbox (agent, settled)
+    where state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled';
 
 create table timers (
     id       text    not null primary key,

@@ -13,12 +13,12 @@ import (
 const (
 	selectPlace query = `select
   coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
+  coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
   exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
-	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, 1, $5, $6)
+	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
-set holder = excluded.holder, epoch = leases.epoch + 1, expires = excluded.expires, ttl = excluded.ttl
-returning epoch`
+set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
 	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from)
 values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
 	lastNumber query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
@@ -33,10 +33,11 @@ func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 			return err
 		}
 		if p.open != "" {
-			wake, err = t.takeUp(ctx, c)
+			wake, err = t.takeUp(ctx, c, p)
+			p.epoch++
 		}
 		if err == nil && wake == nil && c.Space != "" && !p.asleep {
-			wake, err = t.wake(ctx, c)
+			wake, err = t.wake(ctx, c, p)
 		}
 		return err
 	})
@@ -52,19 +53,20 @@ func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 // A place is what a claim must know of a mind in a space before anything else.
 type place struct {
 	leased time.Time      // until when somebody has it; zero when nobody does
+	epoch  int64          // of the last lease; 0 when there never was one
 	open   spaces.CycleID // that is not finished; empty for none
 	asleep bool           // what arrives for the mind waits until its sleep timer fires
 }
 
 func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p place, err error) {
-	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.open, &p.asleep)
+	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.epoch, &p.open, &p.asleep)
 	return p, err
 }
 
-// lease takes the lease with a new epoch.
-func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
-	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Expires: c.At.Add(c.TTL)}
-	_, err := one(ctx, t, takeLease, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, ms(l.Expires), c.TTL.Milliseconds()}, &l.Epoch)
+// lease takes the lease of a place with a new epoch.
+func (t *tx) lease(ctx context.Context, c shell.Claim, p place) (spaces.Lease, error) {
+	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
+	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, ms(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}
@@ -72,7 +74,7 @@ func (t *tx) lease(ctx context.Context, c shell.Claim) (spaces.Lease, error) {
 }
 
 // wake judges the due rows and opens a cycle over those that wake.
-func (t *tx) wake(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+func (t *tx) wake(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id)
 	if err != nil || len(woken) == 0 {
@@ -83,13 +85,13 @@ func (t *tx) wake(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 		Active: c.Space, Upto: up.Cursor, Started: c.At,
 	}}
 	fillWake(wake, woken)
-	return wake, t.start(ctx, c, wake)
+	return wake, t.start(ctx, c, p, wake)
 }
 
 // start stores a new cycle: its lease, its row, its first step and the event
 // that opens it in the inner log.
-func (t *tx) start(ctx context.Context, c shell.Claim, w *spaces.Wake) error {
-	l, err := t.lease(ctx, c)
+func (t *tx) start(ctx context.Context, c shell.Claim, p place, w *spaces.Wake) error {
+	l, err := t.lease(ctx, c, p)
 	if err != nil {
 		return err
 	}

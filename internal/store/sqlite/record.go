@@ -14,9 +14,12 @@ where agent = $1 and circle = $2 and n > $3 order by n limit $4 + 0`
 	turnsBetween query = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n >= $3 and y.n <= $4 order by y.n, t.n`
 	selfEvents query = `select ` + eventColumns + ` from events e
-where e.space = $1 and e.branch = $2 and e.kind in ('noted', 'goal', 'remembered', 'forgot', 'bookmarked') order by e.seq`
+where e.space = $1 and e.branch = $2
+  and (e.kind = 'noted' or e.kind = 'goal' or e.kind = 'remembered' or e.kind = 'forgot' or e.kind = 'bookmarked') order by e.seq`
 	failedActions query = `select o.event, o.id, o.state, o.code, o.reason from outbox o join cycles y on y.id = o.cycle
-where o.agent = $1 and y.circle = $2 and o.state in ('unknown', 'failed', 'expired', 'cancelled') and o.settled >= $3 order by o.n`
+where o.agent = $1 and y.circle = $2
+  and (o.state = 'unknown' or o.state = 'failed' or o.state = 'expired' or o.state = 'cancelled')
+  and o.settled >= $3 order by o.n`
 	branchFrom query = `select from_branch, fork_seq from branches where space = $1 and id = $2`
 )
 

@@ -22,7 +22,7 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 
 // takeUp hands out the cycle that is open there already, or gives it up when it
 // has crashed too often. It returns nil when there is nothing to take up.
-func (t *tx) takeUp(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+func (t *tx) takeUp(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
 	var timer string
@@ -31,7 +31,7 @@ func (t *tx) takeUp(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	l, err := t.lease(ctx, c)
+	l, err := t.lease(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}

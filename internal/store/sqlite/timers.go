@@ -89,7 +89,7 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 	if err := t.rouse(ctx, timer, at); err != nil {
 		return nil, err
 	}
-	return w, t.start(ctx, c, w)
+	return w, t.start(ctx, c, p, w)
 }
 
 // NextTimer implements [shell.Inbox].
