@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +13,16 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
+
+// Every check of a property opens a database several times, so there are fewer of
+// them than usual, unless the command line says how many.
+func TestMain(m *testing.M) {
+	checks := flag.Lookup("rapid.checks")
+	if err := checks.Value.Set("30"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run()) // parses the command line first
+}
 
 func TestStoreKeepsThePromisesOfEveryPort(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Store {

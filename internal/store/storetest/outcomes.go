@@ -1,0 +1,116 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// SEQ-99, F46
+func failure(t *testing.T, w *world) {
+	room := w.family()
+	events := w.speak(room, spaces.Effect{Text: "bad"}, spaces.Effect{Text: "good"})
+	a := w.due()[0]
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
+	want := spaces.Failed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
+	if diff := cmp.Diff(spaces.Body(want), w.last(room).Body); diff != "" {
+		t.Errorf("last event (-want +got):\n%s", diff)
+	}
+	failed, err := w.s.Shell.Failures(t.Context(), ada, morning)
+	w.ok(err)
+	if diff := cmp.Diff([]spaces.Failed{want}, failed); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if later, err := w.s.Shell.Failures(t.Context(), ada, w.now.Add(time.Second)); err != nil || len(later) != 0 {
+		t.Errorf("failures since later %+v, %v", later, err)
+	}
+	next := w.due()
+	if diff := cmp.Diff([]string{"good"}, texts(next)); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
+	}
+	w.settleAll(next)
+}
+
+// I9
+func expiry(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "old news"})
+	w.now = w.now.Add(time.Hour)
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v after the expiry", texts(got))
+	}
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired || f.Reason == "" {
+		t.Errorf("last event %+v, want expired", w.last(room).Body)
+	}
+	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {
+		t.Errorf("an expired action waits (%v)", err)
+	}
+}
+
+// K16 … K18, M9
+func recovery(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "again"}, spaces.Effect{Text: "held", Thread: "t", Policy: spaces.Hold})
+	if got := w.due(); len(got) != 2 {
+		t.Fatalf("due %v", texts(got))
+	}
+	w.s = w.s.Restart(t, false)
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+	got := w.due()
+	if len(got) != 1 || got[0].Text != "again" || !got[0].Resent {
+		t.Fatalf("recovered %+v, want the one whose policy allows it", got)
+	}
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
+		t.Errorf("last event %+v, want unknown", w.last(room).Body)
+	}
+	for range 5 {
+		w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+		got = w.due()
+	}
+	if len(got) != 0 {
+		t.Errorf("resent a sixth time: %+v", got)
+	}
+}
+
+func unknownTold(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "did it arrive?"}, spaces.Effect{Text: "next"})
+	a := w.due()[0]
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
+	w.settleAll(w.due())
+	w.settle(w.sent(a))
+	if d, ok := w.last(room).Body.(spaces.Delivered); !ok || d.Action != a.ID {
+		t.Errorf("last event %+v, want it delivered after all", w.last(room).Body)
+	}
+}
+
+// K20, SEQ-98
+func echo(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "mine"})
+	a := w.due()[0]
+	s := w.sent(a)
+	w.settle(s)
+	copied := w.message(room, "ada", "mine")
+	copied.Ref = s.Ref
+	if got := w.record(copied); got.New != 0 || got.Duplicates != 1 {
+		t.Errorf("recorded %+v, want the echo to change nothing", got)
+	}
+}
+
+func settleTwice(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "x"})
+	s := w.sent(w.due()[0])
+	w.settle(s)
+	before := len(w.log(room))
+	w.settle(s)
+	w.settle(activity.Settlement{Action: s.Action, State: spaces.ActionFailed, Code: "late"})
+	if got := len(w.log(room)); got != before {
+		t.Errorf("settling again wrote %d events", got-before)
+	}
+}

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// CON-54, SEQ-98
+func mentions(t *testing.T, w *world) {
+	room := w.family("ada")
+	tom := w.say(room, "tom", "hi").Actor
+	m := w.message(room, "zoe", "@tom and @ada")
+	m.Event.Body = spaces.Said{Text: "@tom and @ada", Mentions: []spaces.EntityID{"agent:ada"}}
+	m.Mentions = []spaces.Identity{person("tom"), person("ann")}
+	w.record(m)
+	got := w.last(room).Body.(spaces.Said).Mentions
+	if len(got) != 3 || got[0] != "agent:ada" || got[1] != tom {
+		t.Errorf("mentions %v, want ada, %s and somebody new", got, tom)
+	}
+}
+
+func joinedEach(t *testing.T, w *world) {
+	room := w.family()
+	it := w.fact(room, "zoe", spaces.Joined{})
+	it.Who = []spaces.Identity{person("tom"), person("ann")}
+	if got := w.record(it); got.New != 2 || len(got.Wakes) != 0 {
+		t.Errorf("recorded %+v, want two events that wake nobody", got)
+	}
+	left := w.fact(room, "zoe", spaces.Left{})
+	left.Who = []spaces.Identity{person("tom")}
+	w.record(left)
+	gone := w.last(room).Body.(spaces.Left)
+	if gone.By == "" || gone.By == gone.Who {
+		t.Errorf("left %+v, want who and by whom", gone)
+	}
+	if got := w.record(it, left); got.New != 0 {
+		t.Errorf("redelivery: %+v, want nothing new", got)
+	}
+}
+
+// S5, I12
+func readersFollow(t *testing.T, w *world) {
+	room := w.family()
+	alone := w.last(room).Readers
+	zoe := w.say(room, "zoe", "hello")
+	if zoe.Readers == alone || zoe.Readers == 0 {
+		t.Errorf("readers %d after zoe spoke, %d before", zoe.Readers, alone)
+	}
+	if again := w.say(room, "zoe", "again"); again.Readers != zoe.Readers {
+		t.Errorf("readers changed from %d to %d although nobody came", zoe.Readers, again.Readers)
+	}
+	leave := w.fact(room, "", spaces.Left{})
+	leave.From, leave.Who = spaces.Identity{}, []spaces.Identity{person("zoe")}
+	w.record(leave)
+	if got := w.last(room).Readers; got != alone {
+		t.Errorf("readers %d after zoe left, want the set %d of before", got, alone)
+	}
+	_, members, err := w.s.Shell.Space(t.Context(), room)
+	w.ok(err)
+	if len(members) != 1 || members[0].ID != "agent:ada" || members[0].Kind != spaces.Agent {
+		t.Errorf("members %+v, want ada alone", members)
+	}
+}
+
+func namesCurrent(t *testing.T, w *world) {
+	room := w.family()
+	who := w.say(room, "zoe", "hello").Actor
+	m := w.message(room, "zoe", "new name")
+	m.From.Name, m.From.Handle = "Zoé", "zoe"
+	w.record(m)
+	got, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{who, "nobody"})
+	w.ok(err)
+	want := map[spaces.EntityID]spaces.Entity{who: {ID: who, Kind: spaces.Human, Name: "Zoé", Handle: "zoe"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+}
+
+func boundIdentity(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	w.ok(w.s.Border.Agents(t.Context(), []spaces.Entity{{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}))
+	bot := spaces.Identity{Platform: "telegram", User: "42", Kind: spaces.Bot, Name: "AdaBot", Handle: "ada_bot"}
+	w.ok(w.s.Border.Bind(t.Context(), bot, "agent:ada"))
+	m := w.message(room, "zoe", "@ada_bot hello")
+	m.Mentions = []spaces.Identity{bot}
+	w.record(m)
+	if got := w.last(room).Body.(spaces.Said).Mentions; !slices.Equal(got, []spaces.EntityID{"agent:ada"}) {
+		t.Errorf("mentions %v, want ada", got)
+	}
+	own := w.message(room, "", "said through the account by hand")
+	own.From = bot
+	if got := w.record(own); len(got.Wakes) != 1 || got.Wakes[0].Mind != bea {
+		t.Errorf("woken %+v, want bea alone: nobody is told of their own doing", got.Wakes)
+	}
+	names, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{"agent:ada"})
+	w.ok(err)
+	if names["agent:ada"].Name != "Ada" {
+		t.Errorf("ada is called %q, want the name of the configuration", names["agent:ada"].Name)
+	}
+}
