@@ -96,9 +96,12 @@ func (m *mind) history(ctx context.Context, spansShown int) error {
 	}
 	seats := append([]hud.Seat(nil), m.seats...)
 	m.mu.Unlock()
-	earlier, err := m.cycles(ctx, 0, upto, false)
-	if err != nil {
-		return err
+	var earlier []spaces.ClosedCycle
+	if upto > 0 { // the first keyframe has absorbed none
+		var err error
+		if earlier, err = m.cycles(ctx, 0, upto, false); err != nil {
+			return err
+		}
 	}
 	for i, s := range seats {
 		spans, err := m.shell.Record.Spans(ctx, m.id, s.Uplink.Space, spansShown)

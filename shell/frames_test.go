@@ -140,6 +140,11 @@ func TestRestedMindsAreCutByTurns(t *testing.T) {
 					t.Errorf("cuts (-want +got):\n%s", diff)
 				}
 				last := whole(k.asked[len(k.asked)-1])
+				for i, r := range k.asked { // CON-25
+					if n := strings.Count(whole(r), "\nCycle 1: "); n > 1 {
+						t.Fatalf("frame %d shows the summary of the first cycle %d times", i, n)
+					}
+				}
 				for turn := 12; turn < 16; turn++ {
 					if !strings.Contains(last, fmt.Sprintf("turn-%d.", turn)) {
 						t.Errorf("turn %d is not shown word for word", turn)
