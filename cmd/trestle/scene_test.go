@@ -107,13 +107,13 @@ type scene struct {
 //	topic CHAT NAME
 //	PERSON@CHAT: text            PERSON@CHAT/TOPIC =label re other: text
 //	edit PERSON@CHAT label: text
-//	react PERSON@CHAT label: 👍
+//	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title
 //	kick CHAT                    add CHAT               migrate CHAT
 //	wait 5m                      restart
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
-var sceneLine = regexp.MustCompile(`^(?:(edit|react|joins|leaves|rename) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
@@ -163,6 +163,8 @@ func (s *scene) person(t *testing.T, m []string) {
 		chat.Edits(s.labels[about], text)
 	case "react":
 		chat.Reacts(person, s.labels[about], text)
+	case "pin":
+		chat.Pins(person, s.labels[about])
 	case "joins":
 		chat.Joins(person)
 	case "leaves":
