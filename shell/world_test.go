@@ -123,9 +123,9 @@ func (w *world) start() {
 	p := w.ports(w.store.Shell())
 	w.shell = shell.New(w.options(p, "process-"+strconv.Itoa(w.process)))
 	ctx, cancel := context.WithCancel(w.t.Context())
+	w.cancel = cancel // before anything runs that may kill it
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = w.shell.Run(ctx) })
-	w.cancel = cancel
 	w.end = func() {
 		cancel()
 		wg.Wait()
