@@ -30,6 +30,7 @@ var writing = append([]pragma{
 var reading = append([]pragma{
 	{"journal_mode", "wal", "wal"},
 	{"query_only", "on", "1"},
+	{"cache_size", "-512", "-512"}, // kilobytes: several readers, each with its own
 }, shared...)
 
 // source returns the name by which the engine opens file with the settings.
