@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,11 +22,14 @@ import (
 // keeper passes requests on and keeps them.
 type keeper struct {
 	model.Model
+	mu    sync.Mutex // guards asked while the shell runs
 	asked []model.Request
 }
 
 func (k *keeper) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	k.mu.Lock()
 	k.asked = append(k.asked, modeltest.Copy(r))
+	k.mu.Unlock()
 	return k.Model.Generate(ctx, r)
 }
 
