@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,12 +19,16 @@ import (
 
 // A wild model answers anything at all, and has every request checked.
 type wild struct {
-	draw  func() (model.Response, error)
-	fault error // the first transcript that no endpoint would take
+	draw func() (model.Response, error)
+
+	mu    sync.Mutex // guards all below, and draw, while a process runs
+	fault error      // the first transcript that no endpoint would take
 	n     int
 }
 
 func (w *wild) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := modeltest.Check(r.Messages, r.Tools); err != nil && w.fault == nil {
 		w.fault = fmt.Errorf("request %d: %w", w.n, err)
 	}
@@ -36,6 +41,13 @@ func (w *wild) Generate(ctx context.Context, r model.Request) (model.Response, e
 		res.Calls[i].ID = fmt.Sprintf("call-%d-%d", w.n, i)
 	}
 	return res, err
+}
+
+// calls returns how often the model was asked.
+func (w *wild) calls() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.n
 }
 
 // answers draws what a broken model may say.
@@ -74,10 +86,11 @@ func pick[E any](r *rand.Rand, from []E) E { return from[r.IntN(len(from))] }
 // one that any endpoint takes, every cycle ends by name within its steps, and
 // the record is sound.
 func TestNoAnswerBreaksATranscript(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(30) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			m := &wild{draw: answers(rand.New(rand.NewPCG(seed, 0)))}
 			play(t, m, func(w *world) {
+				w.poll = 10 * time.Second
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
 					s := shell.DefaultSettings()
 					s.Tags, s.OnePhase = seed%2 == 1, seed%4 > 1
@@ -86,10 +99,10 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 				room := w.room("kai", direct)
 				w.start()
 				for i := range 4 {
-					before := m.n
+					before := m.calls()
 					w.says(room, "Kai", "message "+strconv.Itoa(i))
 					w.settle()
-					if calls := m.n - before; calls > 5*shell.DefaultSettings().MaxSteps+5 {
+					if calls := m.calls() - before; calls > 5*shell.DefaultSettings().MaxSteps+5 {
 						t.Errorf("message %d took %d calls", i, calls)
 					}
 					<-time.After(time.Minute)

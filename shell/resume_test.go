@@ -247,6 +247,7 @@ func TestALateHolderIsRefused(t *testing.T) {
 		return telling("Responded to Kai. Done."), nil
 	})
 	play(t, slow, func(w *world) {
+		w.poll = 10 * time.Second
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "hello")

@@ -139,6 +139,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	play(t, m, func(w *world) {
 		s := shell.DefaultSettings()
 		s.AgentTokens = 220
+		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
 		room := w.room("kai", direct)
 		w.start()

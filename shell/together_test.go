@@ -289,6 +289,7 @@ func TestAPoisonedRoomDelaysNobody(t *testing.T) {
 		return telling("Responded to Kai. Fine."), nil
 	})
 	play(t, m, func(w *world) {
+		w.poll = 5 * time.Second
 		sick := w.room("sick", direct, circle("sick"))
 		var well []spaces.SpaceID
 		for i := range 20 {
