@@ -111,7 +111,7 @@ type scene struct {
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title
 //	kick CHAT                    add CHAT               migrate CHAT
-//	wait 5m                      restart
+//	wait 5m                      restart                & stop … start
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
 var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
@@ -132,6 +132,10 @@ func (s *scene) do(t *testing.T, line string) {
 		<-time.After(d)
 	case words[0] == "restart":
 		s.restart()
+	case words[0] == "stop": // what is said until the start arrives together
+		s.end()
+	case words[0] == "start":
+		s.start()
 	case words[0] == "kick", words[0] == "add", words[0] == "migrate":
 		s.membership(words[0], words[1])
 	case words[0] == "fault":
