@@ -3,7 +3,9 @@
 package faults
 
 import (
+	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +83,8 @@ func (e *evidence) parts(v *verdict, answers map[string]order) []*part {
 			continue
 		}
 		// A wait that a kill kept from being recorded is asked for again (K21).
-		if forgot := e.limited && e.kills > 0 && i >= e.killed; c.Early > 0 && !forgot {
+		forgot := e.limited && e.kills > 0 && i >= e.killed
+		if c.Early > 0 && !forgot && !crossed(e.calls[:i], c) {
 			v.fault("I6", "a send came %s before it was welcome", c.Early)
 		}
 		if !c.Applied {
@@ -108,6 +111,20 @@ func (e *evidence) parts(v *verdict, answers map[string]order) []*part {
 		}
 	}
 	return all
+}
+
+// onTheWire is how long a call and an answer may take past each other.
+const onTheWire = 50 * time.Millisecond
+
+// crossed reports whether a call was on its way when the chat was told to wait:
+// another topic of it had asked.
+func crossed(earlier []fake.Call, c fake.Call) bool {
+	for _, told := range slices.Backward(earlier) {
+		if told.Chat == c.Chat && told.Status == http.StatusTooManyRequests && told.Early == 0 {
+			return c.At.Sub(told.At) < onTheWire
+		}
+	}
+	return false
 }
 
 // fresh checks that a send did not come after its expiry.
