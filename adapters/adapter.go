@@ -117,6 +117,12 @@ type Post struct {
 	Key string
 	// Mentions are the people named in Text that the platform should notify.
 	Mentions []Person
+	// Face is who seems to speak, where the platform lets an account choose;
+	// elsewhere it is ignored. The zero Face is the account's own.
+	Face Face
+	// Files go along with the first part. What a platform cannot take makes the
+	// send [Invalid].
+	Files []File
 }
 
 // A Receipt proves that the platform accepted a message.
