@@ -159,7 +159,7 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 		learnt = append(learnt, spaces.Noted{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
 	}
 	c.move(spaces.Engaging, "agent", "thought")
-	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns, Judge: c.shell.judge(c.place)}, learnt)
+	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns}, learnt)
 	if err != nil {
 		return true, err
 	}

@@ -102,7 +102,6 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")
-		sc.Judge = c.shell.judge(c.place)
 	} else {
 		c.stop(closing)
 	}
@@ -151,7 +150,7 @@ func (c *cycle) cutShort(ctx context.Context, text string) (ended bool, err erro
 	if text != "" {
 		turns = append([]spaces.Turn{{Role: spaces.RoleAssistant, Text: text}}, turns...)
 	}
-	return false, c.commit(ctx, spaces.StepCommit{Turns: turns, Judge: c.shell.judge(c.place)}, nil)
+	return false, c.commit(ctx, spaces.StepCommit{Turns: turns}, nil)
 }
 
 // tagTurns is the tags dialect's form of a step: the model's own text, then the

@@ -229,15 +229,6 @@ func TestParrotsFallSilent(t *testing.T) {
 					if again := len(w.spoken(room)); again != first {
 						t.Errorf("%d messages more on the second day", again-first)
 					}
-					var codes []string
-					for _, name := range names[:n] {
-						for _, b := range bodies[spaces.Denied](w.inner(mind(name))) {
-							codes = append(codes, b.Denial.Act+" "+b.Denial.Code+" "+string(b.Denial.Risk))
-						}
-					}
-					if n == 5 && pace == "slow" && !slices.Contains(codes, "send_message agent_run T2") {
-						t.Errorf("those who spoke at once were refused as %q", codes)
-					}
 					w.says(room, "Kai", "hello?")
 					<-time.After(24 * time.Hour)
 					if more := len(w.spoken(room)) - first; more < 1 || more > spaces.MaxAgentRun {
@@ -247,6 +238,37 @@ func TestParrotsFallSilent(t *testing.T) {
 			})
 		}
 	}
+}
+
+// S13: of nine agents that speak at once, whatever each says, the ninth is
+// refused by name at its commit.
+func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
+	names := []string{"Ada", "Max", "Eve", "Bob", "Joy", "Sam", "Kim", "Leo", "Zoe"}
+	m := slow(10*time.Minute, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls || r.Messages[len(r.Messages)-1].Role == model.Result {
+			return telling("Responded to Kai."), nil
+		}
+		return calling(1, "send_message", `{"text":"Me first!"}`), nil
+	}))
+	play(t, m, func(w *world) {
+		w.settings, w.poll = hasty, time.Minute
+		room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+		w.start()
+		w.says(room, "Kai", "who is first?")
+		<-time.After(24 * time.Hour)
+		if got := len(w.spoken(room)); got != spaces.MaxAgentRun {
+			t.Errorf("%d messages, want %d", got, spaces.MaxAgentRun)
+		}
+		var refused []string
+		for _, name := range names {
+			for _, b := range bodies[spaces.Denied](w.inner(mind(name))) {
+				refused = append(refused, b.Denial.Act+" "+b.Denial.Code+" "+string(b.Denial.Risk))
+			}
+		}
+		if !slices.Contains(refused, "send_message agent_run T2") {
+			t.Errorf("refused as %q", refused)
+		}
+	}, names...)
 }
 
 // hasty says what it wanted to say whatever others said meanwhile: the worst case.

@@ -66,6 +66,5 @@ func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stage, d
 	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // the refused commit's moves did not happen
 	c.move(spaces.Acting, "agent", "spoke")
 	c.move(spaces.Engaging, "system", out.note)
-	sc.Judge = c.shell.judge(c.place)
 	return c.commit(ctx, sc, st.inner)
 }

@@ -29,7 +29,9 @@ type StepCommit struct {
 	Active SpaceID // where the cycle's plain messages go from now on
 	Upto   int64   // last event of the trigger space it has been shown
 	// Judge is asked, within the transaction, about rows that arrived meanwhile;
-	// those that wake join this cycle. Nil leaves them for a later one.
+	// those that wake join this cycle. With Close only those up to Upto are judged:
+	// what the cycle was shown is consumed by it, the rest wakes another. Nil
+	// leaves all for a later one.
 	Judge func(Judged) []Verdict
 	Close *Closing
 	At    time.Time

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
@@ -171,11 +170,10 @@ func (e *evidence) thought(v *verdict) {
 		}
 	}
 	for _, entry := range e.model[min(e.asked, len(e.model)):] {
-		ms := entry.Request.Messages
-		if !entry.Request.NoCalls || len(ms) < 2 || ms[len(ms)-2].Role != model.User {
-			continue // nothing new is shown: its last lines were thought about in an earlier cycle
+		if !entry.Request.NoCalls {
+			continue
 		}
-		for _, tk := range newest(ms) {
+		for _, tk := range newest(entry.Request.Messages) {
 			if thought[tk] {
 				v.fault("K10", "%s was thought about again after its thought was recorded", tk)
 			}

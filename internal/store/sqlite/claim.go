@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
@@ -76,7 +77,7 @@ func (t *tx) lease(ctx context.Context, c shell.Claim, p place) (spaces.Lease, e
 // wake judges the due rows and opens a cycle over those that wake.
 func (t *tx) wake(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
-	woken, up, err := t.judge(ctx, c, id)
+	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
 	if err != nil || len(woken) == 0 {
 		return nil, err
 	}

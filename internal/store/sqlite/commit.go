@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/shell"
@@ -167,12 +168,17 @@ func (k *commit) timers(ctx context.Context) error {
 	return nil
 }
 
-// join gives the cycle the rows that arrived meanwhile and wake.
+// join gives the cycle the rows that arrived meanwhile and wake. A cycle that
+// ends takes only what it has been shown.
 func (k *commit) join(ctx context.Context) error {
 	if k.c.Judge == nil || k.space == "" {
 		return nil
 	}
-	joined, _, err := k.judge(ctx, shell.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle)
+	last := int64(math.MaxInt64)
+	if k.c.Close != nil {
+		last = k.c.Upto
+	}
+	joined, _, err := k.judge(ctx, shell.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle, last)
 	for _, e := range joined {
 		k.done.Joined = append(k.done.Joined, e.Row)
 		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)

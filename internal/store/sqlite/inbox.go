@@ -25,7 +25,7 @@ group by agent, circle, space order by min(since) limit $2 + 0`
 	// which holds all there ever were.
 	readyRows query = `select ` + rowColumns + `, ` + eventColumns + ` from (
   select agent, circle, space, seq from inbox
-  where agent = $1 and circle = $2 and space = $3 and state = 'ready' and not_before <= $4 order by seq limit $5 + 0) r
+  where agent = $1 and circle = $2 and space = $3 and state = 'ready' and not_before <= $4 and seq <= $6 order by seq limit $5 + 0) r
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i

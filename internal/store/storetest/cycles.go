@@ -16,6 +16,7 @@ var cycleTests = map[string]func(*testing.T, *world){
 	"StaleSpeechUndoesTheCommit":           staleSpeech,
 	"OwnWordsAndOtherThreadsAreNotStale":   notStale,
 	"RowsThatArriveMeanwhileJoin":          rowsJoin,
+	"ClosingConsumesWhatWasShown":          closingConsumes,
 	"ClosingNumbersSumsUpAndMovesCursor":   closing,
 	"EachEndHasItsReason":                  endHasReason,
 	"RowsThatGoBackComeDueLaterAndDie":     goBack,
@@ -151,6 +152,27 @@ func rowsJoin(t *testing.T, w *world) {
 	if got := w.waiting(); len(got) != 1 {
 		t.Errorf("waiting %+v, want the row nobody judged", got)
 	}
+}
+
+// DESIGN 6.4, I4: what a cycle was shown before it ended is its own, though
+// nobody judged it before; what came later wakes another.
+func closingConsumes(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "one")
+	wake := w.woken(ada, room)
+	two := w.say(room, "zoe", "two")
+	three := w.say(room, "zoe", "three")
+	c := w.step(wake, 0)
+	c.Upto, c.Judge = two.Seq, wakeAll
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded."}
+	if done := w.commit(c); len(done.Joined) != 1 || done.Joined[0].Event != two.ID {
+		t.Errorf("joined %+v, want the row that was shown", done.Joined)
+	}
+	next := w.woken(ada, room)
+	if len(next.Rows) != 1 || next.Rows[0].Event != three.ID {
+		t.Errorf("the next cycle has %+v, want what came later", next.Rows)
+	}
+	w.rest(next, 1)
 }
 
 // BLU-25: agents share a room.
