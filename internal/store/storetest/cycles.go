@@ -172,7 +172,7 @@ func closingConsumes(t *testing.T, w *world) {
 	if len(next.Rows) != 1 || next.Rows[0].Event != three.ID {
 		t.Errorf("the next cycle has %+v, want what came later", next.Rows)
 	}
-	w.rest(next, 1)
+	w.rest(next, 0)
 }
 
 // BLU-25: agents share a room.
