@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -41,7 +42,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 	if _, err := os.Stat(full); !errors.Is(err, fs.ErrNotExist) {
 		return &failure{what: "the file exists already", where: file, todo: "name a new one; a backup overwrites nothing", code: exitUsage}
 	}
-	return p.look(ctx, func(_ *Config, r console.Record) error {
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
 		began := time.Now()
 		if err := r.(copier).Backup(ctx, full); err != nil {
 			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written", code: exitFailed}

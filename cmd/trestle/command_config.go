@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 func configCommand(p *program) *cobra.Command {
@@ -13,41 +15,39 @@ func configCommand(p *program) *cobra.Command {
 	check := &cobra.Command{
 		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			loaded, text, err := loadConfig(p.loading())
-			if code := reportConfig(p.out, loaded, text, err); code != exitDone {
+			c, err := config.Load(p.source())
+			if code := reportConfig(p.out, c, err); code != exitDone {
 				return &silent{code}
 			}
 			return nil
 		},
 	}
-	var o showing
+	var o config.Showing
 	show := &cobra.Command{
 		Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			loaded, _, err := loadConfig(p.loading())
+			loaded, err := config.Load(p.source())
 			if err != nil {
 				return err
 			}
-			return p.answer(loaded.show(o), func(w io.Writer) { writeShown(w, loaded.show(o), o) })
+			return p.answer(loaded.Rows(o), func(w io.Writer) { config.WriteRows(w, loaded.Rows(o), o) })
 		},
 	}
-	show.Flags().BoolVar(&o.origin, "origin", false, "show where each value was written")
-	show.Flags().BoolVar(&o.all, "all", false, "show settings that nobody changed, too")
+	show.Flags().BoolVar(&o.Origin, "origin", false, "show where each value was written")
+	show.Flags().BoolVar(&o.All, "all", false, "show settings that nobody changed, too")
 	c.AddCommand(check, show)
 	return c
 }
 
 // reportConfig writes what is wrong with a configuration: first what stops the
 // program, then the entries that cannot run. It returns 78, 1 or 0.
-func reportConfig(w io.Writer, c *Config, text string, err error) exitCode {
-	invalid, fatal := errors.AsType[*invalidConfigError](err)
+func reportConfig(w io.Writer, c *config.Config, err error) exitCode {
+	invalid, fatal := errors.AsType[*config.InvalidError](err)
 	if fatal {
-		writeFaults(w, invalid.text, invalid.faults)
+		config.WriteFaults(w, invalid.Text, invalid.Faults)
 	}
 	if c != nil {
-		for _, p := range c.Problems {
-			fmt.Fprintf(w, "%s is misconfigured and will not run\n%s", p.Entry, p.Fault.render(text))
-		}
+		c.WriteProblems(w)
 	}
 	switch {
 	case fatal:
@@ -58,14 +58,6 @@ func reportConfig(w io.Writer, c *Config, text string, err error) exitCode {
 	case len(c.Problems) > 0:
 		return exitFailed
 	}
-	fmt.Fprintf(w, "%s is fine: %d adapters, %d agents, %d spaces\n", c.source(), len(c.Adapters), len(c.Agents), len(c.Spaces))
+	c.WriteSummary(w)
 	return exitDone
-}
-
-// source names where the configuration came from.
-func (c *Config) source() string {
-	if c.Path == "" {
-		return "the environment"
-	}
-	return c.Path
 }

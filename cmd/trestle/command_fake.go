@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 func fakeCommand(p *program) *cobra.Command {
@@ -28,7 +29,7 @@ func fakeCommand(p *program) *cobra.Command {
 
 func (p *program) fakeTelegram(ctx context.Context, listen string) error {
 	host, _, err := net.SplitHostPort(listen)
-	if err != nil || !isLoopback(host) {
+	if err != nil || !config.IsLoopback(host) {
 		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, todo: "write --listen 127.0.0.1:8081", code: exitUsage}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -38,7 +39,7 @@ func (p *program) hud(ctx context.Context, name string, cycles int) error {
 	if !ok {
 		return &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
 	}
-	return p.look(ctx, func(_ *Config, r console.Record) error {
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
 		keyframe, turns, err := r.Turns(ctx, m, cycles)
 		if err != nil {
 			return err
@@ -111,7 +112,7 @@ func eventsCommand(p *program) *cobra.Command {
 }
 
 func (p *program) events(ctx context.Context, room spaces.SpaceID, limit int) error {
-	return p.look(ctx, func(_ *Config, r console.Record) error {
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
 		found, err := r.Recent(ctx, room, limit)
 		if err != nil {
 			return err
@@ -144,15 +145,15 @@ func (p *program) events(ctx context.Context, room spaces.SpaceID, limit int) er
 
 // follow prints live events, one JSON object a line, until it is interrupted.
 func (p *program) follow(ctx context.Context) error {
-	config, _, err := loadConfig(p.loading())
+	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	c, running := dial(ctx, filepath.Join(config.Data, socketName))
+	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
 	if !running {
-		return &failure{what: "no process serves this data folder", where: config.Data, todo: "start it with trestle run; without -f the record is read", code: exitTryAgain}
+		return &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run; without -f the record is read", code: exitTryAgain}
 	}
 	err = c.get(ctx, "/events", func(body io.Reader) error {
 		return readStream(body, func(data []byte) error {

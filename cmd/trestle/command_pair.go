@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 func pairCommand(p *program) *cobra.Command {
@@ -22,13 +24,13 @@ func pairCommand(p *program) *cobra.Command {
 }
 
 func (p *program) pair(ctx context.Context, q pairRequest) error {
-	config, _, err := loadConfig(p.loading())
+	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
 	}
-	c, running := dial(ctx, filepath.Join(config.Data, socketName))
+	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
 	if !running {
-		return &failure{what: "no process serves this data folder", where: config.Data, todo: "start it with trestle run, then pair again", code: exitTryAgain}
+		return &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run, then pair again", code: exitTryAgain}
 	}
 	var admitted admittedPerson
 	if err := c.post(ctx, "/pair", q, &admitted); err != nil {

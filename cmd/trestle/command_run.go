@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 func runCommand(p *program) *cobra.Command {
@@ -30,22 +32,22 @@ func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (p *program) serve(ctx context.Context) error {
-	config, _, err := loadConfig(p.loading())
+	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	input := p.input()
-	alone := len(config.Adapters) == 0 && input != inputNone
-	level, lines := slog.LevelInfo, p.scrubbed(config)
+	alone := len(conf.Adapters) == 0 && input != inputNone
+	level, lines := slog.LevelInfo, p.scrubbed(conf)
 	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
 		level, lines = slog.LevelError, io.Discard
 	}
 	if p.quiet {
 		lines = io.Discard
 	}
-	s := newProcess(config, p.logger(config, level), lines, true)
+	s := newProcess(conf, p.logger(conf, level), lines, true)
 	if !alone {
 		return s.run(ctx, nil)
 	}
@@ -106,13 +108,13 @@ func chatCommand(p *program) *cobra.Command {
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
 func (p *program) chat(ctx context.Context, room string) error {
-	config, _, err := loadConfig(p.loading())
+	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	s := newProcess(config, p.logger(config, slog.LevelWarn), io.Discard, false)
+	s := newProcess(conf, p.logger(conf, slog.LevelWarn), io.Discard, false)
 	if c, running := dial(ctx, s.socket()); running {
 		return p.chatOver(ctx, c, room)
 	}

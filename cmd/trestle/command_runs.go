@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -64,7 +65,7 @@ func runsCommand(p *program) *cobra.Command {
 }
 
 func (p *program) runs(ctx context.Context, f console.Filter) error {
-	return p.look(ctx, func(_ *Config, r console.Record) error {
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
 		found, err := r.Runs(ctx, f)
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func explainCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.look(c.Context(), func(_ *Config, r console.Record) error {
+			return p.look(c.Context(), func(_ *config.Config, r console.Record) error {
 				run, err := r.Run(c.Context(), args[0])
 				if err != nil {
 					return unknown(err, "there is no such run", "explain "+args[0], "see trestle runs; the beginning of an id is enough if no other begins so")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -35,9 +36,9 @@ func statusCommand(p *program) *cobra.Command {
 }
 
 func (p *program) status(ctx context.Context) error {
-	return p.look(ctx, func(config *Config, r console.Record) error {
-		a := statusAnswer{Version: ownVersion().Version, Data: config.Data, Entries: problemExtensions(config)}
-		if c, running := dial(ctx, filepath.Join(config.Data, socketName)); running {
+	return p.look(ctx, func(conf *config.Config, r console.Record) error {
+		a := statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf)}
+		if c, running := dial(ctx, filepath.Join(conf.Data, socketName)); running {
 			a.Running = true
 			err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a.Health) })
 			if err != nil {
@@ -101,7 +102,7 @@ func spacesCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.look(c.Context(), func(_ *Config, r console.Record) error {
+			return p.look(c.Context(), func(_ *config.Config, r console.Record) error {
 				rooms, err := r.Rooms(c.Context())
 				if err != nil {
 					return err

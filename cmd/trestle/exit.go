@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // exitCode is what the process tells its caller.
@@ -54,17 +56,10 @@ func report(w io.Writer, err error) exitCode {
 		}
 		return f.code
 	}
-	if invalid, ok := errors.AsType[*invalidConfigError](err); ok {
-		writeFaults(w, invalid.text, invalid.faults)
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
+		config.WriteFaults(w, invalid.Text, invalid.Faults)
 		return exitConfig
 	}
 	fmt.Fprintf(w, "trestle: %v\n", err)
 	return exitFailed
-}
-
-// writeFaults writes what is wrong with a configuration, each with its line.
-func writeFaults(w io.Writer, text string, faults []fault) {
-	for _, f := range faults {
-		fmt.Fprintf(w, "%s", f.render(text))
-	}
 }

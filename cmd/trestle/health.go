@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
@@ -62,15 +63,15 @@ func lineExtension(s activity.Status, now time.Time) extension {
 }
 
 // problemExtensions lists the entries that cannot run as they are written.
-func problemExtensions(c *Config) []extension {
+func problemExtensions(c *config.Config) []extension {
 	var all []extension
 	for _, p := range c.Problems {
-		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.Error()})
+		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
 	}
 	return all
 }
 
-func modelExtension(m ModelConfig, failure string) extension {
+func modelExtension(m config.Model, failure string) extension {
 	switch {
 	case failure != "":
 		return extension{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}

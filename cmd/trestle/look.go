@@ -13,26 +13,27 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *program) look(ctx context.Context, see func(c *Config, r console.Record) error) (err error) {
-	config, _, err := loadConfig(p.loading())
+func (p *program) look(ctx context.Context, see func(c *config.Config, r console.Record) error) (err error) {
+	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return &failure{what: "there is no record here yet", where: config.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
+	if _, err := os.Stat(filepath.Join(conf.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := sqlite.Look(ctx, config.Data)
+	store, err := sqlite.Look(ctx, conf.Data)
 	if err != nil {
-		return &failure{what: err.Error(), where: config.Data, todo: "see that the folder can be read, and that this trestle is as new as its record", code: exitFailed}
+		return &failure{what: err.Error(), where: conf.Data, todo: "see that the folder can be read, and that this trestle is as new as its record", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return see(config, store)
+	return see(conf, store)
 }
 
 // table writes rows in aligned columns.
@@ -72,7 +73,7 @@ func sinceFlag(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	d, err := parseSpan(text)
+	d, err := config.ParseSpan(text)
 	if err != nil || d < 0 {
 		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", todo: "write 90s, 5m, 2h or 7d", code: exitUsage}
 	}

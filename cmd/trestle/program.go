@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // program is one invocation: its streams, its environment and its global flags.
@@ -125,9 +126,9 @@ const howToBegin = `Trestle: LLM agents that live in chats.
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
 func (p *program) alone(ctx context.Context) error {
-	config, _, err := loadConfig(p.loading())
+	conf, err := config.Load(p.source())
 	if err == nil {
-		if _, err := os.Stat(config.Data); err == nil {
+		if _, err := os.Stat(conf.Data); err == nil {
 			return p.status(ctx)
 		}
 	}
@@ -135,8 +136,8 @@ func (p *program) alone(ctx context.Context) error {
 	return err
 }
 
-func (p *program) loading() loading {
-	return loading{path: p.configPath, data: p.dataPath, folder: p.folder, lookup: p.lookup, environ: p.environ}
+func (p *program) source() config.Source {
+	return config.Source{Path: p.configPath, Data: p.dataPath, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON.
@@ -155,7 +156,7 @@ func (p *program) answer(v any, text func(io.Writer)) error {
 
 // logger returns the log of a long-lived command, on stderr, with every
 // credential of the configuration scrubbed.
-func (p *program) logger(c *Config, level slog.Level) *slog.Logger {
+func (p *program) logger(c *config.Config, level slog.Level) *slog.Logger {
 	switch {
 	case p.verbose:
 		level = slog.LevelDebug
@@ -165,7 +166,7 @@ func (p *program) logger(c *Config, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.scrubbed(c), &slog.HandlerOptions{Level: level}))
 }
 
-func (p *program) scrubbed(c *Config) io.Writer {
+func (p *program) scrubbed(c *config.Config) io.Writer {
 	return &scrubber{to: p.errs, secrets: c.Secrets()}
 }
 

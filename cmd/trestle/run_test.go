@@ -278,3 +278,20 @@ func TestVersionSpeaksJSON(t *testing.T) {
 		t.Errorf("version is %+v", v)
 	}
 }
+
+// environment reads "NAME=value" lines.
+func environment(text string) (lookup func(string) (string, bool), environ []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			environ = append(environ, line)
+		}
+	}
+	return func(name string) (string, bool) {
+		for _, v := range environ {
+			if k, value, _ := strings.Cut(v, "="); k == name {
+				return value, true
+			}
+		}
+		return "", false
+	}, environ
+}

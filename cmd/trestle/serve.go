@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -40,7 +41,7 @@ type process struct {
 }
 
 // newProcess prepares a process; nothing is opened.
-func newProcess(c *Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
+func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	return &process{
 		parts: &parts{config: c, log: log, bus: new(inproc.Bus), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}, named: map[spaces.SpaceID][]spaces.AgentID{}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
@@ -72,7 +73,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 // before: this stage stands for it in the report.
 func (s *process) loaded() error {
 	for _, p := range s.config.Problems {
-		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.Error())
+		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (s *process) makeLines(trusted bool) {
 		}
 		ad, err := s.newAdapter(a)
 		if err != nil {
-			s.config.Problems = append(s.config.Problems, Problem{"adapters." + a.Name, fault{what: err.Error()}})
+			s.config.Problems = append(s.config.Problems, config.Problem{Entry: "adapters." + a.Name, Fault: config.Fault{What: err.Error()}})
 			continue
 		}
 		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a, ad)))

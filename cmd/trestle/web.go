@@ -11,13 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 )
 
 // web serves what people and machines look at: health and live events. All of
 // it reads and nothing changes anything.
 type web struct {
-	config *Config
+	config *config.Config
 	health func() health
 	boot   *Bootstrap
 	bus    *inproc.Bus
@@ -67,7 +68,7 @@ func (w *web) knowsHost(hostport string) bool {
 	if err != nil {
 		host = hostport
 	}
-	return isLoopback(strings.Trim(host, "[]"))
+	return config.IsLoopback(strings.Trim(host, "[]"))
 }
 
 func (w *web) authorised(r *http.Request) bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 )
@@ -22,7 +23,7 @@ const webToken = "0123456789abcdef0123456789abcdef"
 
 func newWeb(token string) *web {
 	return &web{
-		config: &Config{Token: adapters.Secret(token)}, boot: newBootstrap(io.Discard), bus: new(inproc.Bus),
+		config: &config.Config{Token: adapters.Secret(token)}, boot: newBootstrap(io.Discard), bus: new(inproc.Bus),
 		health: func() health { h := health{CoreReady: true}; h.summarise(true); return h },
 	}
 }
@@ -149,7 +150,7 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)
 		}
 	}
-	if x := modelExtension(ModelConfig{}, "no such host"); x.Healthy || x.Reason != "no such host" {
+	if x := modelExtension(config.Model{}, "no such host"); x.Healthy || x.Reason != "no such host" {
 		t.Errorf("model is %+v", x)
 	}
 }
@@ -190,7 +191,7 @@ func TestTerminalShowsNoControlCharacters(t *testing.T) {
 func TestLogsAreScrubbed(t *testing.T) {
 	var out screen
 	p := &program{errs: &out}
-	c := &Config{Adapters: []AdapterConfig{{Token: "123456:AAsecretsecret"}}}
+	c := &config.Config{Adapters: []config.Adapter{{Token: "123456:AAsecretsecret"}}}
 	p.logger(c, 0).Info("call failed", "url", "https://api/bot123456:AAsecretsecret/getMe", "escaped", "123456%3AAAsecretsecret")
 	if got := out.String(); strings.Contains(got, "secretsecret") || !strings.Contains(got, "***") {
 		t.Errorf("log is %s", got)

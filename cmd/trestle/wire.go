@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/offline"
 	"github.com/trestle-bridge/trestle/internal/model/openai"
@@ -33,7 +34,7 @@ const homeRoom = "home"
 
 // parts is everything a running process is made of.
 type parts struct {
-	config  *Config
+	config  *config.Config
 	log     *slog.Logger
 	store   *sqlite.Store
 	border  border
@@ -57,10 +58,10 @@ type parts struct {
 // outside is what a process takes from beyond itself, so that scenes can play
 // it on a network in memory with a scripted model.
 type outside struct {
-	mint   func() string                 // ids that are unique for ever and rise with time
-	nonce  func() string                 // the secret word of one cycle's acts
-	client *http.Client                  // for platforms; nil is the adapter's own
-	models func(ModelConfig) model.Model // nil asks the configured endpoints
+	mint   func() string                  // ids that are unique for ever and rise with time
+	nonce  func() string                  // the secret word of one cycle's acts
+	client *http.Client                   // for platforms; nil is the adapter's own
+	models func(config.Model) model.Model // nil asks the configured endpoints
 }
 
 // border is the record as the lines see it, with a bell on what they must
@@ -113,7 +114,7 @@ func (p *parts) ringLines() {
 
 // agents returns the agents that can run, with their models.
 func (p *parts) agents() []shell.Agent {
-	clients := map[ModelConfig]model.Model{}
+	clients := map[config.Model]model.Model{}
 	var all []shell.Agent
 	for _, a := range p.config.Agents {
 		if a.Misconfigured {
@@ -130,7 +131,7 @@ func (p *parts) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *parts) model(m ModelConfig) model.Model {
+func (p *parts) model(m config.Model) model.Model {
 	switch {
 	case p.models != nil:
 		return p.models(m)
@@ -169,7 +170,7 @@ func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.
 }
 
 // shellSettings says in the shell's words what the configuration says.
-func shellSettings(a AgentConfig, s Settings) shell.Settings {
+func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 	return shell.Settings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActions,
@@ -185,7 +186,7 @@ func shellSettings(a AgentConfig, s Settings) shell.Settings {
 }
 
 // newAdapter makes the client of a configured account. It calls nobody.
-func (p *parts) newAdapter(a AdapterConfig) (adapters.Adapter, error) {
+func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
 		return telegram.New(telegram.Options{Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
@@ -193,7 +194,7 @@ func (p *parts) newAdapter(a AdapterConfig) (adapters.Adapter, error) {
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
 }
 
-func (p *parts) unpaced(a AdapterConfig) bool {
+func (p *parts) unpaced(a config.Adapter) bool {
 	if a.Outgoing != "" {
 		return a.Outgoing == "off"
 	}
@@ -215,7 +216,7 @@ func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *l
 
 // joinPlatform opens what the configuration names on an account and returns its
 // two ways.
-func (p *parts) joinPlatform(a AdapterConfig, ad adapters.Adapter) activity.Join {
+func (p *parts) joinPlatform(a config.Adapter, ad adapters.Adapter) activity.Join {
 	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		named := map[spaces.SpaceID][]spaces.AgentID{}
 		for _, s := range p.config.Spaces {
@@ -254,7 +255,7 @@ func (p *parts) heard(ws []spaces.Waiting) {
 
 // opening is the form of a configured space, with its chats on one account;
 // false when it has none there.
-func (p *parts) opening(s SpaceConfig, account, adapter string) (spaces.Opening, bool) {
+func (p *parts) opening(s config.Space, account, adapter string) (spaces.Opening, bool) {
 	o := spaces.Opening{
 		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.config.SettingsFor("", s.Key).Wake,
 		Agents: p.running(s.Agents), At: time.Now(),
@@ -278,7 +279,7 @@ func (p *parts) running(names []string) []spaces.AgentID {
 	return ids
 }
 
-func (p *parts) admit(a AdapterConfig) activity.Admit {
+func (p *parts) admit(a config.Adapter) activity.Admit {
 	if a.Admit != "" {
 		return activity.Admit(a.Admit)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,7 +18,7 @@ var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
 
 // newRooms makes the adapter for the terminal's rooms. The agent that joins
 // everywhere by default is who people speak to with @.
-func newRooms(c *Config) *local.Rooms {
+func newRooms(c *config.Config) *local.Rooms {
 	handle := ""
 	if len(c.DefaultAgents) > 0 {
 		handle = c.DefaultAgents[0]
@@ -27,21 +28,21 @@ func newRooms(c *Config) *local.Rooms {
 
 // localRooms returns the rooms a terminal can join: every configured space, or
 // the one at home.
-func (p *parts) localRooms() []SpaceConfig {
-	var all []SpaceConfig
+func (p *parts) localRooms() []config.Space {
+	var all []config.Space
 	for _, s := range p.config.Spaces {
 		if !s.Misconfigured {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, SpaceConfig{Key: homeRoom, Name: "Home", Circle: defaultCircle, Agents: p.config.DefaultAgents})
+		all = append(all, config.Space{Key: homeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.config.DefaultAgents})
 	}
 	return all
 }
 
 // findRoom returns the room a terminal asks for; an empty name is the first.
-func (p *parts) findRoom(name string) (SpaceConfig, error) {
+func (p *parts) findRoom(name string) (config.Space, error) {
 	rooms := p.localRooms()
 	if name == "" {
 		return rooms[0], nil
@@ -53,7 +54,7 @@ func (p *parts) findRoom(name string) (SpaceConfig, error) {
 		}
 		known = append(known, s.Key)
 	}
-	return SpaceConfig{}, &failure{
+	return config.Space{}, &failure{
 		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
 		todo: fmt.Sprintf("name one of %q", known), code: exitFailed,
 	}
@@ -128,7 +129,7 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 type seat struct {
 	parts   *parts
 	account string
-	room    SpaceConfig
+	room    config.Space
 	sub     *local.Subscription
 }
 
@@ -153,7 +154,7 @@ func (s *seat) Leave(ctx context.Context) error {
 
 // agentNames returns how the agents of a room are shown.
 func (s *seat) agentNames() string {
-	i := slices.IndexFunc(s.parts.config.Agents, func(a AgentConfig) bool { return slices.Contains(s.room.Agents, a.ID) })
+	i := slices.IndexFunc(s.parts.config.Agents, func(a config.Agent) bool { return slices.Contains(s.room.Agents, a.ID) })
 	if i < 0 {
 		return "agent"
 	}

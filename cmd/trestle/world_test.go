@@ -20,6 +20,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -93,14 +94,14 @@ func (w *world) start() {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	c, _, err := loadConfig(loading{path: file, lookup: func(string) (string, bool) { return "", false }})
+	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.outside = outside{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
-		models: func(ModelConfig) model.Model { return &model.Retry{Model: w.model, Attempts: 1} },
+		models: func(config.Model) model.Model { return &model.Retry{Model: w.model, Attempts: 1} },
 	}
 	w.process = s
 	ctx, cancel := context.WithCancel(w.t.Context())

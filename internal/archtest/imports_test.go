@@ -40,6 +40,7 @@ var rows = []row{
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
+	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
 
 	{"internal/archtest", nil, "it reads source text"},

@@ -27,7 +27,7 @@ const (
 func TestSettingsPageIsTheProgramsOwn(t *testing.T) {
 	var want strings.Builder
 	for _, f := range load(t) {
-		if f.pkg == "cmd/trestle" && !f.test {
+		if f.pkg == "internal/config" && !f.test {
 			want.WriteString(settingsTable(f))
 		}
 	}
@@ -111,7 +111,7 @@ func firstStrings(e ast.Expr, n int) []string {
 }
 
 func TestSettingsTableIsReadFromTheList(t *testing.T) {
-	tr := parse(t, map[string]string{"cmd/trestle/keys.go": "package main\n\n" +
+	tr := parse(t, map[string]string{"internal/config/keys.go": "package config\n\n" +
 		"var settingKeys = []settingKey{\n\t{\"max_steps\", \"12\", \"model calls\", whole(1)},\n\t{\"wake\", \"auto\", \"what wakes\", nil},\n}\n\nvar other = []int{1}\n"})
 	want := []string{"| key | default | meaning |", "| --- | --- | --- |", "| `max_steps` | `12` | model calls |", "| `wake` | `auto` | what wakes |", ""}
 	if got := strings.Split(settingsTable(tr[0]), "\n"); !slices.Equal(got, want) {

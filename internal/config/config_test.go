@@ -1,6 +1,7 @@
-package main
+package config
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -31,16 +32,16 @@ func environment(text string) (lookup func(string) (string, bool), environ []str
 }
 
 // loadText loads a configuration file with that text, and the environment.
-func loadText(t *testing.T, yaml, env string) (*Config, string, error) {
+func loadText(t *testing.T, yaml, env string) (*Config, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if yaml != "" {
-		if err := os.WriteFile(filepath.Join(dir, configFile), []byte(yaml), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, File), []byte(yaml), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lookup, environ := environment(env)
-	return loadConfig(loading{folder: dir, lookup: lookup, environ: environ})
+	return Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
 }
 
 // golden compares got with the named part of an archive, or rewrites it.
@@ -86,19 +87,39 @@ func archivePart(t *testing.T, file, part string) string {
 
 // ECOSYSTEM 4: strict with a good finger; rule 2: a fault stays in its part.
 func TestConfigFaultsNameTheirPlace(t *testing.T) {
-	files, err := filepath.Glob("testdata/config/*.txtar")
+	files, err := filepath.Glob("testdata/faults/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no cases", err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			c, text, err := loadText(t, archivePart(t, file, configFile), archivePart(t, file, "env"))
+			c, err := loadText(t, archivePart(t, file, File), archivePart(t, file, "env"))
 			var out strings.Builder
-			exit := reportConfig(&out, c, text, err)
+			exit := said(&out, c, err)
 			got := strings.ReplaceAll(out.String(), filepath.Dir(tempOf(c)), "TMP")
-			golden(t, file, "said", got+"exit "+exit.String()+"\n")
+			golden(t, file, "said", got+"exit "+exit+"\n")
 		})
 	}
+}
+
+// said writes what is wrong with a configuration, as `config check` does, and
+// returns the exit code that this calls for.
+func said(w *strings.Builder, c *Config, err error) (exit string) {
+	invalid, fatal := errors.AsType[*InvalidError](err)
+	if fatal {
+		WriteFaults(w, invalid.Text, invalid.Faults)
+	}
+	if c != nil {
+		c.WriteProblems(w)
+	}
+	switch {
+	case fatal:
+		return "78"
+	case len(c.Problems) > 0:
+		return "1"
+	}
+	c.WriteSummary(w)
+	return "0"
 }
 
 // tempOf returns the data folder of a configuration, to take it out of texts.
@@ -111,14 +132,14 @@ func tempOf(c *Config) string {
 
 // DESIGN 9: the example of the contract is read as it stands.
 func TestTheContractsExampleIsRead(t *testing.T) {
-	c, _, err := loadText(t, contractExample, "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a\nSLACK_BOT_TOKEN=x\nSLACK_APP_TOKEN=y\nDISCORD_BOT_TOKEN=z")
+	c, err := loadText(t, contractExample, "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a\nSLACK_BOT_TOKEN=x\nSLACK_APP_TOKEN=y\nDISCORD_BOT_TOKEN=z")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(c.Adapters[0].Token), "1:a"; got != want || c.Adapters[0].Misconfigured {
 		t.Errorf("telegram token %q, misconfigured %v", got, c.Adapters[0].Misconfigured)
 	}
-	want := []ChatConfig{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
+	want := []Chat{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
 	if diff := cmp.Diff(want, c.Spaces[0].Chats); diff != "" {
 		t.Errorf("chats (-want +got):\n%s", diff)
 	}
@@ -174,7 +195,7 @@ spaces:
 
 // GTS-13, GTS-37: global, agent, space; the most specific wins.
 func TestMostSpecificSettingWins(t *testing.T) {
-	c, _, err := loadText(t, `
+	c, err := loadText(t, `
 max_steps: 3
 cross_space: {origin_limit: 7}
 wait.timeout: 90s
@@ -203,7 +224,7 @@ spaces:
 
 // DESIGN 9: without a file the environment switches the parts on.
 func TestEnvironmentAloneIsEnough(t *testing.T) {
-	c, _, err := loadText(t, "", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nTRESTLE_MODEL=small\nTELEGRAM_BOT_TOKEN=42:token\nTRESTLE_LISTEN=127.0.0.1:0\nTRESTLE_DATA=here\nTRESTLE_MAX_STEPS=2\nTRESTLE_AGENTS__MAX__PERSONA=You are Max.\nTRESTLE_FAULTS=x")
+	c, err := loadText(t, "", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nTRESTLE_MODEL=small\nTELEGRAM_BOT_TOKEN=42:token\nTRESTLE_LISTEN=127.0.0.1:0\nTRESTLE_DATA=here\nTRESTLE_MAX_STEPS=2\nTRESTLE_AGENTS__MAX__PERSONA=You are Max.\nTRESTLE_FAULTS=x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +240,7 @@ func TestEnvironmentAloneIsEnough(t *testing.T) {
 }
 
 func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
-	c, _, err := loadText(t, "", "")
+	c, err := loadText(t, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +251,7 @@ func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
 
 // DESIGN 9: what is driven in tests is not stopped by caps nobody wrote.
 func TestOutgoingOffLiftsDefaultCapsOnly(t *testing.T) {
-	c, _, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
+	c, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -8,42 +8,43 @@ import (
 	"strings"
 )
 
-// loading says where a configuration is looked for.
-type loading struct {
-	path    string // --config; empty looks for trestle.yaml in folder, then uses the environment
-	data    string // --data; wins over everything
-	folder  string // the working folder
-	lookup  func(string) (string, bool)
-	environ []string
+// Source says where a configuration is looked for.
+type Source struct {
+	Path    string                      // --config; empty looks for trestle.yaml in Folder, then uses the environment
+	Data    string                      // --data; wins over everything
+	Folder  string                      // the working folder
+	Lookup  func(string) (string, bool) // one variable of the environment
+	Environ []string                    // all of them, as NAME=value
 }
 
-// invalidConfigError holds the faults that make a configuration unusable.
-type invalidConfigError struct {
-	path   string
-	text   string // of the file, for excerpts
-	faults []fault
+// InvalidError holds the faults that make a configuration unusable.
+type InvalidError struct {
+	Path   string
+	Text   string // of the file, for excerpts
+	Faults []Fault
 }
 
 // Error lists the faults, one in a line.
-func (e *invalidConfigError) Error() string {
+func (e *InvalidError) Error() string {
 	var lines []string
-	for _, f := range e.faults {
-		lines = append(lines, f.Error())
+	for _, f := range e.Faults {
+		lines = append(lines, f.String())
 	}
 	return strings.Join(lines, "\n")
 }
 
-const configFile = "trestle.yaml"
+// File is the name of the file that is looked for in the working folder.
+const File = "trestle.yaml"
 
-// loadConfig reads the configuration. Its error, if any, is an [*invalidConfigError];
-// text is the file's own text, for excerpts.
-func loadConfig(l loading) (c *Config, text string, err error) {
-	c = &Config{}
+// Load reads and checks the configuration. Its error, if any, is an
+// [*InvalidError]; beside it the Config, unless nil, holds what could be read.
+func Load(l Source) (*Config, error) {
+	c := &Config{}
 	root := &node{kind: mapNode}
-	d := &decoder{config: c, folder: l.folder, expand: expander{l.lookup, l.folder}, here: l.folder}
+	d := &decoder{config: c, folder: l.Folder, expand: expander{l.Lookup, l.Folder}, here: l.Folder}
 	path, text, err := l.read()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if path != "" {
 		c.Path = path
@@ -51,7 +52,7 @@ func loadConfig(l loading) (c *Config, text string, err error) {
 		d.expand.folder = d.folder
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
-			return nil, text, &invalidConfigError{path, text, d.fatal}
+			return nil, &InvalidError{path, text, d.fatal}
 		}
 	} else {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
@@ -61,26 +62,26 @@ func loadConfig(l loading) (c *Config, text string, err error) {
 		l.addModel(root)
 	}
 	d.fatal = append(d.fatal, l.override(root)...)
-	c.tree = root
+	c.doc = &document{root, text}
 	d.decode(root)
-	if l.data != "" {
-		c.Data = l.data
+	if l.Data != "" {
+		c.Data = l.Data
 	}
 	if len(d.fatal) > 0 {
-		return c, text, &invalidConfigError{path, text, d.fatal}
+		return c, &InvalidError{path, text, d.fatal}
 	}
-	return c, text, nil
+	return c, nil
 }
 
 // read finds and reads the file; an empty path means that there is none.
-func (l loading) read() (path, text string, err error) {
-	path = l.path
+func (l Source) read() (path, text string, err error) {
+	path = l.Path
 	if path == "" {
-		path, _ = l.lookup("TRESTLE_CONFIG")
+		path, _ = l.Lookup("TRESTLE_CONFIG")
 	}
 	named := path != ""
 	if !named {
-		path = configFile
+		path = File
 	}
 	raw, err := os.ReadFile(l.full(path))
 	switch {
@@ -89,27 +90,27 @@ func (l loading) read() (path, text string, err error) {
 	case !named && errors.Is(err, os.ErrNotExist):
 		return "", "", nil
 	}
-	f := fault{at: origin{file: path}, what: "the configuration cannot be read: " + reasonOf(err), todo: "name a file with --config, or run without one to use the environment"}
-	return "", "", &invalidConfigError{path: path, faults: []fault{f}}
+	f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Todo: "name a file with --config, or run without one to use the environment"}
+	return "", "", &InvalidError{Path: path, Faults: []Fault{f}}
 }
 
-func (l loading) full(path string) string {
+func (l Source) full(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(l.folder, path)
+	return filepath.Join(l.Folder, path)
 }
 
 // fromEnv returns a node that holds an environment variable, or nil.
-func (l loading) fromEnv(name string) *node {
-	value, ok := l.lookup(name)
+func (l Source) fromEnv(name string) *node {
+	value, ok := l.Lookup(name)
 	if !ok || value == "" {
 		return nil
 	}
-	return &node{kind: scalarNode, text: value, origin: origin{env: name}}
+	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
 }
 
-func (l loading) addModel(root *node) {
+func (l Source) addModel(root *node) {
 	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
 		if n := l.fromEnv(name); n != nil {
 			root.put([]string{"model", key}, n)
@@ -118,7 +119,7 @@ func (l loading) addModel(root *node) {
 }
 
 // addPlatforms switches on what the environment holds tokens for.
-func (l loading) addPlatforms(root *node) {
+func (l Source) addPlatforms(root *node) {
 	for _, p := range []struct{ name, kind, key, variable string }{
 		{"telegram", "telegram", "token", "TELEGRAM_BOT_TOKEN"},
 		{"slack", "slack", "bot_token", "SLACK_BOT_TOKEN"},
@@ -140,9 +141,9 @@ func (l loading) addPlatforms(root *node) {
 // override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
 // the text of a file. Without a double underscore only known keys at the top
 // of the file count, so that other variables of ours stay what they are.
-func (l loading) override(root *node) []fault {
-	var faults []fault
-	variables := slices.Clone(l.environ)
+func (l Source) override(root *node) []Fault {
+	var faults []Fault
+	variables := slices.Clone(l.Environ)
 	slices.Sort(variables)
 	for _, v := range variables {
 		variable, value, _ := strings.Cut(v, "=")
@@ -150,11 +151,11 @@ func (l loading) override(root *node) []fault {
 		if !ours || value == "" {
 			continue
 		}
-		at := origin{env: variable}
+		at := Origin{Env: variable}
 		if short, isFile := strings.CutSuffix(name, "_FILE"); isFile {
-			text, missing := expander{folder: l.folder}.read(value)
+			text, missing := expander{folder: l.Folder}.read(value)
 			if missing != "" {
-				faults = append(faults, fault{at: at, what: missing, todo: "name a file that can be read"})
+				faults = append(faults, Fault{At: at, What: missing, Todo: "name a file that can be read"})
 				continue
 			}
 			name, value = short, text

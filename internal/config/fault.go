@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -13,51 +13,51 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// fault is one thing wrong with a configuration.
-type fault struct {
-	at     origin
-	what   string // a sentence without its full stop, free of credentials
-	todo   string // what to do about it; may be empty
+// Fault is one thing wrong with a configuration.
+type Fault struct {
+	At     Origin
+	What   string // a sentence without its full stop, free of credentials
+	Todo   string // what to do about it; may be empty
 	hidden bool   // the excerpt stops at the column: what follows may be a credential
 }
 
-// Error describes the fault in one line: where, what, what to do.
-func (f fault) Error() string {
-	s := f.at.String() + ": " + f.what
-	if f.todo != "" {
-		s += "; " + f.todo
+// String describes the fault in one line: where, what, what to do.
+func (f Fault) String() string {
+	s := f.At.String() + ": " + f.What
+	if f.Todo != "" {
+		s += "; " + f.Todo
 	}
 	return s
 }
 
-// render writes the fault with the line it is about, a mark under the column
+// Render writes the fault with the line it is about, a mark under the column
 // and the advice below. text is the whole file, or empty outside files.
-func (f fault) render(text string) string {
+func (f Fault) Render(text string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s\n", f.at, f.what)
-	if line, ok := excerpt(text, f.at); ok {
+	fmt.Fprintf(&out, "%s: %s\n", f.At, f.What)
+	if line, ok := excerpt(text, f.At); ok {
 		if f.hidden {
-			line = cutAfterKey(line, f.at.col)
+			line = cutAfterKey(line, f.At.Col)
 		}
-		number := fmt.Sprintf("%4d", f.at.line)
-		pad := strings.Repeat(" ", max(0, f.at.col-1))
+		number := fmt.Sprintf("%4d", f.At.Line)
+		pad := strings.Repeat(" ", max(0, f.At.Col-1))
 		fmt.Fprintf(&out, "%s | %s\n%s | %s^\n", number, strings.TrimRight(mask(line), " "), strings.Repeat(" ", len(number)), pad)
 	}
-	if f.todo != "" {
-		fmt.Fprintf(&out, "  %s\n", f.todo)
+	if f.Todo != "" {
+		fmt.Fprintf(&out, "  %s\n", f.Todo)
 	}
 	return out.String()
 }
 
-func excerpt(text string, at origin) (string, bool) {
-	if at.line == 0 || at.env != "" || text == "" {
+func excerpt(text string, at Origin) (string, bool) {
+	if at.Line == 0 || at.Env != "" || text == "" {
 		return "", false
 	}
 	lines := strings.Split(text, "\n")
-	if at.line > len(lines) {
+	if at.Line > len(lines) {
 		return "", false
 	}
-	line := strings.TrimRight(lines[at.line-1], "\r")
+	line := strings.TrimRight(lines[at.Line-1], "\r")
 	return strings.ReplaceAll(line, "\t", " "), strings.TrimSpace(line) != ""
 }
 
@@ -102,20 +102,20 @@ func isPublic(key string) bool {
 }
 
 // syntaxFault explains why the text is no YAML.
-func syntaxFault(file string, err error) fault {
-	f := fault{at: origin{file: file, line: 1, col: 1}, what: "the file is not YAML", todo: "check the indentation and the quotes around this place", hidden: true}
+func syntaxFault(file string, err error) Fault {
+	f := Fault{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Todo: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
 	if !ok {
 		return f
 	}
 	if tk := e.GetToken(); tk != nil && tk.Position != nil {
-		f.at.line, f.at.col = tk.Position.Line, tk.Position.Column
+		f.At.Line, f.At.Col = tk.Position.Line, tk.Position.Column
 	}
 	if strings.Contains(e.GetMessage(), "already defined") {
-		f.what, f.todo = "this key stands here for the second time", "remove one of them"
+		f.What, f.Todo = "this key stands here for the second time", "remove one of them"
 		return f
 	}
-	f.what = "the file is not YAML: " + yamlReason(e.GetMessage())
+	f.What = "the file is not YAML: " + yamlReason(e.GetMessage())
 	return f
 }
 

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -8,23 +8,24 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// origin says where a value was written, for errors and for `config show`.
-type origin struct {
-	file      string
-	line, col int    // from 1; zero outside files
-	env       string // name of the variable; empty in files
+// Origin says where a value was written, for errors and for `config show`.
+type Origin struct {
+	File      string
+	Line, Col int    // from 1; zero outside files
+	Env       string // name of the variable; empty in files
 }
 
-func (o origin) String() string {
+// String returns file:line:col, the variable, or "default".
+func (o Origin) String() string {
 	switch {
-	case o.env != "":
-		return "env " + o.env
-	case o.file == "":
+	case o.Env != "":
+		return "env " + o.Env
+	case o.File == "":
 		return "default"
-	case o.col == 0:
-		return fmt.Sprintf("%s:%d", o.file, o.line)
+	case o.Col == 0:
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
 	}
-	return fmt.Sprintf("%s:%d:%d", o.file, o.line, o.col)
+	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Col)
 }
 
 type nodeKind int
@@ -40,7 +41,7 @@ const (
 // was written, so that the id -1001 is not a number and on is not a boolean.
 type node struct {
 	kind    nodeKind
-	origin  origin
+	origin  Origin
 	text    string // of a scalar, expanded
 	missing string // why the text could not be expanded; empty when it could
 	entries []entry
@@ -50,7 +51,7 @@ type node struct {
 // entry is one key of a mapping, in the order of the file.
 type entry struct {
 	key    string
-	origin origin // of the key
+	origin Origin // of the key
 	value  *node
 }
 
@@ -93,13 +94,13 @@ func (n *node) put(path []string, value *node) {
 
 // parseTree reads the text of a configuration file. References such as ${NAME}
 // are expanded in string scalars after parsing, by x.
-func parseTree(file, text string, x expander) (*node, []fault) {
+func parseTree(file, text string, x expander) (*node, []Fault) {
 	parsed, err := parser.ParseBytes([]byte(shield(text)), 0)
 	if err != nil {
-		return nil, []fault{syntaxFault(file, err)}
+		return nil, []Fault{syntaxFault(file, err)}
 	}
 	g := grower{file: file, expand: x, anchors: map[string]*node{}}
-	root := &node{kind: mapNode, origin: origin{file: file, line: 1, col: 1}}
+	root := &node{kind: mapNode, origin: Origin{File: file, Line: 1, Col: 1}}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
 			continue
@@ -108,13 +109,13 @@ func parseTree(file, text string, x expander) (*node, []fault) {
 		switch body.kind {
 		case mapNode:
 			if len(root.entries) > 0 {
-				g.faults = append(g.faults, fault{at: body.origin, what: "the file holds a second document", todo: "remove the line `---` and what repeats"})
+				g.faults = append(g.faults, Fault{At: body.origin, What: "the file holds a second document", Todo: "remove the line `---` and what repeats"})
 				continue
 			}
 			root.entries = body.entries
 		case nullNode: // a file of comments
 		case scalarNode, listNode:
-			g.faults = append(g.faults, fault{at: body.origin, what: "the file is not a mapping of keys to values", todo: "begin with a key, such as `data: ./data`"})
+			g.faults = append(g.faults, Fault{At: body.origin, What: "the file is not a mapping of keys to values", Todo: "begin with a key, such as `data: ./data`"})
 		}
 	}
 	return root, g.faults
@@ -125,18 +126,18 @@ type grower struct {
 	file    string
 	expand  expander
 	anchors map[string]*node
-	faults  []fault
+	faults  []Fault
 }
 
-func (g *grower) at(n ast.Node) origin {
+func (g *grower) at(n ast.Node) Origin {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		n = m.Values[0].Key // the token of a block mapping is its first colon
 	}
 	tk := n.GetToken()
 	if tk == nil || tk.Position == nil {
-		return origin{file: g.file, line: 1, col: 1}
+		return Origin{File: g.file, Line: 1, Col: 1}
 	}
-	return origin{file: g.file, line: tk.Position.Line, col: tk.Position.Column}
+	return Origin{File: g.file, Line: tk.Position.Line, Col: tk.Position.Column}
 }
 
 func (g *grower) grow(n ast.Node) *node {
@@ -171,21 +172,21 @@ func (g *grower) grow(n ast.Node) *node {
 	}
 }
 
-func (g *grower) scalar(at origin, text string) *node {
+func (g *grower) scalar(at Origin, text string) *node {
 	expanded, missing := g.expand.expand(unshield(text))
 	return &node{kind: scalarNode, origin: at, text: expanded, missing: missing}
 }
 
-func (g *grower) alias(at origin, n *ast.AliasNode) *node {
+func (g *grower) alias(at Origin, n *ast.AliasNode) *node {
 	name := n.Value.GetToken().Value
 	if known, ok := g.anchors[name]; ok {
 		return known
 	}
-	g.faults = append(g.faults, fault{at: at, what: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), todo: "name an anchor that stands above"})
+	g.faults = append(g.faults, Fault{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Todo: "name an anchor that stands above"})
 	return &node{kind: nullNode, origin: at}
 }
 
-func (g *grower) mapping(at origin, values []*ast.MappingValueNode) *node {
+func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
 	m := &node{kind: mapNode, origin: at}
 	for _, v := range values {
 		if v.Key.IsMergeKey() {

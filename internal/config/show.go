@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -9,26 +9,26 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// showing says what `config show` prints.
-type showing struct {
-	origin bool // where each value was written
-	all    bool // also settings that nobody changed
+// Showing says what `config show` prints.
+type Showing struct {
+	Origin bool // where each value was written
+	All    bool // also settings that nobody changed
 }
 
-// shown is one line of `config show`: a path, its value with credentials as
+// Row is one line of `config show`: a path, its value with credentials as
 // ***, and where it was written.
-type shown struct {
+type Row struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
 }
 
-// show lists the configuration as it counts, in the order of the file.
-func (c *Config) show(o showing) []shown {
-	var rows []shown
+// Rows lists the configuration as it counts, in the order of the file.
+func (c *Config) Rows(o Showing) []Row {
+	var rows []Row
 	add := func(path, value string) {
-		if value != "" || o.all {
-			rows = append(rows, shown{path, value, c.originOf(path)})
+		if value != "" || o.All {
+			rows = append(rows, Row{path, value, c.originOf(path)})
 		}
 	}
 	add("data", c.Data)
@@ -41,7 +41,7 @@ func (c *Config) show(o showing) []shown {
 	add("admit", c.Admit)
 	add("limits.outgoing", c.Outgoing)
 	add("default_agents", strings.Join(c.DefaultAgents, ", "))
-	rows = append(rows, c.showSettings("", o.all, c.testLimits(), c.Settings)...)
+	rows = append(rows, c.showSettings("", o.All, c.testLimits(), c.settings)...)
 	for _, a := range c.Adapters {
 		c.showAdapter(a, add)
 	}
@@ -51,21 +51,21 @@ func (c *Config) show(o showing) []shown {
 		if a.Model != c.Model {
 			c.showModel("agents."+a.ID+".model", a.Model, add)
 		}
-		rows = append(rows, c.showSettings("agents."+a.ID+".", false, a.Settings)...)
+		rows = append(rows, c.showSettings("agents."+a.ID+".", false, a.settings)...)
 	}
 	for _, s := range c.Servers {
 		add("servers."+s.Key+".agents", strings.Join(s.Agents, ", "))
 		add("servers."+s.Key+".circle", s.Circle)
-		rows = append(rows, c.showSettings("servers."+s.Key+".", false, s.Settings)...)
+		rows = append(rows, c.showSettings("servers."+s.Key+".", false, s.settings)...)
 	}
 	for _, s := range c.Spaces {
 		c.showSpace(s, add)
-		rows = append(rows, c.showSettings("spaces."+s.Key+".", false, s.Settings)...)
+		rows = append(rows, c.showSettings("spaces."+s.Key+".", false, s.settings)...)
 	}
 	return rows
 }
 
-func (c *Config) showModel(path string, m ModelConfig, add func(path, value string)) {
+func (c *Config) showModel(path string, m Model, add func(path, value string)) {
 	if m.Offline {
 		add(path, "offline")
 		return
@@ -75,7 +75,7 @@ func (c *Config) showModel(path string, m ModelConfig, add func(path, value stri
 	add(path+".name", m.Name)
 }
 
-func (c *Config) showAdapter(a AdapterConfig, add func(path, value string)) {
+func (c *Config) showAdapter(a Adapter, add func(path, value string)) {
 	path := "adapters." + a.Name
 	add(path+".type", a.Type)
 	for _, secret := range []struct {
@@ -91,7 +91,7 @@ func (c *Config) showAdapter(a AdapterConfig, add func(path, value string)) {
 	add(path+".limits.outgoing", a.Outgoing)
 }
 
-func (c *Config) showSpace(s SpaceConfig, add func(path, value string)) {
+func (c *Config) showSpace(s Space, add func(path, value string)) {
 	path := "spaces." + s.Key
 	add(path+".name", s.Name)
 	add(path+".circle", s.Circle)
@@ -107,26 +107,26 @@ func (c *Config) showSpace(s SpaceConfig, add func(path, value string)) {
 }
 
 // showSettings lists the settings that layers change, or all of them.
-func (c *Config) showSettings(prefix string, all bool, layers ...layer) []shown {
-	var rows []shown
+func (c *Config) showSettings(prefix string, all bool, layers ...layer) []Row {
+	var rows []Row
 	for _, k := range settingKeys {
 		written := slices.ContainsFunc(layers, func(l layer) bool { _, ok := l[k.name]; return ok })
 		if !written && !all {
 			continue
 		}
 		v := winner(k, layers...)
-		rows = append(rows, shown{prefix + k.name, v.text, v.at.String()})
+		rows = append(rows, Row{prefix + k.name, v.text, v.at.String()})
 	}
 	return rows
 }
 
 // originOf says where the value at a path was written.
 func (c *Config) originOf(path string) string {
-	n := c.tree
+	n := c.doc.root
 	for rest := path; rest != ""; {
 		key, below := nextKey(n, rest)
 		if n = n.get(key); n == nil {
-			return origin{}.String()
+			return Origin{}.String()
 		}
 		rest = below
 	}
@@ -149,15 +149,15 @@ func nextKey(n *node, path string) (key, below string) {
 	return key, below
 }
 
-// writeShown prints rows in columns.
-func writeShown(w io.Writer, rows []shown, o showing) {
+// WriteRows prints rows in columns.
+func WriteRows(w io.Writer, rows []Row, o Showing) {
 	width, values := 0, 0
 	for _, r := range rows {
 		width = max(width, len(r.Path))
 		values = max(values, min(len(r.Value), 40))
 	}
 	for _, r := range rows {
-		if o.origin {
+		if o.Origin {
 			fmt.Fprintf(w, "%-*s  %-*s  %s\n", width, r.Path, values, r.Value, r.Origin)
 			continue
 		}

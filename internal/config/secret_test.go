@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 // nothing around it, and is in no output.
 func TestATokenCannotBreakTheFile(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, configFile)
+	path := filepath.Join(dir, File)
 	for _, yaml := range []string{
 		"adapters: {telegram: {type: telegram, token: ${TOKEN}, api_url: \"\"}}\nadmit: deny\n",
 		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
@@ -30,7 +30,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 				rt.Fatal(err)
 			}
 			lookup, environ := environment("")
-			c, text, err := loadConfig(loading{folder: dir, environ: environ, lookup: func(name string) (string, bool) {
+			c, err := Load(Source{Folder: dir, Environ: environ, Lookup: func(name string) (string, bool) {
 				if name == "TOKEN" {
 					return token, true
 				}
@@ -43,8 +43,8 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 				rt.Fatalf("token %q became %q; admit %s, problems %v", token, got, c.Admit, c.Problems)
 			}
 			var out strings.Builder
-			reportConfig(&out, c, text, nil)
-			writeShown(&out, c.show(showing{origin: true, all: true}), showing{origin: true})
+			said(&out, c, nil)
+			WriteRows(&out, c.Rows(Showing{Origin: true, All: true}), Showing{Origin: true})
 			if err := json.NewEncoder(&out).Encode(c); err != nil {
 				rt.Fatal(err)
 			}
@@ -68,9 +68,9 @@ func TestExcerptsHideLiteralCredentials(t *testing.T) {
 		"token: " + token + "\nlisten: x\nlistne: " + token,
 		"database: " + token,
 	} {
-		c, text, err := loadText(t, line, "")
+		c, err := loadText(t, line, "")
 		var out strings.Builder
-		if code := reportConfig(&out, c, text, err); code == exitDone {
+		if exit := said(&out, c, err); exit == "0" {
 			t.Errorf("%s: no fault found", line)
 		}
 		if strings.Contains(out.String(), "dontshowme") {
@@ -120,11 +120,11 @@ func FuzzParseTree(f *testing.F) {
 		if root == nil {
 			return
 		}
-		d := &decoder{config: &Config{tree: root}}
+		d := &decoder{config: &Config{doc: &document{root: root}}}
 		d.decode(root)
 		for _, fault := range append(faults, d.fatal...) {
-			fault.render(text)
+			fault.Render(text)
 		}
-		d.config.show(showing{all: true, origin: true})
+		d.config.Rows(Showing{All: true, Origin: true})
 	})
 }

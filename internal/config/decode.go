@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ type decoder struct {
 	folder string // relative paths of the file start here
 	here   string // relative paths of the environment start here
 	expand expander
-	fatal  []fault
+	fatal  []Fault
 }
 
 func (d *decoder) decode(root *node) {
@@ -40,13 +40,13 @@ func (d *decoder) decode(root *node) {
 	c.Outgoing = limits.oneOf("outgoing", "platform", "platform", "off")
 	d.fatal = append(d.fatal, limits.done()...)
 	c.DefaultAgents = top.list("default_agents")
-	c.Model = d.model("model", top.take("model"), ModelConfig{Name: "gpt-5-mini"}, top.layer)
+	c.Model = d.model("model", top.take("model"), Model{Name: "gpt-5-mini"}, top.layer)
 	d.adapters(top.take("adapters"))
 	d.agents(top.take("agents"))
 	d.servers(top.take("servers"))
 	d.spaces(top.take("spaces"))
 	top.settings()
-	c.Settings = top.layer
+	c.settings = top.layer
 	d.fatal = append(d.fatal, top.done()...)
 	c.Data = d.place(c.Data, top.where("data"))
 	d.checkListen(top)
@@ -55,11 +55,11 @@ func (d *decoder) decode(root *node) {
 }
 
 // place returns a path that is relative to where it was written.
-func (d *decoder) place(path string, at origin) string {
+func (d *decoder) place(path string, at Origin) string {
 	switch {
 	case filepath.IsAbs(path):
 		return path
-	case at.env != "":
+	case at.Env != "":
 		return filepath.Join(d.here, path)
 	}
 	return filepath.Join(d.folder, path)
@@ -76,7 +76,7 @@ func (d *decoder) optional(top *section, key string) string {
 }
 
 // entry finishes an entry: it is misconfigured when there are faults.
-func (d *decoder) entry(path string, faults []fault) (misconfigured bool) {
+func (d *decoder) entry(path string, faults []Fault) (misconfigured bool) {
 	for _, f := range faults {
 		d.config.Problems = append(d.config.Problems, Problem{path, f})
 	}
@@ -90,13 +90,13 @@ func (d *decoder) each(name string, n *node, read func(key string, s *section)) 
 		read(e.key, openSection(e.value))
 	}
 	if n != nil && n.kind != mapNode && n.kind != nullNode {
-		d.fatal = append(d.fatal, fault{at: n.origin, what: name + " should hold entries by name", todo: "write `" + name + ":` and one indented `name: {…}` for each"})
+		d.fatal = append(d.fatal, Fault{At: n.origin, What: name + " should hold entries by name", Todo: "write `" + name + ":` and one indented `name: {…}` for each"})
 	}
 }
 
 // model reads a model over what it inherits. Its window is a setting and goes
 // to the layer around it.
-func (d *decoder) model(path string, n *node, inherited ModelConfig, around layer) ModelConfig {
+func (d *decoder) model(path string, n *node, inherited Model, around layer) Model {
 	m := inherited
 	if n != nil && n.kind == scalarNode {
 		s := openSection(nil)
@@ -127,7 +127,7 @@ func (d *decoder) model(path string, n *node, inherited ModelConfig, around laye
 
 func (d *decoder) adapters(n *node) {
 	d.each("adapters", n, func(name string, s *section) {
-		a := AdapterConfig{Name: name}
+		a := Adapter{Name: name}
 		a.Type = s.oneOf("type", "", "telegram", "slack", "discord")
 		if a.Type == "" && len(s.faults) == 0 {
 			s.fail(s.node.origin, "the adapter has no type", "write type: telegram")
@@ -157,7 +157,7 @@ func (d *decoder) adapters(n *node) {
 
 func (d *decoder) agents(n *node) {
 	d.each("agents", n, func(id string, s *section) {
-		a := AgentConfig{ID: id, Model: d.config.Model}
+		a := Agent{ID: id, Model: d.config.Model}
 		if strings.ContainsAny(id, "/ ") {
 			s.fail(s.node.origin, "the name of an agent's entry may hold no slash and no space", "")
 		}
@@ -166,7 +166,7 @@ func (d *decoder) agents(n *node) {
 		before := len(d.config.Problems)
 		a.Model = d.model("agents."+id, s.take("model"), d.config.Model, s.layer)
 		s.settings()
-		a.Settings = s.layer
+		a.settings = s.layer
 		a.Misconfigured = d.entry("agents."+id, s.done()) || len(d.config.Problems) > before
 		d.config.Agents = append(d.config.Agents, a)
 	})
@@ -193,10 +193,10 @@ func (d *decoder) persona(s *section) string {
 
 func (d *decoder) servers(n *node) {
 	d.each("servers", n, func(key string, s *section) {
-		v := ServerConfig{Key: key, Circle: s.str("circle"), Agents: d.named(s), Relay: s.yes("relay")}
+		v := Server{Key: key, Circle: s.str("circle"), Agents: d.named(s), Relay: s.yes("relay")}
 		d.adapterOf(s, key, s.node.origin)
 		s.settings()
-		v.Settings = s.layer
+		v.settings = s.layer
 		v.Misconfigured = d.entry("servers."+key, s.done())
 		d.config.Servers = append(d.config.Servers, v)
 	})
@@ -204,7 +204,7 @@ func (d *decoder) servers(n *node) {
 
 func (d *decoder) spaces(n *node) {
 	d.each("spaces", n, func(key string, s *section) {
-		v := SpaceConfig{Key: key, Name: cmp.Or(s.str("name"), key), Circle: cmp.Or(s.str("circle"), defaultCircle), Relay: s.yes("relay")}
+		v := Space{Key: key, Name: cmp.Or(s.str("name"), key), Circle: cmp.Or(s.str("circle"), DefaultCircle), Relay: s.yes("relay")}
 		v.Agents = d.named(s)
 		for _, chat := range s.list("chats") {
 			if c, ok := d.adapterOf(s, chat, s.where("chats")); ok {
@@ -215,28 +215,28 @@ func (d *decoder) spaces(n *node) {
 			s.fail(s.where("circle"), "the name of a circle may hold no slash", "")
 		}
 		s.settings()
-		v.Settings = s.layer
+		v.settings = s.layer
 		v.Misconfigured = d.entry("spaces."+key, s.done())
 		d.config.Spaces = append(d.config.Spaces, v)
 	})
 }
 
 // adapterOf reads "adapter:chat".
-func (d *decoder) adapterOf(s *section, text string, at origin) (ChatConfig, bool) {
+func (d *decoder) adapterOf(s *section, text string, at Origin) (Chat, bool) {
 	adapter, chat, ok := strings.Cut(text, ":")
 	if !ok || chat == "" {
 		s.fail(at, fmt.Sprintf("%q names no chat", text), "write adapter:chat, such as telegram:-1001234")
-		return ChatConfig{}, false
+		return Chat{}, false
 	}
 	var known []string
 	for _, a := range d.config.Adapters {
 		if a.Name == adapter {
-			return ChatConfig{adapter, chat}, true
+			return Chat{adapter, chat}, true
 		}
 		known = append(known, a.Name)
 	}
 	s.fail(at, fmt.Sprintf("%q names the adapter %q, which is not under adapters", text, adapter), suggestion(adapter, known))
-	return ChatConfig{}, false
+	return Chat{}, false
 }
 
 // named reads a list of agents and checks that they are there.
@@ -258,11 +258,11 @@ func (d *decoder) named(s *section) []string {
 func (d *decoder) completeAgents(top *section) {
 	c := d.config
 	if len(c.Agents) == 0 {
-		c.Agents = []AgentConfig{{ID: "ada", Name: "Ada", Persona: defaultPersona, Model: c.Model, Settings: layer{}}}
+		c.Agents = []Agent{{ID: "ada", Name: "Ada", Persona: defaultPersona, Model: c.Model, settings: layer{}}}
 	}
 	for _, name := range c.DefaultAgents {
-		if !slices.ContainsFunc(c.Agents, func(a AgentConfig) bool { return a.ID == name }) {
-			d.fatal = append(d.fatal, fault{at: top.where("default_agents"), what: fmt.Sprintf("default_agents names %q, which is not under agents", name), todo: "name one of the agents"})
+		if !slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.ID == name }) {
+			d.fatal = append(d.fatal, Fault{At: top.where("default_agents"), What: fmt.Sprintf("default_agents names %q, which is not under agents", name), Todo: "name one of the agents"})
 		}
 	}
 	if len(c.DefaultAgents) == 0 {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"time"
@@ -63,7 +63,7 @@ type layer map[string]setting
 // setting is one value as it was written.
 type setting struct {
 	text string
-	at   origin
+	at   Origin
 }
 
 // resolve returns the settings that layers give, the most specific last. The

@@ -1,11 +1,11 @@
-package main
+package config
 
 import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // Config is everything an operator decides, checked and with its defaults.
-// Nothing after [loadConfig] reads the environment or the file again.
+// Nothing after [Load] reads the environment or the file again.
 type Config struct {
 	// Path is the file it was read from; empty when the environment was enough.
 	Path string
@@ -18,31 +18,38 @@ type Config struct {
 	// Token must be sent by whoever calls Listen; required where that is no loopback address.
 	Token adapters.Secret
 
-	Model         ModelConfig
-	Adapters      []AdapterConfig
+	Model         Model
+	Adapters      []Adapter
 	Admit         string // pairing, open, deny
 	Outgoing      string // platform, off
 	DefaultAgents []string
-	Agents        []AgentConfig
-	Servers       []ServerConfig
-	Spaces        []SpaceConfig
+	Agents        []Agent
+	Servers       []Server
+	Spaces        []Space
 
 	// Problems are the entries that cannot run as they are written. The rest runs.
 	Problems []Problem
-	// Settings are the file's own words on settings; see [Config.SettingsFor].
-	Settings layer
+	// settings are the file's own words on settings; see [Config.SettingsFor].
+	settings layer
 
-	tree *node
+	doc *document
+}
+
+// document is what was read: the tree with the environment over it, and the
+// text of the file, which is empty without one.
+type document struct {
+	root *node
+	text string
 }
 
 // Problem is one misconfigured entry.
 type Problem struct {
 	Entry string // its path: "adapters.telegram"
-	Fault fault
+	Fault Fault
 }
 
-// ModelConfig says which model answers.
-type ModelConfig struct {
+// Model says which model answers.
+type Model struct {
 	BaseURL string
 	APIKey  adapters.Secret
 	Name    string
@@ -50,8 +57,8 @@ type ModelConfig struct {
 	Offline bool
 }
 
-// AdapterConfig is one account on one platform.
-type AdapterConfig struct {
+// Adapter is one account on one platform.
+type Adapter struct {
 	Name          string
 	Type          string // telegram, slack, discord
 	Token         adapters.Secret
@@ -64,47 +71,47 @@ type AdapterConfig struct {
 	Misconfigured bool
 }
 
-// AgentConfig is one agent.
-type AgentConfig struct {
+// Agent is one agent.
+type Agent struct {
 	ID            string // key of the entry
 	Name          string
 	Persona       string
-	Model         ModelConfig
-	Settings      layer
+	Model         Model
+	settings      layer
 	Misconfigured bool
 }
 
-// ServerConfig is what every channel of a Discord server or Slack workspace
+// Server is what every channel of a Discord server or Slack workspace
 // becomes.
-type ServerConfig struct {
+type Server struct {
 	Key           string // "adapter:server"
 	Circle        string
 	Agents        []string
 	Relay         bool
-	Settings      layer
+	settings      layer
 	Misconfigured bool
 }
 
-// SpaceConfig is one room.
-type SpaceConfig struct {
+// Space is one room.
+type Space struct {
 	Key           string
 	Name          string
 	Circle        string
 	Agents        []string
 	Relay         bool
-	Chats         []ChatConfig
-	Settings      layer
+	Chats         []Chat
+	settings      layer
 	Misconfigured bool
 }
 
-// ChatConfig names one chat of a space.
-type ChatConfig struct {
+// Chat names one chat of a space.
+type Chat struct {
 	Adapter string // name of the adapter's entry
 	Chat    string // the platform's id
 }
 
-// defaultCircle is what spaces share that name no circle.
-const defaultCircle = "home"
+// DefaultCircle is what spaces share that name no circle.
+const DefaultCircle = "home"
 
 // SettingsFor returns the settings of an agent in a space: the space's word
 // before the agent's before the file's. Either may be empty.
@@ -113,20 +120,20 @@ func (c *Config) SettingsFor(agent, space string) Settings {
 }
 
 func (c *Config) layers(agent, space string) []layer {
-	all := []layer{c.testLimits(), c.Settings}
+	all := []layer{c.testLimits(), c.settings}
 	for _, a := range c.Agents {
 		if a.ID == agent {
-			all = append(all, a.Settings)
+			all = append(all, a.settings)
 		}
 	}
 	for _, s := range c.Spaces {
 		if s.Key == space {
-			all = append(all, s.Settings)
+			all = append(all, s.settings)
 		}
 	}
 	for _, s := range c.Servers {
 		if s.Key == space {
-			all = append(all, s.Settings)
+			all = append(all, s.settings)
 		}
 	}
 	return all
@@ -149,13 +156,13 @@ func (c *Config) testLimits() layer {
 }
 
 // Agent returns the agent of that id that can run.
-func (c *Config) Agent(id string) (AgentConfig, bool) {
+func (c *Config) Agent(id string) (Agent, bool) {
 	for _, a := range c.Agents {
 		if a.ID == id && !a.Misconfigured {
 			return a, true
 		}
 	}
-	return AgentConfig{}, false
+	return Agent{}, false
 }
 
 // Secrets returns every credential of the configuration, to scrub logs with.

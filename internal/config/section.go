@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type section struct {
 	known  []string
 	taken  map[string]bool
 	layer  layer // settings found here
-	faults []fault
+	faults []Fault
 }
 
 // openSection begins reading n. What is no mapping is a fault and reads as an
@@ -34,8 +34,8 @@ func openSection(n *node) *section {
 	return s
 }
 
-func (s *section) fail(at origin, what, todo string) {
-	s.faults = append(s.faults, fault{at: at, what: what, todo: todo})
+func (s *section) fail(at Origin, what, todo string) {
+	s.faults = append(s.faults, Fault{At: at, What: what, Todo: todo})
 }
 
 func (s *section) has(key string) bool {
@@ -81,7 +81,7 @@ func (s *section) need(key string) adapters.Secret {
 }
 
 // where is the place of a key's value, or of the section.
-func (s *section) where(key string) origin {
+func (s *section) where(key string) Origin {
 	if n := s.node.get(key); n != nil {
 		return n.origin
 	}
@@ -126,7 +126,7 @@ func (s *section) list(key string) []string {
 	var all []string
 	for _, item := range items {
 		text := s.text(item, key)
-		if item.origin.env != "" { // the environment has no lists
+		if item.origin.Env != "" { // the environment has no lists
 			all = append(all, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
 		} else if text != "" {
 			all = append(all, text)
@@ -184,7 +184,7 @@ func (s *section) setting(name string, n *node) {
 }
 
 // done returns the faults, with one for every key nobody asked for.
-func (s *section) done() []fault {
+func (s *section) done() []Fault {
 	for _, e := range s.node.entries {
 		if s.taken[e.key] {
 			continue
@@ -193,7 +193,7 @@ func (s *section) done() []fault {
 		if todo == "" {
 			todo = "keys here: " + strings.Join(s.known, ", ")
 		}
-		s.faults = append(s.faults, fault{at: e.origin, what: fmt.Sprintf("unknown key %q", e.key), todo: todo, hidden: true})
+		s.faults = append(s.faults, Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: todo, hidden: true})
 	}
 	return s.faults
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -158,7 +158,7 @@ func parseBool(text string) (bool, error) {
 
 func span(field func(*Settings) *time.Duration) setter {
 	return func(s *Settings, text string) error {
-		d, err := parseSpan(text)
+		d, err := ParseSpan(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
 		}
@@ -167,8 +167,8 @@ func span(field func(*Settings) *time.Duration) setter {
 	}
 }
 
-// parseSpan reads Go's durations, and days.
-func parseSpan(text string) (time.Duration, error) {
+// ParseSpan reads Go's durations, and days.
+func ParseSpan(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 16)
 		return time.Duration(n) * 24 * time.Hour, err
