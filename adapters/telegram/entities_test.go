@@ -2,6 +2,8 @@ package telegram
 
 import (
 	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
 // FuzzEntities: whatever the entities say, the CommonMark we make of a text shows the
@@ -22,7 +24,7 @@ func FuzzEntities(f *testing.F) {
 			entities = append(entities, entity{Type: kinds[(bits>>8)%len(kinds)], Offset: bits & 15, Length: bits >> 4 & 15, URL: "https://example.org/a_b"})
 		}
 		md := m.of(text, entities)
-		if got := m.style(md).text; !sameWords(got, legible(text)) {
+		if got := m.Read(md).Words; !markup.SameWords(got, markup.Legible(text)) {
 			t.Errorf("%q with %+v\n became %q\n which shows %q", text, entities, md, got)
 		}
 	})

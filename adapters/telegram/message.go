@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
 // readMessage reads message and channel_post: something said, or a service
@@ -124,7 +125,7 @@ func (r reader) quoted(m *message) string {
 		words = r.markdown.of(m.Quote.Text, m.Quote.Entities)
 	}
 	if who := m.External.Origin.name(); who != "" {
-		words = strings.TrimSuffix(escape(who)+": "+words, ": ")
+		words = strings.TrimSuffix(markup.Escape(who)+": "+words, ": ")
 	}
 	if words == "" {
 		return ""

@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
 // bare returns s without white space and what nobody sees: a cut may drop these.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || blank(string(r)) {
+		if unicode.IsSpace(r) || markup.Blank(string(r)) {
 			return -1
 		}
 		return r
@@ -38,7 +40,7 @@ func wantWhole(t interface {
 		if n := len(utf16.Encode([]rune(text))); n > max(limit, 2) {
 			t.Errorf("part %d of %q has %d units, limit %d", i, md, n, limit)
 		}
-		if len(part) > maxMarkup || blank(text) || !utf8.ValidString(part) {
+		if len(part) > maxMarkup || markup.Blank(text) || !utf8.ValidString(part) {
 			t.Errorf("part %d of %q: %d bytes, %q", i, md, len(part), text)
 		}
 		if got := plainText(part); got != text {
@@ -46,7 +48,7 @@ func wantWhole(t interface {
 		}
 		joined.WriteString(text)
 	}
-	if diff := cmp.Diff(bare(m.style(md).text), bare(joined.String())); diff != "" {
+	if diff := cmp.Diff(bare(m.Read(md).Words), bare(joined.String())); diff != "" {
 		t.Errorf("cut at %d, %q loses words (-whole +parts):\n%s", limit, md, diff)
 	}
 }

@@ -27,7 +27,7 @@ var modules = []fence{
 	{"golang.org/x/term", []string{"cmd/...", "adapters/local/..."}, "only the terminal's room edits lines"},
 	{"github.com/mattn/go-isatty", []string{"cmd/...", "adapters/local/..."}, "only what faces a terminal asks for one"},
 	{"github.com/go-telegram-bot-api/telegram-bot-api/v5", []string{"adapters/telegram/...", "internal/bench/..."}, "only an adapter talks to its platform; the benchmark's bare baseline is built on the same library"},
-	{"github.com/yuin/goldmark", []string{"adapters/telegram/..."}, "CommonMark becomes a platform's own form in its adapter"},
+	{"github.com/yuin/goldmark", []string{"adapters/markup"}, "one reader of CommonMark serves every platform"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},

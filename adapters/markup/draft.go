@@ -1,23 +1,23 @@
-package telegram
+package markup
 
 import (
 	"slices"
 	"strings"
 )
 
-// draft builds a styled text block by block. Line breaks are owed, not written,
+// draft builds a [Text] block by block. Line breaks are owed, not written,
 // until more words come, so that no text begins or ends with one.
 type draft struct {
 	text   strings.Builder
-	spans  []span
-	open   map[string]bool
+	spans  []Span
+	open   map[Look]bool
 	prefix string // what every new line begins with: indentation, quote marks
 	owed   int    // line breaks to write before the next words
 	fresh  bool   // at the start of a line, prefix not yet written
 	begun  []int  // spans that begin with the next words
 }
 
-func newDraft() *draft { return &draft{open: map[string]bool{}, fresh: true} }
+func newDraft() *draft { return &draft{open: map[Look]bool{}, fresh: true} }
 
 // breakLine asks for n line breaks before the next words: 1 is a new line, 2 a
 // blank line between.
@@ -35,7 +35,7 @@ func (d *draft) settle() {
 		d.fresh = false
 	}
 	for _, i := range d.begun {
-		d.spans[i].from = d.text.Len()
+		d.spans[i].From = d.text.Len()
 	}
 	d.begun = d.begun[:0]
 }
@@ -61,31 +61,31 @@ func (d *draft) lines(s string) {
 	d.text.WriteString(s)
 }
 
-// span puts a tag around what fill writes. A tag inside itself is left out: it
+// span gives what fill writes the look of s. A look inside itself is left out: it
 // would change nothing.
-func (d *draft) span(t tag, fill func()) {
-	if d.open[t.name] {
+func (d *draft) span(s Span, fill func()) {
+	if d.open[s.Look] {
 		fill()
 		return
 	}
-	d.open[t.name] = true
+	d.open[s.Look] = true
 	i := len(d.spans)
-	d.spans = append(d.spans, span{from: -1, tag: t})
+	d.spans = append(d.spans, Span{From: -1, Look: s.Look, Arg: s.Arg})
 	d.begun = append(d.begun, i)
 	fill()
-	delete(d.open, t.name)
-	d.spans[i].to = d.text.Len()
+	delete(d.open, s.Look)
+	d.spans[i].To = d.text.Len()
 	d.begun = slices.DeleteFunc(d.begun, func(b int) bool { return b == i })
 }
 
-// styled returns what was written.
-func (d *draft) styled() *styled {
-	t := &styled{text: strings.TrimRight(d.text.String(), " \t\n")}
+// finish returns what was written.
+func (d *draft) finish() *Text {
+	words := strings.TrimRight(d.text.String(), " \t\n")
+	var spans []Span
 	for _, s := range d.spans {
-		if s.to = min(s.to, len(t.text)); s.from >= 0 && s.from < s.to {
-			t.spans = append(t.spans, s)
+		if s.To = min(s.To, len(words)); s.From >= 0 && s.From < s.To {
+			spans = append(spans, s)
 		}
 	}
-	t.sortSpans()
-	return t
+	return newText(words, spans)
 }

@@ -1,4 +1,4 @@
-package telegram
+package markup
 
 import (
 	"github.com/yuin/goldmark"
@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// spoilers teaches goldmark ||hidden words||, which Telegram and Discord write alike.
+// spoilers teaches goldmark ||hidden words||, which chat platforms write alike.
 type spoilers struct{}
 
 // Extend adds the spoiler's parser to m.

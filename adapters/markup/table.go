@@ -1,4 +1,4 @@
-package telegram
+package markup
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// table writes a table as aligned text in a fixed-width block; Telegram has no
-// tables in ordinary messages.
+// table writes a table as aligned text in a fixed-width block; no
+// chat platform has tables in ordinary messages.
 func (w *walk) table(n *east.Table) {
 	var rows [][]string
 	var widths []int
@@ -28,14 +28,14 @@ func (w *walk) table(n *east.Table) {
 	if !w.fresh {
 		w.breakLine(1)
 	}
-	w.span(tag{name: "pre"}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
+	w.span(Span{Look: Pre}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
 }
 
 // flat returns the words of a cell without their looks.
 func (w *walk) flat(cell ast.Node) string {
-	inner := walk{draft: newDraft(), source: w.source}
+	inner := walk{draft: newDraft(), source: w.source, options: w.options}
 	inner.inlines(cell)
-	return strings.ReplaceAll(inner.styled().text, "\n", " ")
+	return strings.ReplaceAll(inner.finish().Words, "\n", " ")
 }
 
 // drawTable returns the rows with a line under the first.

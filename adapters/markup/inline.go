@@ -1,10 +1,7 @@
-package telegram
+package markup
 
 import (
 	"bytes"
-	"net/netip"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -30,17 +27,17 @@ func (w *walk) inline(n ast.Node) {
 	case *ast.String:
 		w.write(string(n.Value))
 	case *ast.CodeSpan:
-		w.span(tag{name: "code"}, func() { w.write(w.codeWords(n)) })
+		w.span(Span{Look: Code}, func() { w.write(w.codeWords(n)) })
 	case *ast.Emphasis:
-		name := "i"
+		look := Italic
 		if n.Level == 2 {
-			name = "b"
+			look = Bold
 		}
-		w.span(tag{name: name}, func() { w.inlines(n) })
+		w.span(Span{Look: look}, func() { w.inlines(n) })
 	case *east.Strikethrough:
-		w.span(tag{name: "s"}, func() { w.inlines(n) })
+		w.span(Span{Look: Strikethrough}, func() { w.inlines(n) })
 	case *spoiler:
-		w.span(tag{name: "tg-spoiler"}, func() { w.inlines(n) })
+		w.span(Span{Look: Spoiler}, func() { w.inlines(n) })
 	case *ast.Link:
 		w.link(n.Destination, func() { w.inlines(n) })
 	case *ast.Image:
@@ -113,7 +110,7 @@ func (w *walk) raw(n *ast.RawHTML) {
 	}
 }
 
-// image writes a picture as a link to it. Telegram must not fetch it.
+// image writes a picture as a link to it. The platform must not fetch it.
 func (w *walk) image(n *ast.Image) {
 	w.link(n.Destination, func() {
 		if n.FirstChild() == nil {
@@ -124,74 +121,37 @@ func (w *walk) image(n *ast.Image) {
 	})
 }
 
-// link writes a link. Where Telegram would drop the address or spoil it, the
+// link writes a link. Where the platform would drop the address or spoil it, the
 // address follows the words; one that must not be followed is left out.
 func (w *walk) link(destination []byte, words func()) {
-	switch to, how := target(strings.ReplaceAll(resolve(destination), " ", "%20")); how {
-	case linked:
-		w.span(tag{name: "a", arg: to}, words)
-	case shown:
+	to := strings.ReplaceAll(resolve(destination), " ", "%20")
+	how := Hidden
+	if len(to) <= maxAddress && !strings.ContainsAny(to, "\n\t\x00") {
+		to, how = w.options.Reach(to)
+	}
+	switch how {
+	case Linked:
+		w.span(Span{Look: Link, Arg: to}, words)
+	case Shown:
 		before := w.text.Len()
 		words()
 		if !strings.Contains(w.text.String()[before:], to) {
 			w.write(" (" + to + ")")
 		}
-	case hidden:
+	case Hidden:
 		words()
 	}
 }
 
-// reach says what becomes of an address.
-type reach int
+// Reach says what becomes of an address in a link.
+type Reach int
 
+// What may become of an address.
 const (
-	linked reach = iota // a link
-	shown               // text beside the words
-	hidden              // nothing
+	Linked Reach = iota // a link
+	Shown               // text beside the words
+	Hidden              // nothing
 )
 
 // maxAddress bounds an address, so that the markup of a part stays small.
 const maxAddress = 2048
-
-// target returns what Telegram can do with address. Its parser takes http, https
-// and tg, the first two only with a host that has a dot or is an IP address; it
-// makes a false link of mailto and drops tel. tg://user would call anybody, so
-// only [adapters.Post.Mentions] may make one.
-func target(address string) (string, reach) {
-	u, err := url.Parse(address)
-	if err != nil || len(address) > maxAddress || strings.ContainsAny(address, "\n\t\x00") {
-		return "", hidden
-	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-		if !reachable(u) {
-			return address, shown
-		}
-		return address, linked
-	case "tg":
-		if strings.EqualFold(u.Host, "user") || strings.EqualFold(u.Opaque, "user") {
-			return "", hidden
-		}
-		return address, linked
-	case "mailto", "tel":
-		bare, _, _ := strings.Cut(u.Opaque, "?")
-		return bare, shown
-	default:
-		return "", hidden
-	}
-}
-
-// reachable reports whether Telegram takes u's host and port, and whether the
-// host is what it seems: a user's name before it makes it look like another.
-func reachable(u *url.URL) bool {
-	if u.User != nil {
-		return false
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return false
-		}
-	}
-	_, err := netip.ParseAddr(u.Hostname())
-	return err == nil || strings.Contains(strings.Trim(u.Hostname(), "."), ".")
-}

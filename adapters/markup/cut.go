@@ -1,4 +1,4 @@
-package telegram
+package markup
 
 import (
 	"slices"
@@ -8,71 +8,69 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxUnits is Telegram's limit for one message after parsing. Its server
-	// counts code points; UTF-16 units are never fewer.
-	maxUnits = 4096
-	// maxMarkup keeps the request small however much markup the words carry.
-	maxMarkup = 16 << 10
-)
+// Limit bounds one part.
+type Limit struct {
+	Units  int // of its words, in UTF-16 units, which are never fewer than letters
+	Markup int // of what is written for it, as Size counts
+	// Size measures what was written. Default: bytes.
+	Size func(written string) int
+}
 
-// Split cuts CommonMark into parts of Telegram HTML that one message each can
-// hold: at paragraphs if it can, then lines, sentences, words. What a cut goes
-// through, such as a code block, is closed before it and opened again behind it.
-func (c *Client) Split(text string) []string { return c.markdown.split(text, maxUnits) }
-
-// split is Split with the limit as a parameter.
-func (m markdown) split(md string, limit int) []string {
-	t := m.style(md)
+// Parts cuts the text into stretches of which each, written by write, is one
+// message: at paragraphs if it can, then lines, sentences, words. Nothing is
+// written for white space between them.
+func (t *Text) Parts(l Limit, write func(from, to int) string) []string {
+	if l.Size == nil {
+		l.Size = func(written string) int { return len(written) }
+	}
 	var parts []string
-	for at := t.skip(0); at < len(t.text); {
-		end, html := t.part(at, limit)
-		if !blank(t.text[at:end]) {
-			parts = append(parts, html)
+	for at := t.skip(0); at < len(t.Words); {
+		end, written := t.part(at, l, write)
+		if !Blank(t.Words[at:end]) {
+			parts = append(parts, written)
 		}
 		at = t.skip(end)
 	}
 	return parts
 }
 
-// part returns the end of the part that begins at from, and its markup.
-func (t *styled) part(from, limit int) (end int, html string) {
-	for {
+// part returns the end of the part that begins at from, and what is written for it.
+func (t *Text) part(from int, l Limit, write func(from, to int) string) (end int, written string) {
+	for limit := l.Units; ; limit = limit * 3 / 4 { // too much markup for these words: take fewer
 		end = t.cut(from, limit)
-		words := strings.TrimRightFunc(t.text[from:end], unicode.IsSpace)
-		html = t.html(from, from+len(words))
-		if len(html) <= maxMarkup || limit <= 1 {
-			return end, html
+		words := strings.TrimRightFunc(t.Words[from:end], unicode.IsSpace)
+		written = write(from, from+len(words))
+		if l.Size(written) <= l.Markup || limit <= 1 {
+			return end, written
 		}
-		limit = limit * 3 / 4 // too much markup for these words: take fewer
 	}
 }
 
 // skip returns where the words after at begin. Inside a code block only blank
 // lines are skipped: indentation is part of the code.
-func (t *styled) skip(at int) int {
-	words := at + len(t.text[at:]) - len(strings.TrimLeftFunc(t.text[at:], unicode.IsSpace))
-	if !t.inCode(words) || words == len(t.text) {
+func (t *Text) skip(at int) int {
+	words := at + len(t.Words[at:]) - len(strings.TrimLeftFunc(t.Words[at:], unicode.IsSpace))
+	if !t.inCode(words) || words == len(t.Words) {
 		return words
 	}
-	if line := strings.LastIndexByte(t.text[at:words], '\n'); line >= 0 {
+	if line := strings.LastIndexByte(t.Words[at:words], '\n'); line >= 0 {
 		return at + line + 1
 	}
-	if at == 0 || t.text[at-1] == '\n' {
+	if at == 0 || t.Words[at-1] == '\n' {
 		return at
 	}
 	return words
 }
 
 // inCode reports whether position at lies in a code block.
-func (t *styled) inCode(at int) bool {
-	after, _ := slices.BinarySearchFunc(t.code, at, func(s span, at int) int {
-		if s.from <= at {
+func (t *Text) inCode(at int) bool {
+	after, _ := slices.BinarySearchFunc(t.code, at, func(s Span, at int) int {
+		if s.From <= at {
 			return -1
 		}
 		return 1
 	})
-	return after > 0 && at < t.code[after-1].to
+	return after > 0 && at < t.code[after-1].To
 }
 
 // The places to cut at, best first.
@@ -86,12 +84,12 @@ const (
 
 // cut returns where the part that begins at from ends: at the end of the text,
 // or at the best place in the second half of what fits.
-func (t *styled) cut(from, limit int) int {
+func (t *Text) cut(from, limit int) int {
 	var best [places]int
 	units, half := 0, from
 	at := from
-	for at < len(t.text) {
-		r, size := utf8.DecodeRuneInString(t.text[at:])
+	for at < len(t.Words) {
+		r, size := utf8.DecodeRuneInString(t.Words[at:])
 		if units += utf16.RuneLen(r); units > limit {
 			break
 		}
@@ -103,7 +101,7 @@ func (t *styled) cut(from, limit int) int {
 			half = at
 		}
 	}
-	if at == len(t.text) {
+	if at == len(t.Words) {
 		return at
 	}
 	for place, end := range best {
@@ -115,16 +113,16 @@ func (t *styled) cut(from, limit int) int {
 }
 
 // place returns what kind of place to cut stands before r at position at.
-func (t *styled) place(at int, r rune) (int, bool) {
+func (t *Text) place(at int, r rune) (int, bool) {
 	switch {
-	case r == '\n' && strings.HasPrefix(t.text[at:], "\n\n") && !t.inCode(at):
+	case r == '\n' && strings.HasPrefix(t.Words[at:], "\n\n") && !t.inCode(at):
 		return atParagraph, true
 	case r == '\n':
 		return atLine, true
 	case !unicode.IsSpace(r):
-		before, _ := utf8.DecodeLastRuneInString(t.text[:at])
+		before, _ := utf8.DecodeLastRuneInString(t.Words[:at])
 		return atSentence, at > 0 && strings.ContainsRune("。！？", before)
-	case at > 0 && strings.IndexByte(".!?", t.text[at-1]) >= 0:
+	case at > 0 && strings.IndexByte(".!?", t.Words[at-1]) >= 0:
 		return atSentence, true
 	default:
 		return atWord, true
@@ -133,21 +131,21 @@ func (t *styled) place(at int, r rune) (int, bool) {
 
 // betweenGraphemes returns the last position up to at that does not tear what is
 // seen as one sign. It looks back a little way only: a sign may be made endless.
-func (t *styled) betweenGraphemes(from, at int) int {
+func (t *Text) betweenGraphemes(from, at int) int {
 	for pos, tries := at, 0; pos > from && tries < 32; tries++ {
 		if !t.joined(pos) {
 			return pos
 		}
-		_, size := utf8.DecodeLastRuneInString(t.text[:pos])
+		_, size := utf8.DecodeLastRuneInString(t.Words[:pos])
 		pos -= size
 	}
 	return max(at, from+1)
 }
 
 // joined reports whether the letters around position at make one sign.
-func (t *styled) joined(at int) bool {
-	before, _ := utf8.DecodeLastRuneInString(t.text[:at])
-	after, _ := utf8.DecodeRuneInString(t.text[at:])
+func (t *Text) joined(at int) bool {
+	before, _ := utf8.DecodeLastRuneInString(t.Words[:at])
+	after, _ := utf8.DecodeRuneInString(t.Words[at:])
 	const joiner = '\u200D'
 	switch {
 	case before == joiner, after == joiner,
@@ -157,7 +155,7 @@ func (t *styled) joined(at int) bool {
 		return true
 	case regional(before) && regional(after):
 		run := 0
-		for rest := t.text[:at]; ; run++ {
+		for rest := t.Words[:at]; ; run++ {
 			r, size := utf8.DecodeLastRuneInString(rest)
 			if !regional(r) {
 				break
@@ -173,8 +171,8 @@ func (t *styled) joined(at int) bool {
 // regional reports whether r is half a flag.
 func regional(r rune) bool { return r >= '\U0001F1E6' && r <= '\U0001F1FF' }
 
-// blank reports whether Telegram would find s empty.
-func blank(s string) bool {
+// Blank reports whether a reader would see nothing of s.
+func Blank(s string) bool {
 	for _, r := range s {
 		switch {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Cf, unicode.Cc):

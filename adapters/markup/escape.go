@@ -1,4 +1,4 @@
-package telegram
+package markup
 
 import (
 	"regexp"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// escape returns plain words as CommonMark that shows exactly these words, with
+// Escape returns plain words as CommonMark that shows exactly these words, with
 // as few backslashes as that takes: a reader, or a model, should see the words.
-func escape(words string) string {
+func Escape(words string) string {
 	var b strings.Builder
 	escapeInto(&b, words, true)
 	return b.String()

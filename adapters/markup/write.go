@@ -1,36 +1,38 @@
-package telegram
+package markup
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // writeMarks returns text as CommonMark with its marks, which come outer first.
-func writeMarks(text string, marks []mark) string {
+func writeMarks(text string, marks []Span) string {
 	w := marksWriter{text: text, marks: marks}
-	w.write(0, len(text), "")
+	w.write(0, len(text), nil)
 	return strings.TrimRight(w.out.String(), "\n")
 }
 
 // marksWriter writes text from left to right and takes each mark where it begins.
 type marksWriter struct {
 	text  string
-	marks []mark // those not yet begun
+	marks []Span // those not yet begun
 	out   strings.Builder
 }
 
 // write writes text[from:to] and the marks that begin in it.
-func (w *marksWriter) write(from, to int, inside string) {
-	for len(w.marks) > 0 && w.marks[0].from < to {
+func (w *marksWriter) write(from, to int, inside []Look) {
+	for len(w.marks) > 0 && w.marks[0].From < to {
 		m := w.marks[0]
 		w.marks = w.marks[1:]
-		m.to = min(m.to, to) // marks nest; what claims otherwise is cut
-		if m.from < from || m.from >= m.to {
+		m.To = min(m.To, to) // marks nest; what claims otherwise is cut
+		if m.From < from || m.From >= m.To {
 			continue
 		}
-		w.plain(from, m.from)
+		w.plain(from, m.From)
 		w.mark(m, inside)
-		from = m.to
+		from = m.To
 	}
 	w.plain(from, to)
 }
@@ -49,56 +51,63 @@ func (w *marksWriter) atLineStart() bool {
 }
 
 // mark writes one mark and what is in it. inside names the marks around it.
-func (w *marksWriter) mark(m mark, inside string) {
-	words := w.text[m.from:m.to]
-	sign, within := "", inside+" "+m.kind
-	switch m.kind {
-	case "bold":
+func (w *marksWriter) mark(m Span, inside []Look) {
+	words := w.text[m.From:m.To]
+	sign, within := "", append(slices.Clip(inside), m.Look)
+	switch m.Look {
+	case Bold:
 		sign = "**"
-	case "italic":
+	case Italic:
 		sign = w.italic(m)
-	case "strikethrough":
+	case Strikethrough:
 		sign = "~~"
-	case "spoiler":
+	case Spoiler:
 		sign = "||"
-	case "code":
-		w.skipInner(m.to)
+	case Code:
+		w.skipInner(m.To)
 		w.out.WriteString(codeSpan(words))
 		return
-	case "pre":
-		w.skipInner(m.to)
+	case Pre:
+		w.skipInner(m.To)
 		w.fence(m)
 		return
-	case "url":
-		w.skipInner(m.to)
+	case Address:
+		w.skipInner(m.To)
 		w.url(words)
 		return
-	case "text_link":
+	case Link:
 		w.link(m, within)
 		return
-	case "blockquote":
+	case Quote:
 		w.quote(m, within)
 		return
+	case Heading:
+		w.heading(m, within)
+		return
+	case Mark:
+		w.skipInner(m.To)
+		w.out.WriteString(words)
+		return
 	}
-	if strings.Contains(inside, m.kind) {
+	if slices.Contains(inside, m.Look) {
 		sign = "" // a mark inside itself changes nothing
 	}
 	w.out.WriteString(sign)
-	w.write(m.from, m.to, within)
+	w.write(m.From, m.To, within)
 	w.out.WriteString(sign)
 }
 
 // skipInner drops the marks that begin before to: there are none inside code.
 func (w *marksWriter) skipInner(to int) {
-	for len(w.marks) > 0 && w.marks[0].from < to {
+	for len(w.marks) > 0 && w.marks[0].From < to {
 		w.marks = w.marks[1:]
 	}
 }
 
 // italic returns the sign for m: an underscore, but inside a word a star.
-func (w *marksWriter) italic(m mark) string {
-	before, _ := utf8.DecodeLastRuneInString(w.text[:m.from])
-	after, _ := utf8.DecodeRuneInString(w.text[m.to:])
+func (w *marksWriter) italic(m Span) string {
+	before, _ := utf8.DecodeLastRuneInString(w.text[:m.From])
+	after, _ := utf8.DecodeRuneInString(w.text[m.To:])
 	if isWordRune(before) || isWordRune(after) {
 		return "*"
 	}
@@ -128,8 +137,8 @@ func longestRun(words string) int {
 }
 
 // fence writes a code block on lines of its own.
-func (w *marksWriter) fence(m mark) {
-	code, language := w.text[m.from:m.to], m.arg
+func (w *marksWriter) fence(m Span) {
+	code, language := w.text[m.From:m.To], m.Arg
 	if !w.atLineStart() {
 		w.out.WriteByte('\n')
 	}
@@ -138,7 +147,7 @@ func (w *marksWriter) fence(m mark) {
 		language = ""
 	}
 	w.out.WriteString(fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence)
-	w.end(m.to, 1)
+	w.end(m.To, 1)
 }
 
 // url writes an address whose signs would need escaping, so that it stays whole.
@@ -151,32 +160,43 @@ func (w *marksWriter) url(address string) {
 }
 
 // link writes words that lead to an address.
-func (w *marksWriter) link(m mark, within string) {
+func (w *marksWriter) link(m Span, within []Look) {
 	inner := marksWriter{text: w.text, marks: w.marks}
-	inner.write(m.from, m.to, within)
+	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
 	words := strings.NewReplacer(`\[`, `\[`, `\]`, `\]`, "[", `\[`, "]", `\]`).Replace(inner.out.String())
 	switch {
-	case m.arg == "" || strings.ContainsAny(m.arg, "<>\n"):
+	case m.Arg == "" || strings.ContainsAny(m.Arg, "<>\n"):
 		w.out.WriteString(words)
-	case strings.ContainsAny(m.arg, " \t()\\"):
-		w.out.WriteString("[" + words + "](<" + strings.ReplaceAll(m.arg, `\`, `\\`) + ">)")
+	case strings.ContainsAny(m.Arg, " \t()\\"):
+		w.out.WriteString("[" + words + "](<" + strings.ReplaceAll(m.Arg, `\`, `\\`) + ">)")
 	default:
-		w.out.WriteString("[" + words + "](" + m.arg + ")")
+		w.out.WriteString("[" + words + "](" + m.Arg + ")")
 	}
 }
 
 // quote writes a block quote and the blank line that ends it.
-func (w *marksWriter) quote(m mark, within string) {
+func (w *marksWriter) quote(m Span, within []Look) {
 	inner := marksWriter{text: w.text, marks: w.marks}
-	inner.write(m.from, m.to, within)
+	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
 	if !w.atLineStart() {
 		w.out.WriteByte('\n')
 	}
 	words := strings.TrimRight(inner.out.String(), "\n")
 	w.out.WriteString("> " + strings.ReplaceAll(words, "\n", "\n> "))
-	w.end(m.to, 2)
+	w.end(m.To, 2)
+}
+
+// heading writes a heading, which may not break its line, and its line's end.
+func (w *marksWriter) heading(m Span, within []Look) {
+	if !w.atLineStart() {
+		w.out.WriteByte('\n')
+	}
+	level, _ := strconv.Atoi(m.Arg) // no number is a level of 1
+	w.out.WriteString(strings.Repeat("#", min(max(level, 1), 6)) + " ")
+	w.write(m.From, m.To, within)
+	w.end(m.To, 1)
 }
 
 // end writes what is missing of the line breaks that must follow a block which

@@ -1,7 +1,8 @@
-package telegram
+package markup
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -13,29 +14,49 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown reads CommonMark with strikethrough, tables and ||spoilers||. It does
-// not link bare addresses: Telegram does that itself.
-type markdown struct {
-	parser parser.Parser
+// Options say what a platform shows. The zero value is a platform without
+// headings, lists and links.
+type Options struct {
+	// Headings is how many levels of headings the platform shows; deeper ones are
+	// bold. Default: none.
+	Headings int
+	// Lists tells that the platform shows lists: their signs then are a [Mark]
+	// as CommonMark writes them. Else they are words. Default: false.
+	Lists bool
+	// Reach says what the platform does with a link to address, and how it wants
+	// the address written. Default: every address is [Shown].
+	Reach func(address string) (string, Reach)
 }
 
-func newMarkdown() markdown {
-	return markdown{parser: goldmark.New(
+// A Reader reads CommonMark with strikethrough, tables and ||spoilers||. It does
+// not link bare addresses: platforms do that themselves. Its methods may be
+// called concurrently.
+type Reader struct {
+	parser  parser.Parser
+	options Options
+}
+
+// New returns a reader for a platform that shows what o says.
+func New(o Options) *Reader {
+	if o.Reach == nil {
+		o.Reach = func(address string) (string, Reach) { return address, Shown }
+	}
+	return &Reader{options: o, parser: goldmark.New(
 		goldmark.WithExtensions(extension.Strikethrough, extension.Table, spoilers{}),
 	).Parser()}
 }
 
-// style returns md as Telegram can show it.
-func (m markdown) style(md string) *styled {
-	source := []byte(legible(strings.ReplaceAll(md, "\r\n", "\n")))
-	w := walk{draft: newDraft(), source: source}
-	w.blocks(m.parser.Parse(text.NewReader(source)))
-	return w.styled()
+// Read returns md as the platform can show it. Raw HTML is words.
+func (r *Reader) Read(md string) *Text {
+	source := []byte(Legible(strings.ReplaceAll(md, "\r\n", "\n")))
+	w := walk{draft: newDraft(), source: source, options: r.options}
+	w.blocks(r.parser.Parse(text.NewReader(source)))
+	return w.finish()
 }
 
-// legible returns s as valid text with spaces for control signs, as Telegram
-// does it. No letter changes its place.
-func legible(s string) string {
+// Legible returns s as valid text with spaces for control signs. No letter
+// changes its place.
+func Legible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if (r < ' ' && r != '\n' && r != '\t') || r == 0x7F {
 			return ' '
@@ -48,7 +69,8 @@ func legible(s string) string {
 // knows of Markdown.
 type walk struct {
 	*draft
-	source []byte
+	source  []byte
+	options Options
 }
 
 // blocks writes the blocks inside n, with a blank line between them.
@@ -63,7 +85,7 @@ func (w *walk) blocks(n ast.Node) {
 func (w *walk) block(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		w.span(tag{name: "b"}, func() { w.inlines(n) })
+		w.heading(n)
 	case *ast.ThematicBreak:
 		w.write("———")
 	case *ast.CodeBlock:
@@ -85,18 +107,27 @@ func (w *walk) block(n ast.Node) {
 	}
 }
 
-// code writes a code block. Telegram shows a tab as one space, so tabs become
-// four.
+// heading writes a heading, or bold words where there are none so deep.
+func (w *walk) heading(n *ast.Heading) {
+	s := Span{Look: Bold}
+	if n.Level <= w.options.Headings {
+		s = Span{Look: Heading, Arg: strconv.Itoa(n.Level)}
+	}
+	w.span(s, func() { w.inlines(n) })
+}
+
+// code writes a code block. Some platforms show a tab as one space, so tabs
+// become four.
 func (w *walk) code(language string, lines *text.Segments) {
 	code := strings.ReplaceAll(string(lines.Value(w.source)), "\t", "    ")
 	code = strings.Trim(code, "\n")
-	if blank(code) {
+	if Blank(code) {
 		return
 	}
 	if !w.fresh {
 		w.breakLine(1)
 	}
-	w.span(tag{name: "pre", arg: language}, func() { w.lines(code) })
+	w.span(Span{Look: Pre, Arg: language}, func() { w.lines(code) })
 }
 
 // language returns a code block's language if it is a plain word.
@@ -121,14 +152,14 @@ func (w *walk) rawBlock(n *ast.HTMLBlock) {
 	}
 }
 
-// quote writes a block quote. Telegram does not nest them: an inner one is marked
+// quote writes a block quote. Chat platforms do not nest them: an inner one is marked
 // by hand.
 func (w *walk) quote(n ast.Node) {
-	if w.open["blockquote"] {
+	if w.open[Quote] {
 		w.indent("> ", func() { w.blocks(n) })
 		return
 	}
-	w.span(tag{name: "blockquote"}, func() { w.blocks(n) })
+	w.span(Span{Look: Quote}, func() { w.blocks(n) })
 }
 
 // indent begins every new line that fill writes with more.
@@ -139,16 +170,19 @@ func (w *walk) indent(more string, fill func()) {
 	w.prefix = before
 }
 
-// list writes a list; Telegram has none, so the marks are text.
+// list writes a list. Where the platform has none the marks are text.
 func (w *walk) list(n *ast.List) {
 	number := n.Start
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		mark := "• "
+		if w.options.Lists {
+			mark = "- "
+		}
 		if n.IsOrdered() {
 			mark = fmt.Sprintf("%d. ", number)
 			number++
 		}
-		w.write(mark)
+		w.mark(mark)
 		width := len([]rune(mark))
 		w.indent(strings.Repeat(" ", width), func() {
 			for child := item.FirstChild(); child != nil; child = child.NextSibling() {
@@ -161,6 +195,15 @@ func (w *walk) list(n *ast.List) {
 		})
 		w.breakLine(apart(n))
 	}
+}
+
+// mark writes what stands before an item.
+func (w *walk) mark(mark string) {
+	if !w.options.Lists {
+		w.write(mark)
+		return
+	}
+	w.span(Span{Look: Mark}, func() { w.write(mark) })
 }
 
 // apart returns how many line breaks stand between a list's items.

@@ -1,0 +1,99 @@
+package markup
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CommonMark returns words with spans as CommonMark. Spans may come in any
+// order, cross, and reach over white space and line ends; they should lie between
+// letters. What the CommonMark shows are always those words; looks that it cannot
+// give where they stand (bold that ends inside a word at a quotation mark) are
+// left out.
+func (r *Reader) CommonMark(words string, spans []Span) string {
+	if len(spans) == 0 || len(words) > maxChecked {
+		return Escape(words)
+	}
+	spans = tidy(words, spans)
+	for _, keep := range []func(string, Span) bool{everything, atWords, notEmphasis} {
+		spans = slices.DeleteFunc(spans, func(one Span) bool { return !keep(words, one) })
+		if md := writeMarks(words, spans); SameWords(r.Read(md).Words, words) {
+			return md
+		}
+	}
+	return Escape(words)
+}
+
+// maxChecked bounds the texts whose looks are kept; the platforms' own limits are
+// far below.
+const maxChecked = 64 << 10
+
+// The looks to try, most first.
+func everything(string, Span) bool { return true }
+
+// atWords keeps emphasis that begins and ends with letters, between spaces.
+func atWords(text string, m Span) bool {
+	if !m.emphasis() {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(text[m.From:])
+	last, _ := utf8.DecodeLastRuneInString(text[:m.To])
+	before, _ := utf8.DecodeLastRuneInString(text[:m.From])
+	after, _ := utf8.DecodeRuneInString(text[m.To:])
+	return isWordRune(first) && isWordRune(last) && !isWordRune(before) && !isWordRune(after)
+}
+
+// notEmphasis keeps code, links and quotes.
+func notEmphasis(_ string, m Span) bool { return !m.emphasis() }
+
+// SameWords reports whether a and b differ in white space alone.
+func SameWords(a, b string) bool {
+	strip := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return a == b || strip(a) == strip(b)
+}
+
+// tidy returns spans outer before inner. What must stay within a line is cut at
+// line ends, and no look but a code block's begins or ends with white space.
+func tidy(words string, spans []Span) []Span {
+	var out []Span
+	for _, s := range spans {
+		out = append(out, s.pieces(words)...)
+	}
+	sortSpans(out)
+	return out
+}
+
+// pieces returns s without white space around it, line by line unless it is a block.
+func (s Span) pieces(text string) []Span {
+	var out []Span
+	add := func(from, to int) {
+		words := text[from:to]
+		from += len(words) - len(strings.TrimLeftFunc(words, unicode.IsSpace))
+		to = from + len(strings.TrimSpace(words))
+		if from < to {
+			out = append(out, Span{From: from, To: to, Look: s.Look, Arg: s.Arg})
+		}
+	}
+	switch {
+	case s.Look == Pre && s.From < s.To, s.Look == Mark:
+		out = append(out, s) // its white space is part of it
+	case s.block():
+		add(s.From, s.To)
+	default:
+		for from := s.From; from < s.To; {
+			line, _, _ := strings.Cut(text[from:s.To], "\n")
+			add(from, from+len(line))
+			from += len(line) + 1
+		}
+	}
+	return out
+}

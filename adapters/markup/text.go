@@ -1,0 +1,122 @@
+package markup
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Look is how a stretch of words is shown.
+type Look string
+
+// The looks. All but [Pre], [Quote], [Heading] and [Mark] stay within a line's words.
+const (
+	Bold          Look = "bold"
+	Italic        Look = "italic"
+	Strikethrough Look = "strikethrough"
+	Spoiler       Look = "spoiler" // shown only on request
+	Code          Look = "code"
+	Link          Look = "link"    // Arg is the address
+	Address       Look = "address" // the words are an address themselves
+	Pre           Look = "pre"     // a code block; Arg is its language
+	Quote         Look = "quote"
+	Heading       Look = "heading" // Arg is its level, "1" being the highest
+	Mark          Look = "mark"    // the sign a list's item begins with, and the blank behind it
+)
+
+// A Span gives the words from From until before To, in bytes, a look.
+type Span struct {
+	From, To int
+	Look     Look
+	Arg      string
+}
+
+// emphasis reports whether s only makes words stand out.
+func (s Span) emphasis() bool {
+	switch s.Look {
+	case Bold, Italic, Strikethrough, Spoiler:
+		return true
+	case Code, Link, Address, Pre, Quote, Heading, Mark:
+		return false
+	}
+	return false
+}
+
+// block reports whether s stands on lines of its own.
+func (s Span) block() bool { return s.Look == Pre || s.Look == Quote }
+
+// A Text is what a reader sees and how it looks. Spans nest; no two of them
+// cross; an outer one comes before those in it.
+type Text struct {
+	Words string
+	Spans []Span
+	code  []Span // those of the spans that are code blocks
+}
+
+// newText returns words with spans in the order in which they open: an outer one
+// before the inner ones that begin with it.
+func newText(words string, spans []Span) *Text {
+	sortSpans(spans)
+	t := &Text{Words: words, Spans: spans}
+	for _, s := range spans {
+		if s.Look == Pre {
+			t.code = append(t.code, s)
+		}
+	}
+	return t
+}
+
+// sortSpans puts outer spans before inner ones. Of two with the same words the
+// earlier stays the outer.
+func sortSpans(spans []Span) {
+	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Or(a.From-b.From, b.To-a.To) })
+}
+
+// A Writer writes the looks of a platform. Each method is given what is written
+// already, which it must not change.
+type Writer interface {
+	// Open returns what stands before the words of s.
+	Open(before []byte, s Span) string
+	// Close returns what stands after them.
+	Close(before []byte, s Span) string
+	// Escape returns words that have the looks in, the outermost first.
+	Escape(before []byte, words string, in []Span) string
+}
+
+// Write returns Words[from:to] in the form of w. Spans that reach beyond are
+// closed at its end and opened at its start, so that every stretch is whole by
+// itself; those over nothing that is seen are left out.
+func (t *Text) Write(from, to int, w Writer) string {
+	var b []byte
+	var open []Span
+	at := from
+	words := func(end int) {
+		if at < end {
+			b = append(b, w.Escape(b, t.Words[at:end], open)...)
+			at = end
+		}
+	}
+	closeUntil := func(pos int) {
+		for len(open) > 0 && open[len(open)-1].To <= pos {
+			last := open[len(open)-1]
+			words(last.To)
+			open = open[:len(open)-1]
+			b = append(b, w.Close(b, last)...)
+		}
+	}
+	for _, s := range t.Spans {
+		if s.From >= to {
+			break
+		}
+		s.From, s.To = max(s.From, from), min(s.To, to)
+		if s.From >= s.To || Blank(t.Words[s.From:s.To]) {
+			continue
+		}
+		closeUntil(s.From)
+		words(s.From)
+		b = append(b, w.Open(b, s)...)
+		open = append(open, s)
+	}
+	closeUntil(to)
+	words(to)
+	return string(b)
+}
