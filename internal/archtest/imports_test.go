@@ -26,7 +26,7 @@ var rows = []row{
 	{"adapters/fake/...", []string{"adapters", "adapters/fake/...", "internal/fault"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
 	{"adapters/local/...", []string{"adapters", "internal/fault"}, "the terminal's room is an adapter like any other"},
 	{"adapters/markup", nil, "words and looks are the same on every platform; what one shows is an option"},
-	{"adapters/telegram/...", []string{"adapters", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
+	{"adapters/telegram/...", []string{"adapters", "adapters/markup", "internal/fault", "internal/fetch"}, "a platform knows the contract and itself; what its messages point at is opened by the guarded client"},
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity", []string{"adapters", "spaces", "internal/fault"}, "the only package that knows both worlds, so the only one that translates"},
 	{"hud", []string{"spaces"}, "the view is a pure function of the record"},
@@ -34,6 +34,7 @@ var rows = []row{
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
 	{"internal/fault", nil, "a fault point may stand anywhere, so it may depend on nothing"},
+	{"internal/fetch", nil, "the guarded client stands below everything that follows somebody else's address"},
 	{"internal/model", nil, "the contract with a model is a leaf"},
 	{"internal/model/modeltest", []string{"internal/model", "internal/model/offline"}, "stand-ins for tests may start from the model that needs no endpoint"},
 	{"internal/model/...", []string{"internal/model"}, "an endpoint knows the contract and itself"},
