@@ -137,7 +137,7 @@ func (d *draft) messages() []Message {
 func (d *draft) plan(budget int) Plan {
 	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
 	if k := d.keyframe; k != nil && k.Text != "" {
-		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: k.Tokens, Why: k.Cause})
+		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: keyframeBound(k), Why: k.Cause})
 	}
 	sum := func(ts []spaces.Turn) (n int) {
 		for i := range ts {
@@ -156,11 +156,14 @@ func (d *draft) plan(budget int) Plan {
 	if len(d.current) > 0 {
 		p.Items = append(p.Items, PlanItem{Area: "log", What: "this cycle", Form: Full, Tokens: sum(d.current)})
 	}
+	tail := d.tailN
 	if d.tail.Recalled != "" {
-		p.Items = append(p.Items, PlanItem{Area: "recalled", What: timesWord(len(d.tail.Refs), "line"), Form: Full})
+		n := min(Bound(d.tail.Recalled), tail)
+		tail -= n
+		p.Items = append(p.Items, PlanItem{Area: "recalled", What: timesWord(len(d.tail.Refs), "line"), Form: Full, Tokens: n})
 	}
 	return Plan{
 		Budget: p.Budget, Tokens: p.Tokens, Exact: p.Exact, Fixed: p.Fixed, Shed: p.Shed,
-		Items: append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: d.tailN}),
+		Items: append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: tail}),
 	}
 }

@@ -89,14 +89,18 @@ func (v *View) logs() [][]spaces.Turn {
 	return append(logs, v.Current)
 }
 
-func (v *View) keyframeBound() int {
+func (v *View) keyframeBound() int { return keyframeBound(v.Keyframe) }
+
+// keyframeBound returns what a keyframe takes, or a bound where nobody has
+// counted it.
+func keyframeBound(k *spaces.Keyframe) int {
 	switch {
-	case v.Keyframe == nil:
+	case k == nil:
 		return 0
-	case v.Keyframe.Tokens > 0:
-		return v.Keyframe.Tokens
+	case k.Tokens > 0:
+		return k.Tokens
 	}
-	return messageOverhead + Bound(v.Keyframe.Text)
+	return messageOverhead + Bound(k.Text)
 }
 
 // keyframeTokens counts the keyframe and keeps the count in it.

@@ -25,7 +25,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	sc.Lease, sc.Active, sc.Upto, sc.At = c.wake.Lease, c.active, c.upto, now
 	sc.Step = spaces.Step{
 		Cycle: c.wake.Cycle.ID, N: c.step, Phase: c.phase, State: spaces.StepDone,
-		Request: c.request, Finish: c.finish, Usage: c.unsaved, At: now, Frame: c.plan,
+		Request: c.request, Finish: c.finish, Usage: c.unsaved, At: now, Frame: c.plan, Shown: c.shown,
 	}
 	if moves, ok := c.machine.Taken(); ok {
 		sc.Inner = append(slices.Clip(sc.Inner), moves)
@@ -74,7 +74,7 @@ func (c *cycle) stop(cl *spaces.Closing) {
 	if cl.Stop == spaces.StopSleeping {
 		to = spaces.Sleeping
 	}
-	c.machine.must(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: time.Now()})
+	c.change(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: time.Now()})
 }
 
 // rest closes the cycle. text is what the agent wrote last, if anything.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -56,7 +57,8 @@ func (m *mind) whole(c *cycle) *hud.View {
 
 func (c *cycle) cut(ctx context.Context, cause string) error {
 	m := c.mind
-	if err := m.history(ctx, c.settings.SpansShown); err != nil {
+	err := m.history(ctx, c.settings.SpansShown)
+	if err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -66,6 +68,9 @@ func (c *cycle) cut(ctx context.Context, cause string) error {
 	}
 	k, plan := v.Cut(cause)
 	k.At = time.Now()
+	if k.Plan, err = json.Marshal(plan); err != nil {
+		panic("shell: keyframe plan does not marshal: " + err.Error())
+	}
 	absorbed := 0
 	for absorbed < len(m.closed) && m.closed[absorbed].N <= k.Upto {
 		absorbed++

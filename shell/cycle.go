@@ -39,20 +39,23 @@ type cycle struct {
 	turns   []spaces.Turn  // committed
 	pending []spaces.Turn  // shown, not yet committed
 
-	usage   spaces.Usage // of all calls
-	unsaved spaces.Usage // of calls whose step is not committed
-	request string       // hash of the last frame
-	finish  string       // why the model stopped, last time
-	plan    []byte       // of the last frame
-	size    int          // of the last frame, in tokens
+	usage   spaces.Usage  // of all calls
+	unsaved spaces.Usage  // of calls whose step is not committed
+	request string        // hash of the last frame
+	finish  string        // why the model stopped, last time
+	plan    []byte        // of the last frame
+	size    int           // of the last frame, in tokens
+	shown   *spaces.Shown // what it was made of
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.Recalled
+	layers []layer // of memory in the last frame
 	denials  int
 	spoke    int             // effects committed
 	done     map[string]bool // acts already performed, to refuse repeating them
 	repairs  int             // steps that asked for nothing we could do
 	empty    bool            // the last answer was empty
+	warned   bool            // a budget is nearly spent, and that was said
 	reread   bool            // stale speech was shown once
 }
 
@@ -132,7 +135,13 @@ func (c *cycle) enter(p spaces.Phase) {
 }
 
 func (c *cycle) move(to spaces.State, by, reason string) {
-	c.machine.must(to, Cause{By: by, Reason: reason, At: time.Now()})
+	c.change(to, Cause{By: by, Reason: reason, At: time.Now()})
+}
+
+// change makes a move that is known to be legal, and tells it.
+func (c *cycle) change(to spaces.State, why Cause) {
+	t := c.machine.must(to, why)
+	c.shell.publish("task_state_change", string(to), c.facts("from", t.From, "to", t.To, "by", t.By, "reason", t.Reason))
 }
 
 // contemplate makes the call in which nothing leaves (commit 3a).

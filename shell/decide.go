@@ -5,7 +5,6 @@ import (
 	"errors"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -57,7 +56,7 @@ type deedList struct {
 func (c *cycle) performAll(st *stage, raw string, acts []Act, text string) deedList {
 	d := deedList{raw: raw, said: spaces.Turn{Role: spaces.RoleAssistant, Text: text}}
 	for _, a := range acts {
-		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID))
+		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID, "step", c.step, "tier", c.shell.catalogue.Tier(a.Name)))
 		out := c.perform(st, a)
 		if out.ok {
 			d.useful++
@@ -182,8 +181,7 @@ func (c *cycle) committedLive(st *stage) {
 			c.shell.publish("memory_stored", r.What, c.facts("memory", r.ID))
 		}
 	}
-	now := time.Now()
-	for _, d := range st.denials {
-		c.shell.publish("tool_permission_denied", d.Reason, c.facts("act", d.Act, "code", d.Code, "at", now))
+	for i := range st.denials {
+		c.tellDenial(&st.denials[i])
 	}
 }

@@ -25,13 +25,14 @@ func (c *cycle) stage() *stage {
 // data: a denial with the act's name, tier and risk.
 func (c *cycle) perform(st *stage, a Act) outcome {
 	before := len(st.denials)
+	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
 	c.mind.mu.Lock()
 	out := c.attempt(st, a)
 	c.mind.mu.Unlock()
 	for i := before; i < len(st.denials); i++ {
 		c.shell.catalogue.blame(&st.denials[i], a.Name)
 	}
-	c.shell.publish("tool_result", a.Name, c.facts("call", a.ID, "ok", out.ok, "note", out.note))
+	c.shell.publish("tool_result", a.Name, c.facts("call", a.ID, "step", c.step, "ok", out.ok, "note", out.note))
 	return out
 }
 

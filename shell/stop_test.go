@@ -2,7 +2,9 @@ package shell_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,8 +121,12 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 					if diff := cmp.Diff([]spaces.StopReason{want}, w.stops(mind("Ada"))); diff != "" {
 						t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 					}
-					if warned := slices.Contains(w.bus.kinds(), "budget_warning"); warned != (want == spaces.StopBudget) {
-						t.Errorf("limit %d: warned %v", limit, warned)
+					i := slices.IndexFunc(w.bus.live, func(l live) bool { return l.kind == "budget_warning" })
+					if i < 0 {
+						t.Fatalf("limit %d: nobody was warned", limit)
+					}
+					if spent := w.bus.live[i].metadata["share"] == 100; spent != (want == spaces.StopBudget) {
+						t.Errorf("limit %d: warned of %v", limit, w.bus.live[i].metadata)
 					}
 				})
 			})
@@ -180,15 +186,20 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 		w.says(room, "Kai", "hello")
 		w.settle()
 		want := []string{
-			"gate_decision", "agent_assigned", "context_compacted", "phase_change", "hud_rendered", "agent_thinking",
-			"phase_change", "hud_rendered", "agent_thinking", "tool_resolved", "tool_result", "tool_permission_denied",
-			"hud_rendered", "agent_thinking", "tool_resolved", "tool_result", "memory_stored",
-			"hud_rendered", "agent_thinking", "tool_resolved", "tool_result",
-			"hud_rendered", "agent_thinking", "mission_stop",
+			"gate_decision", "agent_assigned", "context_compacted", "task_state_change",
+			"phase_change", "hud_rendered", "memory_injected", "agent_thinking", "task_state_change",
+			"phase_change", "hud_rendered", "agent_thinking", "tool_resolved", "tool_executing", "tool_result",
+			"task_state_change", "task_state_change", "tool_permission_denied",
+			"hud_rendered", "agent_thinking", "tool_resolved", "tool_executing", "tool_result",
+			"task_state_change", "task_state_change", "memory_stored",
+			"hud_rendered", "memory_injected", "agent_thinking", "tool_resolved", "tool_executing", "tool_result",
+			"task_state_change", "task_state_change",
+			"hud_rendered", "agent_thinking", "task_state_change", "mission_stop",
 		}
 		if diff := cmp.Diff(want, w.bus.kinds()); diff != "" {
 			t.Errorf("live events (-want +got):\n%s", diff)
 		}
+		w.bus.golden(t, "testdata/live_events.golden")
 		for _, l := range w.bus.live {
 			if l.at.IsZero() || l.metadata["mind"] != "ada/home" || l.metadata["space"] != string(room) {
 				t.Errorf("%s has time %v and metadata %v", l.kind, l.at, l.metadata)
@@ -214,12 +225,24 @@ func TestRecalledLinesAreTold(t *testing.T) {
 		}
 		w.says(room, "Kai", "which serial number does the boiler have?")
 		w.settle()
-		i := slices.IndexFunc(w.bus.live, func(l live) bool { return l.kind == "memory_injected" })
-		if i < 0 {
+		if !slices.ContainsFunc(w.bus.live, func(l live) bool { return l.kind == "memory_injected" }) {
 			t.Fatal("nothing was recalled")
 		}
-		if l := w.bus.live[i]; !cmp.Equal(l.metadata["layers"], []string{"recalled"}) || l.metadata["facts"] == 0 {
-			t.Errorf("metadata %v", l.metadata)
+		var last map[string]any
+		for _, l := range w.bus.live {
+			if l.kind == "memory_injected" {
+				last = l.metadata
+			}
+		}
+		layers, err := json.Marshal(last["layers"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`^\[\{"layer":"keyframe","tokens":[1-9]\d*,"facts":0\}.*\{"layer":"recalled","tokens":[1-9]\d*,"facts":[1-9]\d*\}\]$`).Match(layers) {
+			t.Errorf("layers are %s", layers)
+		}
+		if last["facts"] == 0 || last["tokens"] == 0 {
+			t.Errorf("metadata %v", last)
 		}
 		if !strings.Contains(whole(m.Requests()[len(m.Requests())-1]), "ZX-4711") {
 			t.Error("the number was not recalled")

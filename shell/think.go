@@ -1,10 +1,7 @@
 package shell
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,7 +31,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if !c.settings.Tags {
 		req.Tools = c.shell.catalogue.Tools()
 	}
-	c.request = hashOf(req.Messages)
+	c.request = hud.Hash(frame.Messages)
 	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
 	if err := fault.Point("model.before_call"); err != nil {
 		return model.Response{}, err
@@ -61,21 +58,35 @@ func (c *cycle) frame(failures []spaces.Failed) (hud.Frame, error) {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}
 	in.Recalled = c.recalled
-	frame, err := v.Frame(v.Tail(in))
+	tail := v.Tail(in)
+	frame, err := v.Frame(tail)
 	if err != nil {
 		return hud.Frame{}, fmt.Errorf("frame of %s: %w", m.id, err)
 	}
-	c.size = frame.Tokens
+	c.size, c.shown = frame.Tokens, shown(v, tail, &frame)
 	plan, err := json.Marshal(frame.Plan)
 	if err != nil {
 		panic("shell: frame plan does not marshal: " + err.Error())
 	}
 	c.plan = plan
-	c.shell.publish("hud_rendered", string(c.phase), c.facts("tokens", frame.Tokens, "recalled", len(in.Recalled)))
-	if len(in.Recalled) > 0 {
-		c.shell.publish("memory_injected", "recalled", c.facts("layers", []string{"recalled"}, "facts", len(in.Recalled)))
-	}
+	c.shell.publish("hud_rendered", string(c.phase), c.facts("step", c.step, "tokens", frame.Tokens, "budget", frame.Plan.Budget, "recalled", len(in.Recalled)))
+	c.tellLayers(v, &frame)
 	return frame, nil
+}
+
+// shown returns what the frame was made of.
+func shown(v *hud.View, tail hud.Tail, f *hud.Frame) *spaces.Shown {
+	s := &spaces.Shown{System: v.System, Turns: len(v.Current), Tail: tail.String(), Refs: tail.Refs}
+	if v.Keyframe != nil {
+		s.Keyframe = v.Keyframe.N
+	}
+	if len(f.Plan.Shed) == 0 {
+		return s
+	}
+	for _, m := range f.Messages[1:] {
+		s.Whole = append(s.Whole, spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+	}
+	return s
 }
 
 // query returns the words that old lines are recalled by: what woke the cycle.
@@ -124,21 +135,4 @@ func messages(ms []hud.Message) []model.Message {
 		}
 	}
 	return out
-}
-
-// hashOf names a request in the journal.
-func hashOf(ms []model.Message) string {
-	h := sha256.New()
-	w := bufio.NewWriterSize(h, 4<<10) // takes strings without copying them whole
-	for i := range ms {
-		for _, s := range []string{string(ms[i].Role), ms[i].Text, ms[i].CallID, "\x00"} {
-			_, _ = w.WriteString(s) // a hash takes everything
-		}
-		for _, call := range ms[i].Calls {
-			_, _ = w.WriteString(call.Name)
-			_, _ = w.WriteString(call.Args)
-		}
-	}
-	_ = w.Flush()
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -59,10 +59,12 @@ func (m *Machine) Move(to spaces.State, c Cause) (spaces.Transition, error) {
 }
 
 // must makes a move that our own code knows to be legal.
-func (m *Machine) must(to spaces.State, c Cause) {
-	if _, err := m.Move(to, c); err != nil {
+func (m *Machine) must(to spaces.State, c Cause) spaces.Transition {
+	t, err := m.Move(to, c)
+	if err != nil {
 		panic("shell: " + err.Error())
 	}
+	return t
 }
 
 // Taken returns the moves since the last call as one inner event, and false

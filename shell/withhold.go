@@ -36,7 +36,7 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stage, d d
 	i := slices.IndexFunc(d.said.Calls, func(call spaces.TurnCall) bool { return c.shell.catalogue.isRoom(call.Name) })
 	c.shell.catalogue.blame(denial, d.said.Calls[i].Name)
 	sc.Inner = append(slices.Clip(sc.Inner), spaces.Denied{Denial: *denial})
-	c.shell.publish("tool_permission_denied", denial.Reason, c.facts("act", denial.Act, "code", denial.Code))
+	c.tellDenial(denial)
 	return c.withhold(ctx, sc, st, d, out)
 }
 

@@ -1,7 +1,10 @@
 package shell_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -14,14 +17,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // A world is a shell over a real record, in a bubble of fake time. The border is
 // played by the test: it records what people do and reads what stands in the
@@ -371,6 +379,34 @@ func (b *bus) Publish(kind, content string, metadata map[string]any, at time.Tim
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.live = append(b.live, live{kind, content, metadata, at})
+}
+
+// golden compares what was published with a file, as the stream writes it
+// (PRD-6.2-4, -A5): a field that goes away breaks somebody's program.
+func (b *bus) golden(t *testing.T, file string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var got bytes.Buffer
+	for _, l := range b.live {
+		line, err := json.Marshal(notify.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Write(append(line, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("live events; write them with -update (-want +got):\n%s", diff)
+	}
 }
 
 // kinds returns the kinds published, in order.

@@ -131,6 +131,23 @@ type Step struct {
 	Usage   Usage
 	At      time.Time
 	Frame   []byte // plan of the frame, JSON
+	// Shown says what the frame was made of; nil when that was not recorded.
+	Shown *Shown
+}
+
+// Shown names the parts of the record that a frame was made of, so that the
+// same bytes can be put together again: the system text, a keyframe, the cycles
+// closed after it, the first turns of its own cycle, and the tail, which is
+// found nowhere else.
+type Shown struct {
+	System   string    `json:"-"`        // the text
+	Keyframe int64     `json:"keyframe"` // its number; 0 for none
+	Turns    int       `json:"turns"`    // of the frame's own cycle
+	Tail     string    `json:"tail"`
+	Refs     []EventID `json:"refs,omitempty"` // remote events whose words the tail shows
+	// Whole is every message after the system text, when the frame had to be made
+	// shorter than its parts; nil otherwise.
+	Whole []Turn `json:"whole,omitempty"`
 }
 
 // Role is who speaks in a turn, as the model's chat format has it.
@@ -176,6 +193,7 @@ type Keyframe struct {
 	// Upto is how many closed cycles it has absorbed; the turns of later ones follow it.
 	Upto  int64
 	Cause string
+	Plan  []byte // what is in it and what was left out, JSON of hud.Plan
 	At    time.Time
 }
 

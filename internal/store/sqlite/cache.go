@@ -11,6 +11,7 @@ type cache struct {
 	lines    map[lineKey]*line
 	rooms    map[spaces.SpaceID]*room
 	people   map[identityKey]spaces.Entity
+	systems  map[string]string // system texts with the names they are kept under
 	kinds    map[spaces.EntityID]spaces.EntityKind
 	unsaved  []*line // lines whose head has moved in the running job
 	unstored []*room // rooms that changed in the running job
@@ -25,7 +26,7 @@ func newCache() *cache {
 func (c *cache) clear() {
 	*c = cache{
 		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
-		kinds: map[spaces.EntityID]spaces.EntityKind{},
+		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
 	}
 }
 
@@ -42,6 +43,9 @@ func (c *cache) trim() {
 	}
 	if len(c.rooms) > maxCached {
 		clear(c.rooms)
+	}
+	if len(c.systems) > 64 { // long texts, one for each agent
+		clear(c.systems)
 	}
 	if len(c.people) > maxCached || len(c.kinds) > maxCached {
 		clear(c.people)

@@ -146,6 +146,11 @@ func (k *commit) steps(ctx context.Context) error {
 		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
 		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, ms(at), s.Frame,
 	}
+	shown, err := k.shown(ctx, s.Shown)
+	if err != nil {
+		return err
+	}
+	args = append(args, shown...)
 	if k.c.Close == nil {
 		q, args = finishAndStart, append(args, ms(k.c.At))
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	keyframeColumns query = `agent, circle, n, refs, tokens, upto, cause, at, body`
+	keyframeColumns query = `agent, circle, n, refs, tokens, upto, cause, at, body, plan`
 	newestKeyframe  query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 order by n desc limit 1`
-	insertKeyframe  query = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body)
-values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 and circle = $2), $3, $4, $5, $6, $7, $8)`
+	insertKeyframe  query = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body, plan)
+values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 and circle = $2), $3, $4, $5, $6, $7, $8, $9)`
 	leasesOf      query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
 	cycleLeasedBy query = `select l.holder from cycles y
 join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
@@ -25,7 +25,7 @@ func (s Shell) Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) e
 		if err := t.alone(ctx, k.Mind, c.Cycle, k.At); err != nil {
 			return err
 		}
-		err := t.run(ctx, insertKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), array(k.Refs), k.Tokens, k.Upto, k.Cause, ms(k.At), []byte(k.Text))
+		err := t.run(ctx, insertKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), array(k.Refs), k.Tokens, k.Upto, k.Cause, ms(k.At), []byte(k.Text), k.Plan)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (t *tx) alone(ctx context.Context, m spaces.Mind, cycle spaces.CycleID, at 
 
 func scanKeyframe(r row) (k spaces.Keyframe, err error) {
 	var body []byte
-	err = r.Scan(&k.Mind.Agent, &k.Mind.Circle, &k.N, list[spaces.EventID]{&k.Refs}, &k.Tokens, &k.Upto, &k.Cause, stamp{&k.At}, &body)
+	err = r.Scan(&k.Mind.Agent, &k.Mind.Circle, &k.N, list[spaces.EventID]{&k.Refs}, &k.Tokens, &k.Upto, &k.Cause, stamp{&k.At}, &body, &k.Plan)
 	k.Text = string(body)
 	return k, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -141,14 +142,24 @@ func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 	}
 	db := raw(t, dir)
 	file := filepath.Join(dir, FileName)
-	record, err := migrations.SQLite.ReadFile("sqlite/0001_record.sql")
+	released, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := fstest.MapFS{
-		"sqlite/0001_record.sql":  {Data: record},
 		"sqlite/9000_colours.sql": {Data: []byte("-- +goose Up\nalter table spaces add column colour text;\n")},
 		"sqlite/9001_broken.sql":  {Data: []byte("-- +goose Up\ncreate table halfway (x text) strict;\nalter table nowhere add column x text;\n")},
+	}
+	for _, name := range released {
+		text, err := migrations.SQLite.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next[name] = &fstest.MapFile{Data: text}
+	}
+	var newest int
+	if err := db.QueryRowContext(t.Context(), string(schemaVersion)).Scan(&newest); err != nil {
+		t.Fatal(err)
 	}
 	if err := migrate(t.Context(), db, file, next, s.opts); err == nil {
 		t.Fatal("a broken migration passed")
@@ -161,7 +172,7 @@ func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 		t.Error("half of a migration stayed")
 	}
 	var versions int
-	copied := raw(t, copyAs(t, file+".schema1"))
+	copied := raw(t, copyAs(t, asideName(file, int64(newest))))
 	if err := copied.QueryRowContext(t.Context(), "select count(*) from spaces where id = $1", string(room)).Scan(&versions); err != nil || versions != 1 {
 		t.Errorf("the copy has %d of the room (%v)", versions, err)
 	}

@@ -10,8 +10,9 @@ import (
 
 const (
 	// A cycle that shows the words in one turn may repeat them in the others.
-	cyclesShowing query = `select distinct y.id from cycles y join turns t on t.cycle = y.id
-where y.agent = $1 and y.circle = $2 and instr(t.refs, $3) > 0`
+	cyclesShowing query = `select y.id from cycles y where y.agent = $1 and y.circle = $2
+  and (exists (select 1 from turns t where t.cycle = y.id and instr(t.refs, $3) > 0)
+    or exists (select 1 from steps s where s.cycle = y.id and instr(s.refs, $3) > 0)) order by y.started, y.id`
 	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and instr(refs, $3) > 0 order by n`
 	redactTurn       query = `update turns set body = $3, tokens = $4 where cycle = $1 and n = $2`
 	redactKeyframe   query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
@@ -61,10 +62,7 @@ func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(str
 		if err != nil {
 			return err
 		}
-		turn.Text = redact(turn.Text)
-		for i := range turn.Calls {
-			turn.Calls[i].Args = redact(turn.Calls[i].Args)
-		}
+		redactTurnText(&turn, redact)
 		after, err := json.Marshal(turn)
 		if err != nil {
 			return err
@@ -79,6 +77,9 @@ func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(str
 		if err := t.run(ctx, redactTurn, string(id), turn.N, after, turn.Tokens); err != nil {
 			return err
 		}
+	}
+	if err := t.redactFrames(ctx, id, redact); err != nil {
+		return err
 	}
 	var rest string
 	if _, err := one(ctx, t, selectRest, []any{string(id)}, &rest); err != nil {
