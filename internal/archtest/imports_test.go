@@ -40,10 +40,12 @@ var rows = []row{
 	{"internal/model/...", []string{"internal/model"}, "an endpoint knows the contract and itself"},
 	{"internal/notify", nil, "a doorbell carries ids, never events: it needs none of our types"},
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
-	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console"}, "the suite sees a store only through the ports it checks"},
-	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
+	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/problems"}, "the suite sees a store only through the ports it checks"},
+	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/problems", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
+
+	{"internal/problems", nil, "a problem is told in words of its own, so that whoever sees one can say so"},
 
 	{"internal/archtest", nil, "it reads source text"},
 	{"internal/faults/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/fault", "internal/faults/..."}, "the kill harness meets the program as a platform and a model endpoint would: from outside"},

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/pressly/goose/v3"
-
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -52,13 +50,9 @@ func Look(ctx context.Context, dir string) (Console, error) {
 
 // checkSchema compares the schema of the file with the one this program knows.
 func (c Console) checkSchema(ctx context.Context) error {
-	files, err := schemaFiles(migrations.SQLite)
+	p, err := newProvider(c.readers.db, migrations.SQLite)
 	if err != nil {
 		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, c.readers.db, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
 	}
 	sources := p.ListSources()
 	want := sources[len(sources)-1].Version
@@ -68,7 +62,7 @@ func (c Console) checkSchema(ctx context.Context) error {
 	}
 	switch {
 	case have > want:
-		return fmt.Errorf("%w: its schema is %d, this program knows %d", ErrNewer, have, want)
+		return newer(have, want, programOf(ctx, c.readers.db))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", ErrOlder, have, want)
 	}

@@ -11,16 +11,18 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
+const (
+	writtenBy   query = `select value from meta where name = 'program'`
+	signProgram query = `insert into meta (name, value) values ('program', $1)
+on conflict (name) do update set value = excluded.value where value <> excluded.value`
+)
+
 // migrate brings the schema up to date, each step in its own transaction. An
 // older schema is copied aside first, a newer one is refused.
 func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Options) (err error) {
-	sub, err := schemaFiles(files)
+	p, err := newProvider(db, files)
 	if err != nil {
 		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
 	}
 	have, want, err := p.GetVersions(ctx)
 	if err != nil {
@@ -28,11 +30,11 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	}
 	switch {
 	case have == want:
-		return nil
+		return sign(ctx, db, o.Program)
 	case have > want:
-		return fmt.Errorf("%w: its schema is %d, this program knows %d; use the newer program or restore a backup", ErrNewer, have, want)
+		return newer(have, want, programOf(ctx, db))
 	case have > 0:
-		if err := setAside(ctx, db, file, have); err != nil {
+		if err := setAside(ctx, db, file, have, o); err != nil {
 			return err
 		}
 	}
@@ -42,7 +44,50 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	if have > 0 {
 		o.Logger.Info("schema migrated", "from", have, "to", want, "backup", asideName(file, have))
 	}
+	return sign(ctx, db, o.Program)
+}
+
+func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
+	sub, err := schemaFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return p, nil
+}
+
+// newer is the refusal of a record that a newer program wrote.
+func newer(have, want int64, program string) error {
+	reads := "the newer program"
+	if program != "" {
+		reads = "trestle " + program
+	}
+	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it, or restore a backup", ErrNewer, have, want, reads)
+}
+
+// sign notes which version of the program last opened the record, so that an
+// older one can say who reads it.
+func sign(ctx context.Context, db *sql.DB, program string) error {
+	if program == "" {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, string(signProgram), program); err != nil {
+		return fmt.Errorf("sign the record: %w", kind(err))
+	}
 	return nil
+}
+
+// programOf returns the version that last opened the record; empty when it is
+// not known.
+func programOf(ctx context.Context, db *sql.DB) string {
+	var version string
+	if err := db.QueryRowContext(ctx, string(writtenBy)).Scan(&version); err != nil {
+		return "" // a schema so new that it keeps this elsewhere
+	}
+	return version
 }
 
 // schemaFiles returns the migrations of this engine.
@@ -52,17 +97,17 @@ func asideName(file string, version int64) string { return fmt.Sprintf("%s.schem
 
 // setAside copies the database before a migration. A copy that an interrupted
 // migration left is replaced: the database still has the old schema.
-func setAside(ctx context.Context, db *sql.DB, file string, version int64) error {
+func setAside(ctx context.Context, db *sql.DB, file string, version int64, o Options) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
 	}
-	free, err := freeBytes(file)
+	free, err := o.Free(o.Dir)
 	if err != nil {
 		return err
 	}
 	if need := uint64(info.Size()) * 5 / 2; free < need {
-		return fmt.Errorf("%w: a migration needs %d bytes, %d are free", ErrFull, need, free)
+		return fmt.Errorf("%w: the copy before a migration, and the migration, need %d MB, and %d MB are free", ErrFull, need>>20+1, free>>20)
 	}
 	copied := asideName(file, version)
 	if err := os.Remove(copied); err != nil && !errors.Is(err, fs.ErrNotExist) {

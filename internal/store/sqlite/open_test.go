@@ -5,17 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 	"time"
-
-	"github.com/trestle-bridge/trestle/migrations"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -115,67 +111,6 @@ func TestSecondProcessIsRefusedAtOnceAndToldWho(t *testing.T) {
 		t.Fatal(err)
 	}
 	openIn(t, dir)
-}
-
-// F33, K25
-func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
-	dir := t.TempDir()
-	if err := openIn(t, dir).Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	db := raw(t, dir)
-	if _, err := db.ExecContext(t.Context(), "insert into goose_db_version (version_id, is_applied) values (9999, true)"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(t.Context(), options(t, dir)); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "9999") {
-		t.Errorf("got %v, want ErrNewer with the number", err)
-	}
-}
-
-// K25: an older record is copied aside, then migrated in place.
-func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
-	dir := t.TempDir()
-	s := openIn(t, dir)
-	room := openRoom(t, s)
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	db := raw(t, dir)
-	file := filepath.Join(dir, FileName)
-	released, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := fstest.MapFS{
-		"sqlite/9000_colours.sql": {Data: []byte("-- +goose Up\nalter table spaces add column colour text;\n")},
-		"sqlite/9001_broken.sql":  {Data: []byte("-- +goose Up\ncreate table halfway (x text) strict;\nalter table nowhere add column x text;\n")},
-	}
-	for _, name := range released {
-		text, err := migrations.SQLite.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		next[name] = &fstest.MapFile{Data: text}
-	}
-	var newest int
-	if err := db.QueryRowContext(t.Context(), string(schemaVersion)).Scan(&newest); err != nil {
-		t.Fatal(err)
-	}
-	if err := migrate(t.Context(), db, file, next, s.opts); err == nil {
-		t.Fatal("a broken migration passed")
-	}
-	var colour sql.NullString
-	if err := db.QueryRowContext(t.Context(), "select colour from spaces where id = $1", string(room)).Scan(&colour); err != nil {
-		t.Errorf("the step before the broken one did not stay: %v", err)
-	}
-	if err := db.QueryRowContext(t.Context(), "select * from halfway").Scan(&colour); err == nil || errors.Is(err, sql.ErrNoRows) {
-		t.Error("half of a migration stayed")
-	}
-	var versions int
-	copied := raw(t, copyAs(t, asideName(file, int64(newest))))
-	if err := copied.QueryRowContext(t.Context(), "select count(*) from spaces where id = $1", string(room)).Scan(&versions); err != nil || versions != 1 {
-		t.Errorf("the copy has %d of the room (%v)", versions, err)
-	}
 }
 
 // copyAs puts a file where a record is looked for and returns the directory.

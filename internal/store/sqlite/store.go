@@ -34,6 +34,12 @@ type Options struct {
 	// CheckFor bounds the check of the file at the start; a larger file is opened
 	// with the check unfinished, and that is logged. Default: 10 seconds.
 	CheckFor time.Duration
+	// Program is the version of the program, noted in the record so that an older
+	// program can name it. Default: none is noted.
+	Program string
+	// Free tells how many bytes may still be written to the disk of a folder.
+	// Default: the system is asked.
+	Free func(dir string) (uint64, error)
 	// Ballast is how many bytes to set aside in a file that is given up when the
 	// disk is full. Default: none.
 	Ballast int64
@@ -51,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CheckFor == 0 {
 		o.CheckFor = 10 * time.Second
+	}
+	if o.Free == nil {
+		o.Free = freeBytes
 	}
 	return o
 }

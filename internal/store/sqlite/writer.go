@@ -47,6 +47,7 @@ type writer struct {
 	end  error // of the goroutine; read after done
 
 	commits atomic.Int64
+	slowest atomic.Int64 // nanoseconds of the slowest group since somebody last looked
 }
 
 func startWriter(ctx context.Context, db *sql.DB, o Options) (*writer, error) {
@@ -129,6 +130,8 @@ func (w *writer) gather(group []*job) []*job {
 // commit runs the group in one transaction, each job on its own savepoint, and
 // then answers all of them.
 func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
+	began := time.Now()
+	defer func() { w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began)))) }()
 	outcomes := make([]outcome, len(group))
 	err := t.begin(ctx)
 	kept := 0

@@ -20,6 +20,8 @@ import (
 type Store struct {
 	Border Border
 	Shell  Shell
+	// Problems is what an operator should know of.
+	Problems Problems
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -55,7 +57,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

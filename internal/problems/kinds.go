@@ -1,0 +1,74 @@
+package problems
+
+// Code names a kind of problem: "TRS-A04". It is stable and the name of a place
+// in docs/problems.md.
+type Code string
+
+// The codes of what is watched while the program runs.
+const (
+	Credentials   Code = "TRS-A01"
+	Conflict      Code = "TRS-A02"
+	Deaf          Code = "TRS-A04"
+	Misconfigured Code = "TRS-C01"
+	BadReload     Code = "TRS-C02"
+	DenialBurst   Code = "TRS-G01"
+	ClockSkew     Code = "TRS-H01"
+	ModelKey      Code = "TRS-M01"
+	NoModel       Code = "TRS-M02"
+	Truncates     Code = "TRS-M03"
+	ModelDown     Code = "TRS-M05"
+	BudgetNear    Code = "TRS-M08"
+	BudgetSpent   Code = "TRS-M09"
+	OutboxOld     Code = "TRS-O01"
+	Unknown       Code = "TRS-O02"
+	DiskLow       Code = "TRS-R01"
+	BackupOld     Code = "TRS-R02"
+	StoreSlow     Code = "TRS-R03"
+	SchemaAhead   Code = "TRS-R04"
+	LeaseLost     Code = "TRS-R05"
+)
+
+// A Kind is what all problems of one code have in common; {} stands for the
+// subject.
+type Kind struct {
+	Code     Code
+	Severity Severity
+	Says     string // a sentence without its full stop
+	Remedy   string
+}
+
+var kinds = []Kind{
+	{Credentials, Fail, "the credentials of {} are refused", "trestle doctor {}"},
+	{Conflict, Fail, "somebody else receives with the credentials of {}", "trestle doctor {}"},
+	{Deaf, Fail, "{} is deaf", "trestle doctor {}"},
+	{Misconfigured, Fail, "{} is misconfigured", "trestle config check"},
+	{BadReload, Fail, "the changed configuration is invalid and not in force", "trestle config check"},
+	{DenialBurst, Warn, "acts of {} are refused again and again", "trestle runs --since 1h, then trestle explain RUN"},
+	{ClockSkew, Warn, "the clock differs from that of {}", "set the clock of this machine, by NTP for instance"},
+	{ModelKey, Fail, "the key of {} is refused", "trestle doctor model"},
+	{NoModel, Fail, "the endpoint has no model for {}", "trestle doctor model"},
+	{Truncates, Fail, "the endpoint of {} cuts prompts without saying so", "trestle doctor model"},
+	{ModelDown, Fail, "the endpoint of {} does not answer", "trestle doctor model"},
+	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
+	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
+	{OutboxOld, Fail, "messages to {} wait for more than five minutes", "trestle doctor {}"},
+	{Unknown, Warn, "it is not known whether messages to {} arrived", "trestle runs --since 1h, then look into the chat"},
+	{DiskLow, Fail, "the disk of {} is nearly full", "make room, or move the data folder"},
+	{BackupOld, Warn, "the last backup of {} is old", "trestle backup FILE"},
+	{StoreSlow, Warn, "writing to {} is slow", "see what else uses the disk"},
+	{SchemaAhead, Fail, "{} was written by a newer version", "use that version, or restore a backup"},
+	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
+}
+
+// Kinds returns every kind, by code.
+func Kinds() []Kind { return append([]Kind{}, kinds...) }
+
+func kindOf(c Code) Kind {
+	for _, k := range kinds {
+		if k.Code == c {
+			return k
+		}
+	}
+	// Written by a newer version: shown all the same.
+	return Kind{Code: c, Severity: Fail, Says: "{}", Remedy: "see docs/problems.md"}
+}

@@ -1,0 +1,143 @@
+package problems
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// A Look looks for conditions.
+type Look struct {
+	// Codes are the conditions it would see. Those it does not report are well.
+	Codes []Code
+	// See returns what there is now. An error means that it could not look: then
+	// nothing is concluded.
+	See func(ctx context.Context) ([]Sighting, error)
+}
+
+// A Teller tells somebody of a problem that opened, lasts, or is over.
+type Teller interface {
+	// Tell returns whether it has told, or will surely do so; false asks for the
+	// same again later. The problem is closed when it is over.
+	Tell(ctx context.Context, p Problem, at time.Time) bool
+}
+
+// A Watch looks again and again, keeps the problems in its store, and has its
+// tellers tell of them.
+type Watch struct {
+	Store   Store
+	Looks   []Look
+	Tellers []Teller
+	// Every is the time between two looks. Default: 10 s.
+	Every time.Duration
+	// Logger takes a line when a problem opens or closes. Default: none are written.
+	Logger *slog.Logger
+}
+
+// Run looks until ctx is done and returns nil.
+func (w *Watch) Run(ctx context.Context) error {
+	every := w.Every
+	if every <= 0 {
+		every = 10 * time.Second
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		w.Round(ctx, time.Now())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Round looks once, keeps what changed, and tells of what is due. A store that
+// is out of reach is logged; the next round tries again.
+func (w *Watch) Round(ctx context.Context, at time.Time) {
+	err := w.look(ctx, at)
+	if err == nil {
+		err = w.tell(ctx, at)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.logger().Warn("problems not kept", "error", err)
+	}
+}
+
+func (w *Watch) look(ctx context.Context, at time.Time) error {
+	o := outlook{at: at}
+	for _, l := range w.Looks {
+		seen, err := l.See(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				w.logger().Warn("cannot look for problems", "codes", l.Codes, "error", err)
+			}
+			continue
+		}
+		o.covered, o.seen = append(o.covered, l.Codes...), append(o.seen, seen...)
+	}
+	open, err := w.Store.Problems(ctx, at)
+	if err != nil {
+		return err
+	}
+	open = slices.DeleteFunc(open, func(p Problem) bool { return !p.Closed.IsZero() })
+	changed := advance(open, o)
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := w.Store.Keep(ctx, changed); err != nil {
+		return err
+	}
+	for _, p := range changed {
+		w.say(p)
+	}
+	return nil
+}
+
+// say writes the log's line on opening and on closing.
+func (w *Watch) say(p Problem) {
+	switch {
+	case p.ID == 0:
+		w.logger().Warn("problem opened", "code", p.Code, "subject", p.Subject, "what", p.What(), "evidence", p.Evidence)
+	case !p.Closed.IsZero():
+		w.logger().Info("problem closed", "code", p.Code, "subject", p.Subject, "lasted", p.Closed.Sub(p.Opened).Round(time.Second))
+	}
+}
+
+// overdue is how long after its end a problem's end may still be told.
+const overdue = 24 * time.Hour
+
+func (w *Watch) tell(ctx context.Context, at time.Time) error {
+	if len(w.Tellers) == 0 {
+		return nil
+	}
+	all, err := w.Store.Problems(ctx, at.Add(-overdue))
+	if err != nil {
+		return err
+	}
+	var changed []Problem
+	for _, p := range all {
+		if !due(p, at) {
+			continue
+		}
+		heard := false
+		for _, t := range w.Tellers {
+			heard = t.Tell(ctx, p, at) || heard
+		}
+		if heard {
+			changed = append(changed, told(p, at))
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return w.Store.Keep(ctx, changed)
+}
+
+func (w *Watch) logger() *slog.Logger {
+	if w.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return w.Logger
+}
