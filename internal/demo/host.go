@@ -1,0 +1,93 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// A World is what stands behind one fake platform. Its methods may be called
+// while it serves.
+type World interface {
+	http.Handler
+	// Open lets the people and the bot into a new room and returns the chat's id.
+	Open(r Room) (chat string)
+	// Says has a person say something in a room that is open.
+	Says(room, person, text string)
+	// Entry is the adapter's entry in the configuration, as YAML in one line, for
+	// the world served at url.
+	Entry(url string) string
+}
+
+// Listen opens an address; "" chooses one.
+type Listen func(ctx context.Context, address string) (net.Listener, error)
+
+// A Host serves a world, and can switch it off and on again at the same address.
+type Host struct {
+	World
+	listen  Listen
+	first   net.Listener
+	address string
+	flip    chan bool // true: on
+}
+
+// NewHost begins to listen for a world. Nothing is answered before Run, which
+// must follow: it closes what is opened here.
+func NewHost(ctx context.Context, w World, listen Listen) (*Host, error) {
+	ln, err := listen(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("listen for a fake platform: %w", err)
+	}
+	return &Host{World: w, listen: listen, first: ln, address: ln.Addr().String(), flip: make(chan bool)}, nil
+}
+
+// URL is where the world is served.
+func (h *Host) URL() string { return "http://" + h.address }
+
+// Run serves the world until ctx is done.
+func (h *Host) Run(ctx context.Context) error {
+	for ln := h.first; ; {
+		if err := h.serve(ctx, ln); err != nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-h.flip:
+		}
+		var err error
+		if ln, err = h.listen(ctx, h.address); err != nil {
+			return fmt.Errorf("listen for a fake platform again: %w", err)
+		}
+	}
+}
+
+// serve answers on ln until the host is switched off.
+func (h *Host) serve(ctx context.Context, ln net.Listener) error {
+	ctx, off := context.WithCancel(ctx)
+	defer off()
+	ended := make(chan error, 1)
+	go func() { ended <- fake.Serve(ctx, ln, h.World) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	case <-h.flip:
+	}
+	off()
+	return <-ended
+}
+
+// Switch turns the platform off, with every connection to it, or on again. It
+// returns once Run has taken it.
+func (h *Host) Switch(ctx context.Context, on bool) error {
+	select {
+	case h.flip <- on:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

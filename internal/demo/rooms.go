@@ -1,0 +1,38 @@
+package demo
+
+// A Room is one room of the demo.
+type Room struct {
+	Key      string // of its entry in the configuration
+	Name     string // as people see it
+	Platform string // name of the adapter it is on
+	Circle   string
+	Agents   []string
+	People   []string
+	Relay    bool // what people say there is shown in every chat of the room, the terminal included
+}
+
+// The people and the agents of the demo.
+const (
+	maya  = "Maya"
+	bob   = "Bob"
+	zed   = "Zed"
+	adaID = "ada"
+	maxID = "max"
+)
+
+// The rooms of the demo, by key.
+const (
+	family = "family"
+	ops    = "ops"
+	lobby  = "lobby"
+)
+
+// Rooms returns the rooms of the demo. Another platform joins by a room that
+// names it and a [World] for it.
+func Rooms() []Room {
+	return []Room{
+		{Key: family, Name: "family", Platform: "telegram", Circle: "home", Agents: []string{adaID}, People: []string{maya, bob}, Relay: true},
+		{Key: ops, Name: "#ops", Platform: "telegram", Circle: "home", Agents: []string{adaID, maxID}, People: []string{bob, maya}, Relay: true},
+		{Key: lobby, Name: "lobby", Platform: "telegram", Circle: "lobby", Agents: []string{adaID}, People: []string{zed, bob}, Relay: true},
+	}
+}

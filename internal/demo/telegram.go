@@ -1,0 +1,56 @@
+package demo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+const telegramToken = "7001:demo"
+
+// Telegram is the demo's Telegram: one bot, and groups with people. It is safe
+// for concurrent use once every room is open.
+type Telegram struct {
+	*fake.Telegram
+	bot    *fake.Bot
+	people map[string]*fake.Person
+	chats  map[string]*fake.Chat
+}
+
+var _ World = (*Telegram)(nil)
+
+// NewTelegram returns a Telegram without rooms.
+func NewTelegram() *Telegram {
+	t := fake.NewTelegram(fake.Options{})
+	return &Telegram{
+		Telegram: t, bot: t.AddBot(fake.BotProfile{Token: telegramToken, Name: "Trestle", Username: "trestle_demo_bot"}),
+		people: map[string]*fake.Person{}, chats: map[string]*fake.Chat{},
+	}
+}
+
+// Open makes a group of the room's people and adds the bot.
+func (t *Telegram) Open(r Room) string {
+	var people []*fake.Person
+	for _, name := range r.People {
+		if t.people[name] == nil {
+			t.people[name] = t.AddPerson(fake.Profile{Name: name, Username: strings.ToLower(name)})
+		}
+		people = append(people, t.people[name])
+	}
+	c := t.NewSupergroup(r.Name, people...)
+	c.Adds(people[0], t.bot)
+	t.chats[r.Key] = c
+	return strconv.FormatInt(c.ID(), 10)
+}
+
+// Says has a person say something in a room.
+func (t *Telegram) Says(room, person, text string) {
+	t.chats[room].Says(t.people[person], text, fake.Said{})
+}
+
+// Entry is the entry of a Telegram bot.
+func (t *Telegram) Entry(url string) string {
+	return fmt.Sprintf("{type: telegram, token: %q, api_url: %q}", telegramToken, url)
+}
