@@ -17,10 +17,23 @@ import (
 )
 
 func runCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var play bool
+	var modelURL string
+	c := &cobra.Command{
 		Use: "run", Short: "serve what is configured; with nothing configured, talk in this terminal", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case play:
+				return p.demo(c.Context(), modelURL)
+			case modelURL != "":
+				return &failure{what: "--model belongs to --demo", where: "run --model", todo: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
+			}
+			return p.serve(c.Context())
+		},
 	}
+	c.Flags().BoolVar(&play, "demo", false, "play a small life on fake platforms of this machine; needs no token and keeps nothing")
+	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
+	return c
 }
 
 // stoppable returns a context that the first signal ends. The second signal

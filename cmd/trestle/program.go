@@ -25,6 +25,8 @@ type program struct {
 	folder  string // paths start here; empty is the working folder
 	lookup  func(string) (string, bool)
 	environ []string
+	// endpoints are where a demo looks for a local model to offer.
+	endpoints []string
 
 	configPath string
 	dataPath   string

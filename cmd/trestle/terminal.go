@@ -137,13 +137,7 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 		return err
 	}
 	defer func() { _ = term.Restore(int(in.Fd()), state) }() // the terminal may be gone
-	t := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "you: ")
-	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
-		_ = t.SetSize(width, height) // it stays as wide as it was
-	}
+	t := newTerminal(in, out)
 	fmt.Fprintf(t, "%s\n", greeting)
 	hearing, stop := context.WithCancel(ctx)
 	var printer sync.WaitGroup
@@ -160,12 +154,31 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 			}
 		}
 	})
-	return readTerminal(ctx, c, t)
+	return eachTyped(ctx, t.ReadLine, func(text string) error {
+		if err := c.Say(ctx, text); err != nil {
+			fmt.Fprintf(t, "not said: %v\n", err)
+		}
+		return nil
+	})
 }
 
-// readTerminal says what is typed. A read from a terminal cannot be interrupted,
-// so one may be left behind when ctx ends, which is when the program does.
-func readTerminal(ctx context.Context, c chair, t *term.Terminal) error {
+// newTerminal returns a terminal with line editing as wide as in's window.
+func newTerminal(in *os.File, out io.Writer) *term.Terminal {
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, "you: ")
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
+		_ = t.SetSize(width, height) // it stays as wide as it was
+	}
+	return t
+}
+
+// eachTyped calls say with every line that next returns until the person leaves
+// with /quit or at the end of the lines. A read from a terminal cannot be
+// interrupted, so one may be left behind when ctx ends, which is when the
+// program does.
+func eachTyped(ctx context.Context, next func() (string, error), say func(text string) error) error {
 	type typed struct {
 		text string
 		err  error
@@ -173,7 +186,7 @@ func readTerminal(ctx context.Context, c chair, t *term.Terminal) error {
 	lines := make(chan typed)
 	go func() {
 		for {
-			text, err := t.ReadLine()
+			text, err := next()
 			select {
 			case lines <- typed{text, err}:
 			case <-ctx.Done():
@@ -198,8 +211,8 @@ func readTerminal(ctx context.Context, c chair, t *term.Terminal) error {
 			case text == "":
 				continue
 			}
-			if err := c.Say(ctx, text); err != nil {
-				fmt.Fprintf(t, "not said: %v\n", err)
+			if err := say(text); err != nil {
+				return err
 			}
 		}
 	}

@@ -62,6 +62,8 @@ type outside struct {
 	nonce  func() string                  // the secret word of one cycle's acts
 	client *http.Client                   // for platforms; nil is the adapter's own
 	models func(config.Model) model.Model // nil asks the configured endpoints
+	times  activity.LineOptions           // of the lines to platforms; zero ones are the line's own
+	hold   time.Duration                  // how long a platform may hold a poll open; 0 is the adapter's own
 }
 
 // border is the record as the lines see it, with a bell on what they must
@@ -189,7 +191,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
-		return telegram.New(telegram.Options{Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
+		return telegram.New(telegram.Options{Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
 }
@@ -210,8 +212,19 @@ func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *l
 			close(l.joined)
 		}
 		return in, out, err
-	}, activity.LineOptions{Name: name, Logger: p.log})
+	}, p.lineOptions(name))
 	return l
+}
+
+// lineOptions are those of an account's line. The terminal's rooms have no
+// platform that could be slow.
+func (p *parts) lineOptions(name string) activity.LineOptions {
+	o := p.times
+	if name == localName {
+		o = activity.LineOptions{}
+	}
+	o.Name, o.Logger = name, p.log
+	return o
 }
 
 // joinPlatform opens what the configuration names on an account and returns its

@@ -43,6 +43,7 @@ var rows = []row{
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/problems"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/problems", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
+	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
 
 	{"internal/problems", nil, "a problem is told in words of its own, so that whoever sees one can say so"},

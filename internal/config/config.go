@@ -113,6 +113,10 @@ type Chat struct {
 // DefaultCircle is what spaces share that name no circle.
 const DefaultCircle = "home"
 
+// DefaultListen is where the console, the API and health are served unless the
+// configuration says otherwise.
+const DefaultListen = "127.0.0.1:7420"
+
 // SettingsFor returns the settings of an agent in a space: the space's word
 // before the agent's before the file's. Either may be empty.
 func (c *Config) SettingsFor(agent, space string) Settings {

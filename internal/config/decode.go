@@ -28,7 +28,7 @@ func (d *decoder) decode(root *node) {
 	c.Data = cmp.Or(top.str("data"), "./data")
 	c.Database = top.secret("database")
 	c.Redis = adapters.Secret(d.optional(top, "redis"))
-	c.Listen = "127.0.0.1:7420"
+	c.Listen = DefaultListen
 	if top.has("listen") {
 		c.Listen = top.str("listen")
 	}

@@ -185,7 +185,7 @@ func gap(inner []spaces.Event, space spaces.SpaceID, c Cut) string {
 			closed = &s
 		case "opened":
 			if closed != nil {
-				return fmt.Sprintf("span shows the gap: closed at #%d (%s), open again at #%d (%s)", closed.Seq, closed.Reason, s.Seq, s.Reason)
+				return fmt.Sprintf("span shows the gap: closed after #%d (%s), then open again (%s)", closed.Seq, closed.Reason, s.Reason)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func story() []beat {
 		{at: 22 * time.Second, what: cuts, platform: "telegram"},
 		{at: 23 * time.Second, room: family, who: bob, text: "Still stuck in traffic."},
 		{at: 24 * time.Second, room: family, who: maya, text: "@Ada who is late today?"},
-		{at: 27 * time.Second, what: heals, platform: "telegram"},
+		{at: 29 * time.Second, what: heals, platform: "telegram"},
 	}
 }
 

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/demo"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// hurried are the times of a demo, short enough to be seen: before a silent
+// platform closes connection spans, and between attempts to reach it.
+var hurried = activity.LineOptions{Deaf: 4 * time.Second, RetryMax: time.Second}
+
+// demoHold is how long a platform of the demo holds a poll open.
+const demoHold = 3 * time.Second
+
+// demoRoom is the room a person at the demo's terminal is in.
+const demoRoom = "family"
+
+// demo serves a small life on fake platforms of this machine until it is
+// interrupted. Its data is in a folder of its own, which goes with it.
+func (p *program) demo(ctx context.Context, modelURL string) (err error) {
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	dir, err := os.MkdirTemp("", "trestle-demo-")
+	if err != nil {
+		return &failure{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), todo: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	g, ctx := errgroup.WithContext(ctx)
+	defer stop()
+	stage, err := demo.NewStage(ctx, listenLocally)
+	if err != nil {
+		return err
+	}
+	g.Go(func() error { return stage.Run(ctx) })
+	g.Go(func() error {
+		defer stop() // the platforms end with the program
+		s, err := p.demoProcess(ctx, stage, dir, modelURL)
+		if err != nil {
+			return err
+		}
+		return s.run(ctx, func(ctx context.Context) error { return p.showDemo(ctx, s, stage) })
+	})
+	return g.Wait()
+}
+
+// listenLocally opens an address of this machine; "" chooses one.
+func listenLocally(ctx context.Context, address string) (net.Listener, error) {
+	if address == "" {
+		address = "127.0.0.1:0"
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", address)
+}
+
+// demoProcess prepares the process of a demo: the program's own, with short
+// times and, unless there is a real endpoint, the demo's model.
+func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, modelURL string) (*process, error) {
+	endpoint, err := p.demoModel(ctx, modelURL)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "trestle.yaml")
+	text := fmt.Sprintf("data: %q\nlisten: %q\n%s%s", dir, p.demoAddress(ctx), endpoint, stage.Config())
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	conf, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		return nil, err
+	}
+	s := newProcess(conf, p.logger(conf, slog.LevelError), io.Discard, true)
+	s.times, s.hold = hurried, demoHold
+	if modelURL == "" {
+		s.models = func(config.Model) model.Model { return demo.Model{} }
+	}
+	return s, nil
+}
+
+// demoModel returns the configuration of the model at url, or of none.
+func (p *program) demoModel(ctx context.Context, url string) (string, error) {
+	if url == "" {
+		return "model: {base_url: \"http://demo.invalid\", name: scripted}\n", nil
+	}
+	key, _ := p.lookup("OPENAI_API_KEY")
+	name, _ := p.lookup("TRESTLE_MODEL")
+	if name == "" {
+		var err error
+		if name, err = demo.FirstModel(ctx, http.DefaultClient, url, key); err != nil {
+			return "", &failure{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, todo: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
+		}
+	}
+	return fmt.Sprintf("model: {base_url: %q, api_key: %q, name: %q}\n", url, key, name), nil
+}
+
+// demoAddress is where the demo serves health: the usual place, or, where that
+// is taken, any.
+func (p *program) demoAddress(ctx context.Context) string {
+	if named, ok := p.lookup("TRESTLE_LISTEN"); ok {
+		return named
+	}
+	usual := config.DefaultListen
+	ln, err := listenLocally(ctx, usual)
+	if err != nil || ln.Close() != nil {
+		return "127.0.0.1:0"
+	}
+	return usual
+}
+
+// showDemo plays the story and tells of it until ctx is done or the person at
+// the terminal leaves.
+func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) error {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil
+	}
+	live := s.bus.Open(1024)
+	defer live.Close()
+	t := &teller{json: p.output == "json" || p.output == "jsonl", out: p.out, began: time.Now()}
+	narrator := &demo.Narrator{Record: demoRecord{s.store.Console(), s.store.Shell()}, Live: live, Tell: t.tell}
+	play := &demo.Play{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
+	in, typed, restore, err := p.demoInput(t)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	if !t.json {
+		p.demoBanner(ctx, t.out, s, stage)
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return narrator.Run(ctx) })
+	g.Go(func() error { return play.Run(ctx) })
+	g.Go(func() error {
+		if !typed {
+			return nil
+		}
+		defer func() {
+			if in.ends {
+				leave()
+			}
+		}()
+		return sayTyped(ctx, s, in)
+	})
+	g.Go(func() error { <-ctx.Done(); return nil })
+	return g.Wait()
+}
+
+// demoRecord is the record as a narrator reads it.
+type demoRecord struct {
+	sqlite.Console
+	sqlite.Shell
+}
+
+func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage *demo.Stage) {
+	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", ownVersion().Version)
+	if s.listenAt != "" {
+		fmt.Fprintf(w, "  console   http://%s/health\n", s.listenAt)
+	}
+	if s.models == nil {
+		fmt.Fprintf(w, "  model     %s at %s\n", s.config.Model.Name, s.config.Model.BaseURL)
+	} else {
+		fmt.Fprintf(w, "  model     offline: a scripted stand-in, it only knows this demo\n")
+		if found := demo.Found(ctx, http.DefaultClient, p.endpoints); found != "" {
+			fmt.Fprintf(w, "  found     a model endpoint at %s, not used: trestle run --demo --model %s\n", found, found)
+		}
+	}
+	fmt.Fprintf(w, "  rooms     %s       * served by trestle itself\n", stage.Legend())
+	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.config.Data)
+	if p.input() != inputNone {
+		fmt.Fprintf(w, "   or type here: you are in %s, and @Ada wakes her", demoRoom)
+	}
+	fmt.Fprintf(w, "        next: trestle init\n\n")
+}
+
+// A teller writes what happens in columns, each line with the time since it
+// began. It is safe for concurrent use.
+type teller struct {
+	json bool
+
+	mu    sync.Mutex // guards out
+	out   io.Writer
+	began time.Time
+}
+
+// told is one line of the demo as JSON.
+type told struct {
+	Seconds float64 `json:"seconds"` // since the demo began
+	Where   string  `json:"where"`   // a room, an agent or a platform; empty for the demo itself
+	Text    string  `json:"text"`
+}
+
+func (t *teller) tell(where, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	since := time.Since(t.began)
+	if t.json {
+		_ = json.NewEncoder(t.out).Encode(told{since.Seconds(), where, text}) // nobody reads it any more
+		return
+	}
+	seconds := int(since.Seconds())
+	fmt.Fprintf(t.out, "  %02d:%02d  %-12s %s\n", seconds/60, seconds%60, where, plain(text))
+}
+
+// typing is what a person at the demo writes, line by line.
+type typing struct {
+	next func() (string, error)
+	ends bool // their leaving ends the demo
+}
+
+// demoInput returns what reads the person at stdin, whether there is one, and
+// what puts the terminal back. In a terminal the story is told around the line
+// that is being written.
+func (p *program) demoInput(t *teller) (in typing, typed bool, restore func(), err error) {
+	switch p.input() {
+	case inputNone:
+		return typing{}, false, func() {}, nil
+	case inputLines:
+		lines := bufio.NewScanner(p.in)
+		return typing{next: func() (string, error) {
+			if lines.Scan() {
+				return lines.Text(), nil
+			}
+			return "", errors.Join(lines.Err(), io.EOF)
+		}}, true, func() {}, nil
+	case inputTerminal:
+	}
+	file := p.in.(*os.File)
+	state, err := term.MakeRaw(int(file.Fd()))
+	if err != nil {
+		return typing{}, false, nil, err
+	}
+	screen := newTerminal(file, p.out)
+	t.out = screen
+	return typing{screen.ReadLine, true}, true, func() { _ = term.Restore(int(file.Fd()), state) }, nil // the terminal may be gone
+}
+
+// sayTyped has the person in the demo's room say what is typed. A read cannot
+// be interrupted, so one may be left behind when the program ends.
+func sayTyped(ctx context.Context, s *process, in typing) error {
+	place, err := s.enter(ctx, demoRoom)
+	if err != nil {
+		return err
+	}
+	defer s.leave(ctx, place)
+	return eachTyped(ctx, in.next, func(text string) error { return place.Say(ctx, text) })
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/demo"
+)
+
+// ECOSYSTEM 5, SEQ-15, DESIGN 4: the whole first round of the demo in a bubble,
+// through the real adapter: an answer, a carried message, a denial, and a cut
+// after which nothing is missing and the span shows the gap.
+func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, named := new(fake.Network), 0
+		w := &world{t: t, network: network}
+		client := network.Client()
+		defer client.CloseIdleConnections()
+		ctx, stop := context.WithCancel(t.Context())
+		g, ctx := errgroup.WithContext(ctx)
+		stage, err := demo.NewStage(ctx, func(_ context.Context, address string) (net.Listener, error) {
+			if address == "" {
+				named++
+				address = fmt.Sprintf("platform%d.test:80", named)
+			}
+			return network.Listen(address)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Go(func() error { return stage.Run(ctx) })
+		out := &screen{}
+		p := stage0(t).program(nil, out, out)
+		p.in = mustOpen(t, os.DevNull)
+		s, err := p.demoProcess(ctx, stage, t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.client, s.mint = client, w.newID
+		g.Go(func() error { return w.live(ctx, s) })
+		g.Go(func() error { return p.showDemo(ctx, s, stage) })
+		<-time.After(39 * time.Second)
+		stop()
+		if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		golden(t, "demo", demoTale(t, out.String()))
+	})
+}
+
+// demoTale returns the lines of a demo without what differs from time to time.
+func demoTale(t *testing.T, text string) string {
+	t.Helper()
+	if first := regexp.MustCompile(`(?m)^  (\d\d:\d\d)  ada +wakes`).FindStringSubmatch(text); first == nil || first[1] > "00:05" {
+		t.Errorf("no agent was seen within five seconds (ECOSYSTEM 5):\n%s", text)
+	}
+	text = regexp.MustCompile(`recovered in \S+`).ReplaceAllString(text, "recovered in N s")
+	text = regexp.MustCompile(`trestle \(devel\)`).ReplaceAllString(text, "trestle VERSION")
+	text = regexp.MustCompile(`--data \S+`).ReplaceAllString(text, "--data DIR")
+	return regexp.MustCompile(`(?m)^  \d\d:(\d\d)`).ReplaceAllString(text, "  00:NN")
+}
+
+// ECOSYSTEM 5: one command, no token: the conversation is visible within five
+// seconds, a person can join from another terminal, and nothing is kept.
+func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
+	s := stage0(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	seen := &watch{want: "Ada: \"Friday at half past twelve.", seen: make(chan struct{})}
+	out, errs := &screen{}, &screen{}
+	p := s.program(strings.NewReader("good morning\n"), tee{out, seen}, errs)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	ended := make(chan exitCode, 1)
+	go func() { ended <- p.run(ctx, []string{"run", "--demo"}) }()
+	select {
+	case <-seen.seen:
+	case <-ctx.Done():
+		t.Fatalf("nothing was seen in time:\n%s%s", out, errs)
+	}
+	folder := regexp.MustCompile(`--data (\S+)`).FindStringSubmatch(out.String())
+	if folder == nil {
+		t.Fatalf("nobody is told how to join:\n%s", out)
+	}
+	answer, _, code := s.do(t, "@Ada are you there?\n", "chat", "family", "--data", folder[1])
+	if code != exitDone || !strings.Contains(answer, "scripted stand-in") {
+		t.Errorf("chat: exit %s: %q", code, answer)
+	}
+	stop()
+	if code := <-ended; code != exitDone {
+		t.Errorf("the demo ended with %s: %s", code, errs)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "trestle-demo-*")); len(left) > 0 {
+		t.Errorf("the demo left %v", left)
+	}
+}

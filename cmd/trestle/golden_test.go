@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files of testdata/golden")
+
+// golden compares got with the golden file of that name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "golden", name+".golden")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; write it with: go test ./cmd/trestle -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), rewrite with go test ./cmd/trestle -update:\n%s", file, diff)
+	}
+}
+
+// stage0 is an empty folder to run commands in.
+func stage0(t *testing.T) stage {
+	t.Helper()
+	return stage{folder: t.TempDir()}
+}
+
+func mustOpen(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// tee writes to a screen, and to whoever watches it.
+type tee struct {
+	out   io.Writer
+	watch io.Writer
+}
+
+func (s tee) Write(p []byte) (int, error) {
+	if _, err := s.watch.Write(p); err != nil {
+		return 0, err
+	}
+	return s.out.Write(p)
+}
