@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -114,11 +113,8 @@ const timerAgain = 2 * time.Minute
 // agent has not spoken yet its rows go back for another attempt; otherwise what
 // is done stays done.
 func (c *cycle) failed(ctx context.Context, cause error) error {
-	switch {
-	case errors.Is(context.Cause(ctx), errCancelled):
-		return c.rest(ctx, spaces.StopCancelled, "stopped by a person")
-	case ctx.Err() != nil:
-		return nil // the process stops; the next one resumes here
+	if ctx.Err() != nil {
+		return cause // the process stops and the next one resumes here, or a person stopped the run
 	}
 	kind := model.KindOf(cause)
 	stop := spaces.StopModelError

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// errCancelled is the cause when a person ends a cycle.
-var errCancelled = errors.New("cancelled by a person")
 
 // A cycle is one wake on its way from start to rest. It belongs to one
 // goroutine.
@@ -49,7 +45,7 @@ type cycle struct {
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.Recalled
-	layers []layer // of memory in the last frame
+	layers   []layer // of memory in the last frame
 	denials  int
 	spoke    int             // effects committed
 	done     map[string]bool // acts already performed, to refuse repeating them
@@ -64,9 +60,7 @@ type cycle struct {
 func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.mu.Lock()
-	s.running[p].cancel = cancel
-	s.mu.Unlock()
+	s.leads(p, w.Cycle.ID, cancel)
 
 	m := s.minds.get(w.Cycle.Mind)
 	c := s.newCycle(m, p, w)
@@ -83,7 +77,13 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 	defer s.show(w)()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
-	if err := c.live(ctx); err != nil && ctx.Err() == nil {
+	err := c.live(ctx)
+	if err != nil && halted(ctx, err) {
+		err = c.cancelled(ctx, err)
+	} else if ctx.Err() != nil {
+		return // the process stops; the next one resumes here
+	}
+	if err != nil {
 		c.log.Error("cycle interrupted", "error", err) // it stays open and is resumed when its lease runs out
 	}
 }
@@ -110,6 +110,9 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 
 // live runs the phases from wherever the cycle stands.
 func (c *cycle) live(ctx context.Context) error {
+	if c.wake.Halted {
+		return spaces.ErrHalted
+	}
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}

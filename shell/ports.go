@@ -52,6 +52,15 @@ type Journal interface {
 	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
 }
 
+// Halter ends runs by a person's word.
+type Halter interface {
+	// Halt stores that runs are to end, stops the causal chains they answer to, and
+	// cancels what has not been sent if that is asked for, all in one transaction.
+	// From then on the commits of those runs fail with [spaces.ErrHalted], but for
+	// the one that closes them as cancelled. What names no run meets none.
+	Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error)
+}
+
 // Record is what frames are made from. Reads see every commit that returned
 // before they began.
 type Record interface {

@@ -80,6 +80,7 @@ type Options struct {
 	Inbox   Inbox
 	Journal Journal
 	Record  Record
+	Halter  Halter
 	Agents  []Agent
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings

@@ -32,9 +32,11 @@ type place struct {
 	space spaces.SpaceID
 }
 
-// A run is one cycle under way.
+// A run is one cycle under way, or about to be claimed.
 type run struct {
+	cycle  spaces.CycleID // empty until it is claimed
 	cancel context.CancelCauseFunc
+	told   spaces.CycleID // cancelled before it began
 }
 
 // New returns a shell over its parts. It starts nothing.
@@ -78,18 +80,6 @@ func (s *Shell) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.running) == 0 && len(s.rung) == 0
-}
-
-// Cancel ends the cycle that runs in a space, if one does, with the stop reason
-// human_cancelled. It reports whether there was one.
-func (s *Shell) Cancel(m spaces.Mind, space spaces.SpaceID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.running[place{m, space}]
-	if ok {
-		r.cancel(errCancelled)
-	}
-	return ok
 }
 
 // Catalogue returns the acts this shell offers.
@@ -163,7 +153,7 @@ func (s *Shell) ready() []place {
 			continue
 		}
 		delete(s.rung, p)
-		s.running[p] = &run{cancel: func(error) {}}
+		s.running[p] = &run{}
 		s.load[p.mind]++
 		start = append(start, p)
 	}
@@ -205,7 +195,7 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 		w := &wakes[i]
 		p := place{w.Cycle.Mind, w.Cycle.Space}
 		s.mu.Lock()
-		s.running[p] = &run{cancel: func(error) {}}
+		s.running[p] = &run{}
 		s.load[p.mind]++
 		s.mu.Unlock()
 		cycles.Go(func() {

@@ -81,8 +81,8 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 				w.start()
 				w.says(room, "Kai", "hello")
 				synctest.Wait()
-				if c.cancel && !w.shell.Cancel(mind("Ada"), room) {
-					t.Error("there is no cycle to cancel")
+				if c.cancel {
+					w.halts(spaces.Halt{Space: room}, 1)
 				}
 				synctest.Wait()
 				stops := w.stops(mind("Ada"))

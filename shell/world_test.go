@@ -59,6 +59,7 @@ type ports interface {
 	shell.Inbox
 	shell.Journal
 	shell.Record
+	shell.Halter
 }
 
 const account = "telegram:42"
@@ -142,7 +143,7 @@ func (w *world) start() {
 
 func (w *world) options(p ports, holder string) shell.Options {
 	return shell.Options{
-		Inbox: p, Journal: p, Record: p, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Inbox: p, Journal: p, Record: p, Halter: p, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
 		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }
@@ -202,16 +203,22 @@ func (w *world) deliver() {
 		if len(due) == 0 {
 			return
 		}
-		var done []activity.Settlement
-		for _, a := range due {
-			w.updates++
-			done = append(done, activity.Settlement{
-				Action: a.ID, State: spaces.ActionSent, Part: 1,
-				Ref: spaces.Ref{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
-			})
-		}
-		w.ok(border.Settle(w.t.Context(), time.Now(), done))
+		w.settleAll(due)
 	}
+}
+
+// settleAll has the platform take what was claimed.
+func (w *world) settleAll(due []spaces.Action) {
+	w.t.Helper()
+	var done []activity.Settlement
+	for _, a := range due {
+		w.updates++
+		done = append(done, activity.Settlement{
+			Action: a.ID, State: spaces.ActionSent, Part: 1,
+			Ref: spaces.Ref{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
+		})
+	}
+	w.ok(w.store.Border().Settle(w.t.Context(), time.Now(), done))
 }
 
 // settle lets the shell run until no cycle is under way and nothing waits that

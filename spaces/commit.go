@@ -15,6 +15,7 @@ type Wake struct {
 	// Consumed are all rows the cycle has been shown, for [NextChain].
 	Consumed []Consumed
 	Resumed  bool
+	Halted   bool   // a person stopped it before: it only has to be closed
 	Timer    *Timer // what woke it when no row did
 }
 

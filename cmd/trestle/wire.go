@@ -152,7 +152,7 @@ func (p *parts) model(m config.Model) model.Model {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	return shell.New(shell.Options{
-		Inbox: view, Journal: journal{view, p.ringLines}, Record: view,
+		Inbox: view, Journal: journal{view, p.ringLines}, Record: view, Halter: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: p.bus, Presence: newPresence(p),
 		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	})

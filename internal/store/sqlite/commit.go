@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0)
+	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), y.halted
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
 	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
 	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
@@ -87,12 +87,16 @@ func (k *commit) hold(ctx context.Context) error {
 	var state spaces.CycleState
 	var holder string
 	var epoch int64
-	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch)
+	var halted int
+	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &halted)
 	if err != nil {
 		return err
 	}
 	l := k.c.Lease
 	if found && state == spaces.CycleOpen && epoch == l.Epoch && holder == l.Holder {
+		if halted > 0 && (k.c.Close == nil || k.c.Close.Stop != spaces.StopCancelled) {
+			return spaces.ErrHalted
+		}
 		return nil
 	}
 	if err := k.run(ctx, refuseWrite, string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -25,6 +27,36 @@ func (b Border) Post(ctx context.Context, n activity.Notice) error {
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
+	}
+	return nil
+}
+
+// noticeTTL is how long what the process itself says in a room may wait to be sent.
+const noticeTTL = 10 * time.Minute
+
+// An announcement is what the process itself has to say in a room.
+type announcement struct {
+	key    string // what it is about; said once for ever
+	thread spaces.ThreadID
+	text   string
+	at     time.Time
+}
+
+// announce puts an announcement into every chat of a room that can be reached.
+func (t *tx) announce(ctx context.Context, room spaces.SpaceID, a announcement) error {
+	r, err := t.room(ctx, room)
+	if err != nil || r == nil {
+		return err
+	}
+	for _, c := range r.chats {
+		if !c.live {
+			continue
+		}
+		id := strings.Join([]string{"notice", a.key, c.account, c.id}, "|")
+		err := t.run(ctx, insertNotice, id, string(a.thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), ms(a.at.Add(noticeTTL)), ms(a.at))
+		if err != nil {
+			return fmt.Errorf("announce in %s: %w", room, err)
+		}
 	}
 	return nil
 }

@@ -71,6 +71,11 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 			w.Inner = append(w.Inner, e.Body)
 		}
 	}
+	var reach int
+	if _, err := one(ctx, t, isHalted, []any{string(y.ID)}, &reach); err != nil {
+		return nil, err
+	}
+	w.Halted = reach > 0
 	if timer != "" {
 		w.Timer, err = timerOf(ctx, t, timer)
 	}

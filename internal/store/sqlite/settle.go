@@ -46,7 +46,7 @@ func (t *tx) settle(ctx context.Context, at time.Time, s activity.Settlement) er
 	case spaces.ActionSent, spaces.ActionSending:
 		return t.accept(ctx, o, s, at)
 	case spaces.ActionReady:
-		return t.putBack(ctx, o, s)
+		return t.putBack(ctx, o, s, at)
 	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
 		o.State, o.Code, o.reason = s.State, s.Code, s.Reason
 		return t.conclude(ctx, o, at)
@@ -96,8 +96,16 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 	return t.tell(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
 }
 
-// putBack readies an action for another time. Without a code there was no attempt.
-func (t *tx) putBack(ctx context.Context, o order, s activity.Settlement) error {
+// putBack readies an action for another time, unless a person has stopped the
+// run that decided it. Without a code there was no attempt.
+func (t *tx) putBack(ctx context.Context, o order, s activity.Settlement, at time.Time) error {
+	var halted int
+	if _, err := one(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
+		return err
+	}
+	if halted >= haltedUnsent {
+		return t.cancel(ctx, o, at)
+	}
 	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, s.NotBefore, s.Code, s.Reason
 	o.Resent = o.Resent || s.Resent
 	if s.Code == "" {

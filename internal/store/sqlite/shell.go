@@ -10,6 +10,7 @@ var (
 	_ shell.Inbox   = Shell{}
 	_ shell.Journal = Shell{}
 	_ shell.Record  = Shell{}
+	_ shell.Halter  = Shell{}
 )
 
 // Shell returns the shell's view of the store.

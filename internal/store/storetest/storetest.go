@@ -50,6 +50,7 @@ type Shell interface {
 	shell.Inbox
 	shell.Journal
 	shell.Record
+	shell.Halter
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 }
 
@@ -57,7 +58,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {
