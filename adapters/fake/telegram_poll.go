@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -22,15 +20,6 @@ type poll struct{ ended chan struct{} }
 type pollMark struct {
 	offset int64
 	at     time.Time
-}
-
-// webhook is where updates go instead of getUpdates, once set.
-type webhook struct {
-	URL            string   `json:"url"`
-	Certificate    bool     `json:"has_custom_certificate"`
-	Pending        int      `json:"pending_update_count"`
-	MaxConnections int      `json:"max_connections,omitzero"`
-	Allowed        []string `json:"allowed_updates,omitzero"`
 }
 
 // getUpdates confirms what lies below offset and hands over what lies above,
@@ -146,66 +135,4 @@ func asBytes(raws []json.RawMessage) [][]byte {
 		bs[i] = r
 	}
 	return bs
-}
-
-func (b *Bot) hook() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.webhook.URL
-}
-
-func (c *call) setWebhook() *reply {
-	url := c.params.Get("url")
-	if url != "" && !strings.HasPrefix(url, "https://") {
-		return badRequest("bad webhook: An HTTPS URL must be provided for webhook")
-	}
-	var names []string
-	named, bad := c.object("allowed_updates", &names)
-	if bad != nil {
-		return bad
-	}
-	c.bot.mu.Lock()
-	was := c.bot.webhook.URL
-	c.bot.webhook = webhook{URL: url, MaxConnections: 40}
-	c.bot.mu.Unlock()
-	q := &c.bot.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if named {
-		q.allow(names)
-	}
-	if c.flag("drop_pending_updates") {
-		q.pending = nil
-	}
-	switch {
-	case was != "" && url == "":
-		return described("Webhook was deleted")
-	case url == "":
-		return described("Webhook is already deleted")
-	case was == url:
-		return described("Webhook is already set")
-	default:
-		return described("Webhook was set")
-	}
-}
-
-// described is success with a remark, which only the webhook methods make.
-func described(remark string) *reply {
-	return &reply{result: slices.Concat(yes, []byte(`,"description":`), encode(remark))}
-}
-
-func (c *call) deleteWebhook() *reply {
-	c.params.Del("url")
-	return c.setWebhook()
-}
-
-func (c *call) getWebhookInfo() *reply {
-	c.bot.mu.Lock()
-	info := c.bot.webhook
-	c.bot.mu.Unlock()
-	q := &c.bot.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	info.Pending, info.Allowed = len(q.pending), q.names
-	return &reply{result: encode(info)}
 }

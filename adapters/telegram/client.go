@@ -33,6 +33,9 @@ type Options struct {
 	PollTimeout time.Duration
 	// CallTimeout bounds every other call. Default: 30 s.
 	CallTimeout time.Duration
+	// WebhookURL is where Telegram should call us, an https address whose path is
+	// this bot's own on [Client.ServeHTTP]'s server. Default: none; updates are polled.
+	WebhookURL string
 	// Unpaced gives up Telegram's published limits, for servers that have none.
 	// Default: false.
 	Unpaced bool
@@ -49,6 +52,8 @@ type Client struct {
 	limit    time.Duration
 	unpaced  bool
 	markdown markdown
+
+	hook hook
 
 	self atomic.Pointer[user] // set by Connect
 }
@@ -68,7 +73,11 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkHook(o.WebhookURL); err != nil {
+		return nil, err
+	}
 	c := &Client{
+		hook:     hook{url: o.WebhookURL, secret: hookSecret(o.Token)},
 		token:    o.Token,
 		endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s",
 		http:     client(o),

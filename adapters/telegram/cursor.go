@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// position is where receiving stands. Stored as three decimal numbers with
-// spaces between: the next offset, when the platform was last heard, and when
-// it last had something for us, both in Unix seconds.
+// position is where receiving stands. Stored as decimal numbers with spaces
+// between: the next offset, when the platform was last heard, when it last had
+// something for us, both in Unix seconds, and 1 at the end if it calls us.
 type position struct {
 	offset int64 // 0: none yet, ask for the oldest the platform holds
 	heard  int64
 	moved  int64
+	called int64 // 1: our own webhook is set; see called
 }
 
 // errCursor means that stored bytes are no cursor of ours.
@@ -25,10 +26,10 @@ var errCursor = errors.New("the stored cursor is not one of telegram's")
 func parsePosition(cursor []byte) (position, error) {
 	var p position
 	fields := bytes.Fields(cursor)
-	if len(fields) > 3 || (len(fields) == 0 && len(cursor) > 0) {
+	if len(fields) > 4 || (len(fields) == 0 && len(cursor) > 0) {
 		return p, errCursor
 	}
-	for i, into := range []*int64{&p.offset, &p.heard, &p.moved}[:len(fields)] {
+	for i, into := range []*int64{&p.offset, &p.heard, &p.moved, &p.called}[:len(fields)] {
 		n, err := strconv.ParseInt(string(fields[i]), 10, 64)
 		if err != nil || n < 0 {
 			return position{}, errCursor
@@ -40,6 +41,9 @@ func parsePosition(cursor []byte) (position, error) {
 
 // cursor returns the stored form of p.
 func (p position) cursor() []byte {
+	if p.called != 0 {
+		return fmt.Appendf(nil, "%d %d %d %d", p.offset, p.heard, p.moved, p.called)
+	}
 	return fmt.Appendf(nil, "%d %d %d", p.offset, p.heard, p.moved)
 }
 
@@ -67,6 +71,14 @@ func (p position) ask(now time.Time) int64 {
 func (p position) lost(now time.Time) (from, to time.Time, ok bool) {
 	from, to = time.Unix(p.heard, 0), now.Add(-retention)
 	return from, to, p.heard > 0 && from.Before(to)
+}
+
+// calledAt is the position of an account whose platform calls us. It has no
+// offset: calls for several chats are under way at once, so that the highest
+// update taken says nothing of those below it. A poll after it asks for the
+// oldest the platform still holds, and what comes twice changes nothing.
+func calledAt(now time.Time) position {
+	return position{heard: now.Unix(), moved: now.Unix(), called: 1}
 }
 
 // stale reports whether the stored time of the last poll should be renewed even

@@ -27,7 +27,8 @@ const (
 const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post",` +
 	`"message_reaction","my_chat_member","chat_member"]`
 
-// Receive polls until ctx is done or a poll fails.
+// Receive takes updates until ctx is done or the platform fails: as Telegram
+// calls when there is a WebhookURL, else by polling.
 //
 // Each answer is handed in whole, as one batch, before the next poll confirms
 // it. When the sink refuses, the offset stays and the same updates are asked
@@ -44,6 +45,14 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		return orDone(ctx, err)
 	}
 	read := reader{self: self, markdown: c.markdown}
+	if c.hook.url != "" {
+		return c.beCalled(ctx, read, at, sink)
+	}
+	if at.called != 0 {
+		if err := c.endCalls(ctx); err != nil {
+			return orDone(ctx, err)
+		}
+	}
 	pause := backoff.NewExponentialBackOff()
 	pause.MaxInterval = 30 * time.Second
 	for ctx.Err() == nil {
@@ -130,7 +139,7 @@ func (c *Client) aroundSpoiled(ctx context.Context, offset int64) ([]json.RawMes
 func conflict(err error) error {
 	advice := "another program polls with this token; stop it or use a token of its own"
 	if saysAny(err.Error(), []string{"webhook"}) {
-		advice = "a webhook is set for this bot; remove it with deleteWebhook and leave drop_pending_updates out"
+		advice = "a webhook that is not ours is set for this bot; remove it with deleteWebhook and leave drop_pending_updates out"
 	}
 	return errors.New(err.Error() + " (" + advice + ")")
 }
@@ -150,11 +159,7 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		}
 		next.offset = max(next.offset, id+1)
 		b.Updates = append(b.Updates, updates...)
-		for _, u := range updates {
-			if bad, ok := u.Body.(adapters.Unreadable); ok {
-				c.log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
-			}
-		}
+		c.noteUnreadable(updates)
 	}
 	if len(raw) > 0 || next.moved == 0 {
 		next.moved = now.Unix()
@@ -163,6 +168,14 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		b.Cursor = next.cursor()
 	}
 	return b, next
+}
+
+func (c *Client) noteUnreadable(updates []adapters.Update) {
+	for _, u := range updates {
+		if bad, ok := u.Body.(adapters.Unreadable); ok {
+			c.log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
+		}
+	}
 }
 
 // gap says that what was written between from and to is gone.
