@@ -43,7 +43,7 @@ type process struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	return &process{
-		parts: &parts{config: c, log: log, bus: new(inproc.Bus), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}, named: map[spaces.SpaceID][]spaces.AgentID{}},
+		parts: &parts{config: c, log: log, bus: new(inproc.Bus), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}, named: map[spaces.SpaceID][]spaces.AgentID{}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
 	}
 }
@@ -124,6 +124,7 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 		return err
 	}
 	s.control(ctx, g)
+	s.serveHooks(ctx, g)
 	if !trusted {
 		s.boot.Phase("Trust Gate failed: only the core runs")
 		s.boot.Ready()
@@ -169,6 +170,9 @@ func (s *process) makeLines(trusted bool) {
 			continue
 		}
 		ad, err := s.newAdapter(a)
+		if err == nil {
+			err = s.hooks.add(ad)
+		}
 		if err != nil {
 			s.config.Problems = append(s.config.Problems, config.Problem{Entry: "adapters." + a.Name, Fault: config.Fault{What: err.Error()}})
 			continue

@@ -43,6 +43,7 @@ type parts struct {
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lines   []*line // the local one first; complete before anything runs
+	hooks   hooks   // what is called at webhook_listen; complete before anything runs
 
 	named    map[spaces.SpaceID][]spaces.AgentID // configured rooms with their agents; complete before anything runs
 	presence *presence
@@ -191,7 +192,10 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
-		return telegram.New(telegram.Options{Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
+		return telegram.New(telegram.Options{
+			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, WebhookURL: a.WebhookURL,
+			Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
+		})
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
 }

@@ -13,8 +13,10 @@ func (d *decoder) checkUnserved(top *section) {
 	if d.config.Redis != "" {
 		d.entry("redis", []Fault{{At: top.where("redis"), What: "this version runs as one process and does not use redis", Todo: "leave redis empty"}})
 	}
-	if d.config.WebhookListen != "" {
-		d.entry("webhook_listen", []Fault{{At: top.where("webhook_listen"), What: "this version polls its platforms and serves no webhooks", Todo: "leave webhook_listen empty"}})
+	if at := d.config.WebhookListen; at != "" {
+		if _, _, err := net.SplitHostPort(at); err != nil {
+			d.entry("webhook_listen", []Fault{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Todo: "write host:port, such as 127.0.0.1:8443"}})
+		}
 	}
 }
 

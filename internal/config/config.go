@@ -66,6 +66,7 @@ type Adapter struct {
 	AppToken      adapters.Secret
 	SigningSecret adapters.Secret
 	APIURL        string
+	WebhookURL    string // where the platform should call; empty: it is polled
 	Admit         string
 	Outgoing      string
 	Misconfigured bool

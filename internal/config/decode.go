@@ -138,10 +138,15 @@ func (d *decoder) adapters(n *node) {
 		a.Outgoing = limits.oneOf("outgoing", "", "platform", "off")
 		s.faults = append(s.faults, limits.done()...)
 		switch a.Type {
-		case "telegram", "discord":
+		case "telegram":
+			a.Token = s.need("token")
+			if a.WebhookURL = s.str("webhook_url"); a.WebhookURL != "" && d.config.WebhookListen == "" {
+				s.fail(s.where("webhook_url"), "webhook_url is set, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443")
+			}
+		case "discord":
 			a.Token = s.need("token")
 		case "":
-			for _, key := range []string{"token", "bot_token", "app_token", "signing_secret"} {
+			for _, key := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
 				s.take(key)
 			}
 		case "slack":

@@ -87,6 +87,9 @@ func (c *Config) showAdapter(a Adapter, add func(path, value string)) {
 		}
 	}
 	add(path+".api_url", a.APIURL)
+	if a.WebhookURL != "" {
+		add(path+".webhook_url", a.WebhookURL)
+	}
 	add(path+".admit", a.Admit)
 	add(path+".limits.outgoing", a.Outgoing)
 }
