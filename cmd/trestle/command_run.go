@@ -17,12 +17,16 @@ import (
 )
 
 func runCommand(p *program) *cobra.Command {
-	var play bool
+	var play, check bool
 	var modelURL string
 	c := &cobra.Command{
 		Use: "run", Short: "serve what is configured; with nothing configured, talk in this terminal", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
+			case play && check:
+				return &failure{what: "--demo and --check are two ways to start", where: "run", todo: "choose one of them", code: exitUsage}
+			case check:
+				return p.checkStart(c.Context())
 			case play:
 				return p.demo(c.Context(), modelURL)
 			case modelURL != "":
@@ -32,6 +36,7 @@ func runCommand(p *program) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&play, "demo", false, "play a small life on fake platforms of this machine; needs no token and keeps nothing")
+	c.Flags().BoolVar(&check, "check", false, "start everything on a copy of the record, receive and send nothing, say what failed, and exit")
 	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
 	return c
 }
@@ -61,8 +66,11 @@ func (p *program) serve(ctx context.Context) error {
 		lines = io.Discard
 	}
 	s := newProcess(conf, p.logger(conf, level), lines, true)
-	if !alone {
-		return s.run(ctx, nil)
+	switch {
+	case len(conf.Adapters) == 0 && !alone:
+		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
+	case !alone:
+		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
 	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, "") })
 }

@@ -101,8 +101,9 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 // line is one account with what the health page asks of it.
 type line struct {
 	*activity.Line
-	name   string
-	joined chan struct{} // closed once the account has connected and its spaces are open
+	name    string
+	adapter adapters.Adapter
+	joined  chan struct{} // closed once the account has connected and its spaces are open
 }
 
 // newID mints ids that are unique for ever and rise with time.
@@ -209,7 +210,7 @@ func (p *parts) unpaced(a config.Adapter) bool {
 
 // newLine makes the line of an account. join says what it serves.
 func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
-	l := &line{name: name, joined: make(chan struct{})}
+	l := &line{name: name, adapter: ad, joined: make(chan struct{})}
 	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		in, out, err := join(ctx, a)
 		if err == nil {

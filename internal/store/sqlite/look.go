@@ -71,11 +71,19 @@ func (c Console) checkSchema(ctx context.Context) error {
 
 // Backup writes a copy of the record as it stands now to file, which must not
 // exist yet. Whoever writes goes on meanwhile.
-func (c Console) Backup(ctx context.Context, file string) (err error) {
+func (c Console) Backup(ctx context.Context, file string) error { return copyTo(ctx, c.file, file) }
+
+// Copy is [Console.Backup] of the record in dir, whichever program wrote it: its
+// schema is not looked at.
+func Copy(ctx context.Context, dir, file string) error {
+	return copyTo(ctx, filepath.Join(dir, FileName), file)
+}
+
+func copyTo(ctx context.Context, record, file string) (err error) {
 	// The engine does not let a connection that refuses to write make a copy.
-	db, err := sql.Open("sqlite", source(c.file, "rw", shared))
+	db, err := sql.Open("sqlite", source(record, "rw", shared))
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", c.file, err)
+		return fmt.Errorf("back up %s: %w", record, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := vacuumInto(ctx, db, file); err != nil {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// banner says in one line what runs, and where it is looked at.
+func (s *process) banner() string {
+	text := "trestle " + ownVersion().Version
+	if s.listenAt != "" {
+		text += "   console http://" + s.listenAt
+	}
+	return text + "   data " + s.config.Data
+}
+
+// A firstStep is one of the three things a new installation lacks.
+type firstStep struct {
+	name string
+	todo string // while it is not done
+	done func(h health) string
+}
+
+// firstSteps are what makes a process useful, each with how to tell that it is
+// done: what it returns is empty until then.
+func firstSteps() []firstStep {
+	return []firstStep{
+		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h health) string {
+			for _, x := range h.Extensions {
+				if x.Kind == "model" && x.Healthy && x.State != "offline" {
+					return "configured"
+				}
+			}
+			return ""
+		}},
+		{"a room", "", func(health) string { return homeRoom + " is here already: trestle chat" }},
+		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h health) string {
+			for _, x := range h.Extensions {
+				if x.Kind == "adapter" && x.Name != localName && x.Healthy {
+					return x.Name + " connected as " + x.Handle
+				}
+			}
+			return ""
+		}},
+	}
+}
+
+// announce says that everything is up, and where, and stays until ctx is done.
+func (p *program) announce(ctx context.Context, s *process) error {
+	select {
+	case <-s.ready:
+		if !p.quiet {
+			fmt.Fprintln(p.out, s.banner())
+		}
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// guideTick is how often the three steps are looked at.
+const guideTick = time.Second
+
+// guide shows the three steps to whoever started with nothing configured, and a
+// line for each that is done from then on. It stays until ctx is done: a first
+// run does not end by itself.
+func (p *program) guide(ctx context.Context, s *process) error {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil
+	}
+	fmt.Fprintln(p.out, s.banner()+"   nothing is configured yet")
+	steps, done := firstSteps(), map[int]bool{}
+	p.showSteps(s.health(), steps, done, true)
+	tick := time.NewTicker(guideTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			p.showSteps(s.health(), steps, done, false)
+		}
+	}
+}
+
+// showSteps writes a line for each step that has been done since the last time,
+// and on the first time for the others, too.
+func (p *program) showSteps(h health, steps []firstStep, done map[int]bool, first bool) {
+	for i, step := range steps {
+		how := step.done(h)
+		if done[i] || (how == "" && !first) {
+			continue
+		}
+		mark, text := "[ ]", step.todo
+		if how != "" {
+			mark, text, done[i] = "[x]", how, true
+		}
+		fmt.Fprintf(p.out, "  %s %d %-11s %s\n", mark, i+1, step.name, text)
+	}
+}

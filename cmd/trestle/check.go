@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// checkStart is `run --check`: it starts everything on a copy of the record,
+// migrations included, says who each account is, and ends. Nothing is received,
+// nothing is sent, and the record is left as it is, so that a new program can
+// be tried beside the old one before the switch.
+func (p *program) checkStart(ctx context.Context) (err error) {
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	dir, err := os.MkdirTemp("", "trestle-check-")
+	if err != nil {
+		return &failure{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), todo: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	data := conf.Data
+	if err := copyRecord(ctx, data, dir); err != nil {
+		return &failure{what: err.Error(), where: data, todo: "see that the folder can be read and that there is room for a copy", code: exitFailed}
+	}
+	conf.Data = dir
+	lines := io.Discard
+	if p.output == "text" {
+		lines = p.scrubbed(conf)
+	}
+	s := newProcess(conf, p.logger(conf, slog.LevelWarn), lines, true)
+	if err := s.tryStart(ctx, data); err != nil {
+		return err
+	}
+	r := s.boot.Report()
+	if err := p.answer(r, func(w io.Writer) { fmt.Fprintln(w, verdict(r)) }); err != nil {
+		return err
+	}
+	if len(r.Failed) > 0 {
+		return &silent{exitFailed}
+	}
+	return nil
+}
+
+func verdict(r bootReport) string {
+	if len(r.Failed) == 0 {
+		return "everything starts; nothing was received, sent or changed"
+	}
+	return fmt.Sprintf("%d of %d stages failed; nothing was received, sent or changed", len(r.Failed), len(r.Stages))
+}
+
+// copyRecord copies the record of one folder into another; where there is none
+// yet, nothing is copied.
+func copyRecord(ctx context.Context, from, to string) error {
+	_, err := os.Stat(filepath.Join(from, sqlite.FileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return sqlite.Copy(ctx, from, filepath.Join(to, sqlite.FileName))
+}
+
+// tryStart goes through the stages of a start and takes everything down again.
+func (s *process) tryStart(ctx context.Context, data string) (err error) {
+	if err := s.boot.Stage("config_load", s.loaded); err != nil {
+		return err
+	}
+	if err := s.boot.Stage("database_init", func() error { return s.openStore(ctx) }); err != nil {
+		return storeFailure(err, data)
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+		err = errors.Join(err, s.store.Close(last))
+	}()
+	if err := s.core(ctx); err != nil {
+		return err
+	}
+	trusted := s.boot.Stage("trust_gate", s.gate) == nil
+	s.shell = s.newShell()
+	s.makeLines(trusted)
+	_ = s.boot.Stage("model", s.tryModel) // the report has the error
+	_ = s.boot.Stage("listen", func() error { return s.tryListen(ctx, filepath.Join(data, socketName)) })
+	s.tryAccounts(ctx)
+	s.boot.Ready()
+	return nil
+}
+
+// tryModel tells whether the configured endpoint can be asked.
+func (s *process) tryModel() error {
+	switch {
+	case s.modelFailure != "":
+		return errors.New(s.modelFailure)
+	case s.config.Model.Offline:
+		return errSkipped
+	}
+	return nil
+}
+
+// tryListen opens the address for a moment. A process that serves this data
+// folder has it, and gives it to the next one.
+func (s *process) tryListen(ctx context.Context, socket string) error {
+	if _, running := dial(ctx, socket); running || s.config.Listen == "" {
+		return errSkipped
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Listen)
+	if err != nil {
+		return err
+	}
+	return ln.Close()
+}
+
+// tryAccounts asks every platform who we are there.
+func (s *process) tryAccounts(ctx context.Context) {
+	var asking errgroup.Group
+	for _, l := range s.lines {
+		asking.Go(func() error {
+			_ = s.boot.Stage("adapter_"+l.name, func() error { // the report has the error
+				ctx, cancel := context.WithTimeout(ctx, firstJoin)
+				defer cancel()
+				_, err := l.adapter.Connect(ctx)
+				return err
+			})
+			return nil
+		})
+	}
+	_ = asking.Wait() // they return nothing
+}
