@@ -73,17 +73,18 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 	if err != nil && !errors.Is(err, ErrUnmapped) {
 		return nil, err
 	}
-	named := in.namedAmong(places)
-	server, ofServer := in.server(u.Chat)
+	o := in.options.Load()
+	named := o.namedAmong(places)
+	server, ofServer := o.server(u.Chat)
 	a := applicant{named: len(named) > 0 || ofServer, direct: u.Chat.Kind == adapters.Direct, sender: u.From.Kind}
 	_, a.speaks = u.Body.(adapters.Message)
-	room := in.o.Room
-	if a.direct && !a.named && in.o.Admit == AdmitPairing {
+	room := o.Room
+	if a.direct && !a.named && o.Admit == AdmitPairing {
 		if room.Circle, a.approved, err = in.approved(ctx, u); err != nil {
 			return nil, err
 		}
 	}
-	switch decide(in.o.Admit, a) {
+	switch decide(o.Admit, a) {
 	case refuse:
 		in.refused(u)
 		return nil, nil
@@ -105,10 +106,10 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 }
 
 // namedAmong returns the placements that lie in rooms of the configuration.
-func (in *Ingress) namedAmong(places []spaces.Placement) []spaces.Placement {
+func (o *IngressOptions) namedAmong(places []spaces.Placement) []spaces.Placement {
 	var named []spaces.Placement
 	for _, p := range places {
-		if _, ok := in.o.Named[p.Space]; ok {
+		if _, ok := o.Named[p.Space]; ok {
 			named = append(named, p)
 		}
 	}
@@ -126,7 +127,7 @@ func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Pers
 		name = c.ID
 	}
 	name = cutText(name, maxName)
-	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.o.Admit))
+	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.options.Load().Admit))
 	return in.mapping.Open(ctx, spaces.Opening{
 		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,
 		Chats: []spaces.Mapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
@@ -171,10 +172,11 @@ func (in *Ingress) placeWhole(ctx context.Context, u adapters.Update, at time.Ti
 
 // speaker returns the agent that speaks for the account in a space.
 func (in *Ingress) speaker(space spaces.SpaceID, c adapters.Chat) spaces.AgentID {
-	agents, ok := in.o.Named[space]
+	o := in.options.Load()
+	agents, ok := o.Named[space]
 	if !ok {
-		agents = in.o.Room.Agents
-		if server, ok := in.server(c); ok {
+		agents = o.Room.Agents
+		if server, ok := o.server(c); ok {
 			agents = server.Agents
 		}
 	}
@@ -185,10 +187,10 @@ func (in *Ingress) speaker(space spaces.SpaceID, c adapters.Chat) spaces.AgentID
 }
 
 // server returns the form of the spaces of the chat's server, if it is named.
-func (in *Ingress) server(c adapters.Chat) (Room, bool) {
+func (o *IngressOptions) server(c adapters.Chat) (Room, bool) {
 	if c.Group == "" {
 		return Room{}, false
 	}
-	room, ok := in.o.Servers[c.Group]
+	room, ok := o.Servers[c.Group]
 	return room, ok
 }

@@ -23,7 +23,7 @@ type Ingress struct {
 	log     Log
 	notices Notices
 	desk    Pairings
-	o       IngressOptions
+	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
 	heard   atomic.Int64  // when the platform last proved to be there, Unix nanoseconds
@@ -70,6 +70,22 @@ type Room struct {
 
 // NewIngress returns the way in for an account.
 func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairings, o IngressOptions) *Ingress {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	in := &Ingress{
+		account: a, mapping: m, log: l, notices: n, desk: p,
+		logger:  o.Logger.With("account", a.Key()),
+		hearing: make(chan struct{}, 1),
+		known:   map[personKey]spaces.CircleID{},
+	}
+	in.Reconfigure(o)
+	return in
+}
+
+// Reconfigure replaces who may talk, and to whom, for what is taken from now on;
+// the logger stays. It may be called while updates are accepted.
+func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Admit == "" {
 		o.Admit = AdmitPairing
 	}
@@ -79,19 +95,10 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	in := &Ingress{
-		account: a, mapping: m, log: l, notices: n, desk: p, o: o,
-		logger:  o.Logger.With("account", a.Key()),
-		hearing: make(chan struct{}, 1),
-		known:   map[personKey]spaces.CircleID{},
-	}
-	if o.Admit == AdmitOpen {
+	before := in.options.Swap(&o)
+	if o.Admit == AdmitOpen && (before == nil || before.Admit != o.Admit) {
 		in.logger.Warn("everybody may talk here", "admit", string(o.Admit))
 	}
-	return in
 }
 
 // Accept records a batch. A nil result means that every update of it is
@@ -189,7 +196,7 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	in.tally.recorded.Add(int64(done.New))
 	in.tally.duplicates.Add(int64(done.Duplicates))
 	if done.New > 0 {
-		in.o.Bell(done.Wakes)
+		in.options.Load().Bell(done.Wakes)
 	}
 	return nil
 }

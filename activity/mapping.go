@@ -137,6 +137,14 @@ func (m *SpaceMapping) Live(ctx context.Context, account, chat string, live bool
 	return nil
 }
 
+// Forget drops what is remembered of placements, for when others have changed
+// the map.
+func (m *SpaceMapping) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.placed)
+}
+
 func (m *SpaceMapping) forget(account, chat string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

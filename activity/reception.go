@@ -49,7 +49,7 @@ func (in *Ingress) approved(ctx context.Context, u adapters.Update) (spaces.Circ
 // begin gives a stranger a code to be approved by. The code is shown once; asking
 // with /start shows it again. Nothing the stranger wrote is echoed or kept.
 func (in *Ingress) begin(ctx context.Context, u adapters.Update, at time.Time) error {
-	code, err := newCode(in.o.Random)
+	code, err := newCode(in.options.Load().Random)
 	if err != nil {
 		return fmt.Errorf("draw pairing code: %w", err)
 	}
@@ -90,7 +90,8 @@ func codeText(code string) string {
 
 // answer replies to the commands that need no mind.
 func (in *Ingress) answer(ctx context.Context, u adapters.Update, at time.Time) error {
-	if in.o.Help == "" || !isCommand(u, "start", "help") {
+	help := in.options.Load().Help
+	if help == "" || !isCommand(u, "start", "help") {
 		return nil
 	}
 	m, _ := u.Body.(adapters.Message)
@@ -99,7 +100,7 @@ func (in *Ingress) answer(ctx context.Context, u adapters.Update, at time.Time) 
 	}
 	return in.post(ctx, Notice{
 		Key: source(in.account, u), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID),
-		Text: in.o.Help, At: at, Expires: at.Add(noticeTTL),
+		Text: help, At: at, Expires: at.Add(noticeTTL),
 	})
 }
 

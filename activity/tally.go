@@ -46,7 +46,7 @@ func (t *tally) firstRefusal(chat string) bool {
 // names a chat once.
 func (in *Ingress) refused(u adapters.Update) {
 	if in.tally.firstRefusal(u.Chat.ID) {
-		in.logger.Info("chat is not admitted", "chat", u.Chat.ID, "kind", string(u.Chat.Kind), "admit", string(in.o.Admit))
+		in.logger.Info("chat is not admitted", "chat", u.Chat.ID, "kind", string(u.Chat.Kind), "admit", string(in.options.Load().Admit))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type cycle struct {
 	shell    *Shell
 	mind     *mind
+	agent    *Agent // as it was when the cycle began
 	place    place
 	wake     *spaces.Wake
 	settings Settings
@@ -89,10 +90,10 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 }
 
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
-	settings := s.Settings(m.id.Agent, w.Cycle.Space)
+	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	c := &cycle{
-		shell: s, mind: m, place: p, wake: w, settings: settings, log: s.log(w), began: time.Now(), since: m.rested(),
-		system: s.prompt(m.agent, settings), active: w.Cycle.Active, upto: w.Cycle.Upto,
+		shell: s, mind: m, agent: agent, place: p, wake: w, settings: settings, log: s.log(w), began: time.Now(), since: m.rested(),
+		system: s.prompt(agent, settings), active: w.Cycle.Active, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}

@@ -17,7 +17,6 @@ import (
 // of the record, dropped and read again at will.
 type mind struct {
 	id    spaces.Mind
-	agent *Agent
 	shell *Shell
 
 	loading sync.Mutex // held while reading the record; taken before mu
@@ -54,7 +53,7 @@ func (ms *minds) get(id spaces.Mind) *mind {
 	m, ok := ms.all[id]
 	if !ok {
 		ms.evict()
-		m = &mind{id: id, agent: ms.shell.agents[id.Agent], shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}}
+		m = &mind{id: id, shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}}
 		ms.all[id] = m
 	}
 	m.lastUse = time.Now()
@@ -310,7 +309,7 @@ func (m *mind) view(c *cycle) *hud.View {
 		closed = closed[:len(closed)-1]
 	}
 	return &hud.View{
-		Agent:  hud.Agent{ID: m.agent.ID, Name: m.agent.Name, Persona: m.agent.Persona},
+		Agent:  hud.Agent{ID: c.agent.ID, Name: c.agent.Name, Persona: c.agent.Persona},
 		Circle: m.id.Circle, Seats: m.seats, Active: c.active, Self: m.self,
 		System: c.system.text, FixedTokens: c.system.fixed, Keyframe: m.keyframe, Earlier: m.earlier, Closed: closed,
 		Current: c.turns, Limits: c.settings.limits(), Counter: m.shell.Counter,

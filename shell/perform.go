@@ -41,7 +41,7 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	if s == nil {
 		return st.deny("unknown_act", "There is no act of that name.", "Use only the acts you are shown.")
 	}
-	if s.tier != spaces.TierSystem && slices.Contains(c.mind.agent.Denied, s.name) {
+	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
 		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it.")
 	}
 	d, err := s.parse(a.Args)

@@ -54,7 +54,7 @@ type systems struct {
 }
 
 type systemKey struct {
-	agent string
+	agent *Agent
 	tags  bool
 }
 
@@ -64,9 +64,16 @@ type system struct {
 	guard *hud.Instructions
 }
 
+// forget drops the messages of agents that have been replaced.
+func (all *systems) forget() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.all = nil
+}
+
 // prompt returns the agent's system message.
 func (s *Shell) prompt(a *Agent, set Settings) system {
-	key := systemKey{string(a.ID), set.Tags}
+	key := systemKey{a, set.Tags}
 	s.systems.mu.Lock()
 	defer s.systems.mu.Unlock()
 	if done, ok := s.systems.all[key]; ok {

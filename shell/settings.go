@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Agent is who thinks: identity, model, grants. Its values do not change
-// while the shell runs.
+// An Agent is who thinks: identity, model, grants. Its values do not change; for
+// other ones the agent is replaced, see [Shell.SetAgents].
 type Agent struct {
 	ID      spaces.AgentID
 	Name    string

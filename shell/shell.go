@@ -13,17 +13,18 @@ import (
 // A Shell runs the cycles of every mind of its agents. Make one with [New].
 type Shell struct {
 	Options
-	agents    map[spaces.AgentID]*Agent
 	catalogue *Catalogue
 	minds     *minds
 	systems   systems
 
 	bell chan struct{} // something was rung, finished or cancelled
 
-	mu      sync.Mutex          // guards the fields below
-	rung    map[place]bool      // rung since the scheduler last looked
-	running map[place]*run      // cycles under way
-	load    map[spaces.Mind]int // cycles under way by mind
+	mu      sync.Mutex // guards the fields below
+	agents  map[spaces.AgentID]*Agent
+	gone    map[spaces.AgentID]bool // agents that were replaced by none: they end what they began
+	rung    map[place]bool          // rung since the scheduler last looked
+	running map[place]*run          // cycles under way
+	load    map[spaces.Mind]int     // cycles under way by mind
 }
 
 // A place is the unit of claiming.
@@ -54,14 +55,41 @@ func New(o Options) *Shell {
 		o.Minds = 1024
 	}
 	s := &Shell{
-		Options: o, agents: map[spaces.AgentID]*Agent{}, catalogue: NewCatalogue(),
+		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(),
 		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, load: map[spaces.Mind]int{},
 	}
-	for i := range o.Agents {
-		s.agents[o.Agents[i].ID] = &o.Agents[i]
-	}
 	s.minds = newMinds(s, o.Minds)
+	s.SetAgents(o.Agents)
 	return s
+}
+
+// SetAgents replaces the agents. A cycle under way ends as who began it; the
+// next one has the new name, persona, model and grants. Agents that are not
+// among the new ones begin nothing any more, and what waits for them stays.
+func (s *Shell) SetAgents(agents []Agent) {
+	s.mu.Lock()
+	for id := range s.agents {
+		s.gone[id] = true
+	}
+	for _, a := range agents {
+		s.agents[a.ID] = &a
+		delete(s.gone, a.ID)
+	}
+	s.mu.Unlock()
+	s.systems.forget()
+	s.wakeUp()
+}
+
+// agent returns who thinks under an id; nil when nobody ever did here.
+func (s *Shell) agent(id spaces.AgentID) *Agent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agents[id]
+}
+
+// serves reports whether an agent may begin cycles. s.mu is held.
+func (s *Shell) serves(id spaces.AgentID) bool {
+	return s.agents[id] != nil && !s.gone[id]
 }
 
 // Ring tells that minds have something to do. It never blocks; a ring that gets
@@ -144,12 +172,11 @@ func (s *Shell) ready() []place {
 		if len(s.running) >= s.Cycles {
 			break
 		}
-		agent, ours := s.agents[p.mind.Agent]
-		if !ours {
+		if !s.serves(p.mind.Agent) {
 			delete(s.rung, p)
 			continue
 		}
-		if s.running[p] != nil || s.load[p.mind] >= max(1, s.Settings(agent.ID, p.space).Parallel) {
+		if s.running[p] != nil || s.load[p.mind] >= max(1, s.Settings(p.mind.Agent, p.space).Parallel) {
 			continue
 		}
 		delete(s.rung, p)
@@ -195,6 +222,11 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 		w := &wakes[i]
 		p := place{w.Cycle.Mind, w.Cycle.Space}
 		s.mu.Lock()
+		if !s.serves(p.mind.Agent) { // its cycle stays open, and is resumed when the agent is back
+			s.mu.Unlock()
+			s.Logger.Warn("timer of an agent that is not here", "mind", p.mind.String(), "cycle", w.Cycle.ID)
+			continue
+		}
 		s.running[p] = &run{}
 		s.load[p.mind]++
 		s.mu.Unlock()

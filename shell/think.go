@@ -36,7 +36,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if err := fault.Point("model.before_call"); err != nil {
 		return model.Response{}, err
 	}
-	res, err := c.mind.agent.Model.Generate(ctx, req)
+	res, err := c.agent.Model.Generate(ctx, req)
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: frame.Tokens, Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {

@@ -110,3 +110,21 @@ type Opening struct {
 	// or extended entry finds its space again; empty for chats admitted at run time.
 	Key string
 }
+
+// A Configured room is one that came from an entry of the configuration.
+type Configured struct {
+	Space  SpaceID
+	Key    string    // of the entry
+	Agents []AgentID // who is in it now
+	Chats  []Mapping // which chats it has now
+}
+
+// A Dismissal has agents leave a space and gives up chats of it, because the
+// configuration does not name them there any more.
+type Dismissal struct {
+	Space  SpaceID
+	Agents []AgentID
+	Chats  []Mapping // their Account and Chat count
+	Reason string    // in words, for the record
+	At     time.Time
+}

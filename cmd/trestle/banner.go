@@ -12,7 +12,7 @@ func (s *process) banner() string {
 	if s.listenAt != "" {
 		text += "   console http://" + s.listenAt
 	}
-	return text + "   data " + s.config.Data
+	return text + "   data " + s.config().Data
 }
 
 // A firstStep is one of the three things a new installation lacks.

@@ -104,7 +104,7 @@ func (s *process) tryModel() error {
 	switch {
 	case s.modelFailure != "":
 		return errors.New(s.modelFailure)
-	case s.config.Model.Offline:
+	case s.config().Model.Offline:
 		return errSkipped
 	}
 	return nil
@@ -113,10 +113,10 @@ func (s *process) tryModel() error {
 // tryListen opens the address for a moment. A process that serves this data
 // folder has it, and gives it to the next one.
 func (s *process) tryListen(ctx context.Context, socket string) error {
-	if _, running := dial(ctx, socket); running || s.config.Listen == "" {
+	if _, running := dial(ctx, socket); running || s.config().Listen == "" {
 		return errSkipped
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Listen)
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (p *program) greeting(s *process, place *seat) string {
 	switch {
 	case s.modelFailure != "":
 		text += "\nThe model is misconfigured (" + s.modelFailure + "); the built-in offline model answers."
-	case s.config.Model.Offline:
+	case s.config().Model.Offline:
 		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
 	}
 	return text

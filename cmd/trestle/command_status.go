@@ -37,7 +37,7 @@ func statusCommand(p *program) *cobra.Command {
 
 func (p *program) status(ctx context.Context) error {
 	return p.look(ctx, func(conf *config.Config, r console.Record) error {
-		a := statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf)}
+		a := statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf.Problems)}
 		if c, running := dial(ctx, filepath.Join(conf.Data, socketName)); running {
 			a.Running = true
 			err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a.Health) })

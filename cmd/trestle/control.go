@@ -122,7 +122,7 @@ type admittedPerson struct {
 func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
 	desk := activity.Approver{
 		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
-		Room: activity.Room{Agents: p.running(p.config.DefaultAgents), Wake: p.config.SettingsFor("", "").Wake},
+		Room: activity.Room{Agents: p.running(p.config().DefaultAgents), Wake: p.config().SettingsFor("", "").Wake},
 	}
 	a, err := desk.Approve(ctx, q.Code, spaces.CircleID(q.Circle), time.Now())
 	switch {

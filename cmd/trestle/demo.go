@@ -178,7 +178,7 @@ func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage
 		fmt.Fprintf(w, "  console   http://%s/health\n", s.listenAt)
 	}
 	if s.models == nil {
-		fmt.Fprintf(w, "  model     %s at %s\n", s.config.Model.Name, s.config.Model.BaseURL)
+		fmt.Fprintf(w, "  model     %s at %s\n", s.config().Model.Name, s.config().Model.BaseURL)
 	} else {
 		fmt.Fprintf(w, "  model     offline: a scripted stand-in, it only knows this demo\n")
 		if found := demo.Found(ctx, http.DefaultClient, p.endpoints); found != "" {
@@ -186,7 +186,7 @@ func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage
 		}
 	}
 	fmt.Fprintf(w, "  rooms     %s       * served by trestle itself\n", stage.Legend())
-	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.config.Data)
+	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.config().Data)
 	if p.input() != inputNone {
 		fmt.Fprintf(w, "   or type here: you are in %s, and @Ada wakes her", demoRoom)
 	}

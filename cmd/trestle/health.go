@@ -63,9 +63,9 @@ func lineExtension(s activity.Status, now time.Time) extension {
 }
 
 // problemExtensions lists the entries that cannot run as they are written.
-func problemExtensions(c *config.Config) []extension {
+func problemExtensions(problems []config.Problem) []extension {
 	var all []extension
-	for _, p := range c.Problems {
+	for _, p := range problems {
 		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
 	}
 	return all

@@ -70,7 +70,7 @@ func playScene(t *testing.T, a *txtar.Archive) {
 		parts[f.Name] = string(f.Data)
 	}
 	w := newWorld(t, parts["config"], script(t, parts["model"])...)
-	s := &scene{world: w, labels: map[string]int64{}}
+	s := &scene{world: w, parts: parts, labels: map[string]int64{}}
 	for line := range strings.Lines(parts["updates"]) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			s.do(t, line)
@@ -97,7 +97,8 @@ func playScene(t *testing.T, a *txtar.Archive) {
 // A scene is a world with the names its lines use.
 type scene struct {
 	*world
-	labels map[string]int64 // message ids by label
+	parts  map[string]string // of the scene's file, by name
+	labels map[string]int64  // message ids by label
 }
 
 // The lines of -- updates --. A line that begins with "& " is followed at once
@@ -112,6 +113,7 @@ type scene struct {
 //	rename PERSON@CHAT: title
 //	kick CHAT                    add CHAT               migrate CHAT
 //	wait 5m                      restart                & stop … start
+//	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
 var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
@@ -130,6 +132,8 @@ func (s *scene) do(t *testing.T, line string) {
 			t.Fatal(err)
 		}
 		<-time.After(d)
+	case words[0] == "reload":
+		s.reload(s.parts["config "+words[1]])
 	case words[0] == "restart":
 		s.restart()
 	case words[0] == "stop": // what is said until the start arrives together

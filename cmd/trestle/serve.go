@@ -16,7 +16,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // The times of a start and a stop.
@@ -42,10 +41,12 @@ type process struct {
 
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
-	return &process{
-		parts: &parts{config: c, log: log, bus: new(inproc.Bus), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}, named: map[spaces.SpaceID][]spaces.AgentID{}},
+	s := &process{
+		parts: &parts{log: log, bus: new(inproc.Bus), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
 	}
+	s.current.Store(c)
+	return s
 }
 
 // run boots and serves until ctx is done or beside returns; beside runs next to
@@ -56,7 +57,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 		return err
 	}
 	if err := s.boot.Stage("database_init", func() error { return s.openStore(ctx) }); err != nil {
-		return storeFailure(err, s.config.Data)
+		return storeFailure(err, s.config().Data)
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
@@ -72,15 +73,15 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 // loaded says what the configuration names that cannot run. The file was read
 // before: this stage stands for it in the report.
 func (s *process) loaded() error {
-	for _, p := range s.config.Problems {
+	for _, p := range s.config().Problems {
 		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
 	}
 	return nil
 }
 
 func (s *process) openStore(ctx context.Context) error {
-	settings := s.config.SettingsFor("", "")
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config.Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle})
+	settings := s.config().SettingsFor("", "")
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle})
 	if err != nil {
 		return err
 	}
@@ -105,10 +106,10 @@ func (s *process) core(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return storeFailure(err, s.config.Data)
+		return storeFailure(err, s.config().Data)
 	}
-	if err := s.boot.Stage("seed_system_data", func() error { return s.seed(ctx) }); err != nil {
-		return storeFailure(err, s.config.Data)
+	if err := s.boot.Stage("seed_system_data", func() error { return s.settle(ctx) }); err != nil {
+		return storeFailure(err, s.config().Data)
 	}
 	s.boot.Core()
 	return nil
@@ -151,7 +152,7 @@ var errOver = errors.New("the terminal is done")
 
 // gate checks everything the network must not be used without (PRD-5.3-3).
 func (s *process) gate() error {
-	for _, a := range s.config.Agents {
+	for _, a := range s.config().Agents {
 		if !a.Misconfigured {
 			return nil
 		}
@@ -165,7 +166,7 @@ func (s *process) makeLines(trusted bool) {
 	if !s.platforms || !trusted {
 		return
 	}
-	for _, a := range s.config.Adapters {
+	for _, a := range s.config().Adapters {
 		if a.Misconfigured {
 			continue
 		}
@@ -174,10 +175,10 @@ func (s *process) makeLines(trusted bool) {
 			err = s.hooks.add(ad)
 		}
 		if err != nil {
-			s.config.Problems = append(s.config.Problems, config.Problem{Entry: "adapters." + a.Name, Fault: config.Fault{What: err.Error()}})
+			s.misfits = append(s.misfits, config.Problem{Entry: "adapters." + a.Name, Fault: config.Fault{What: err.Error()}})
 			continue
 		}
-		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a, ad)))
+		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a.Name, ad, s.unpaced(a))))
 	}
 }
 
@@ -188,7 +189,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		switch {
 		case s.modelFailure != "":
 			return errors.New(s.modelFailure)
-		case s.config.Model.Offline:
+		case s.config().Model.Offline:
 			return errSkipped
 		}
 		return nil
@@ -261,12 +262,12 @@ func over(err error) error {
 
 // listen serves health and live events.
 func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
-	if s.config.Listen == "" || !s.platforms {
+	if s.config().Listen == "" || !s.platforms {
 		return nil
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Listen)
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
 	if err != nil {
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config.Listen, todo: "stop what uses it, or set listen to another port", code: exitConfig}
+		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, todo: "stop what uses it, or set listen to another port", code: exitConfig}
 	}
 	s.listenAt = ln.Addr().String()
 	w := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
@@ -279,11 +280,11 @@ func (s *process) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config.Model, s.modelFailure))
+	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailure))
 	for _, l := range s.lines {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
 	}
-	h.Extensions = append(h.Extensions, problemExtensions(s.config)...)
+	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
 	h.summarise(r.ReadyAt != nil)
 	return h
 }
@@ -291,4 +292,4 @@ func (s *process) health() health {
 // socketName is the control socket within the data folder.
 const socketName = "trestle.sock"
 
-func (s *process) socket() string { return filepath.Join(s.config.Data, socketName) }
+func (s *process) socket() string { return filepath.Join(s.config().Data, socketName) }

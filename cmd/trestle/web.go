@@ -18,7 +18,7 @@ import (
 // web serves what people and machines look at: health and live events. All of
 // it reads and nothing changes anything.
 type web struct {
-	config *config.Config
+	config func() *config.Config // the one that counts now
 	health func() health
 	boot   *Bootstrap
 	bus    *inproc.Bus
@@ -47,10 +47,10 @@ func (w *web) guard(next http.Handler) http.Handler {
 		switch {
 		case !w.knowsHost(r.Host):
 			http.Error(rw, "this host name is not served here", http.StatusMisdirectedRequest)
-		case w.config.Token != "" && !w.authorised(r):
+		case w.config().Token != "" && !w.authorised(r):
 			rw.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(rw, "the token is missing or wrong", http.StatusUnauthorized)
-		case w.config.Token == "" && forwarded(r):
+		case w.config().Token == "" && forwarded(r):
 			http.Error(rw, "requests through a proxy need a token; set one in the configuration", http.StatusForbidden)
 		default:
 			next.ServeHTTP(rw, r)
@@ -61,7 +61,7 @@ func (w *web) guard(next http.Handler) http.Handler {
 // knowsHost reports whether the Host header names this machine. With a token
 // any name may lead here: the token is the proof then.
 func (w *web) knowsHost(hostport string) bool {
-	if w.config.Token != "" {
+	if w.config().Token != "" {
 		return true
 	}
 	host, _, err := net.SplitHostPort(hostport)
@@ -73,7 +73,7 @@ func (w *web) knowsHost(hostport string) bool {
 
 func (w *web) authorised(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(given), []byte(string(w.config.Token))) == 1
+	return ok && subtle.ConstantTimeCompare([]byte(given), []byte(string(w.config().Token))) == 1
 }
 
 func forwarded(r *http.Request) bool {

@@ -22,8 +22,9 @@ import (
 const webToken = "0123456789abcdef0123456789abcdef"
 
 func newWeb(token string) *web {
+	c := &config.Config{Token: adapters.Secret(token)}
 	return &web{
-		config: &config.Config{Token: adapters.Secret(token)}, boot: newBootstrap(io.Discard), bus: new(inproc.Bus),
+		config: func() *config.Config { return c }, boot: newBootstrap(io.Discard), bus: new(inproc.Bus),
 		health: func() health { h := health{CoreReady: true}; h.summarise(true); return h },
 	}
 }

@@ -51,12 +51,12 @@ func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
 	if len(s.hooks) == 0 {
 		return
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.WebhookListen)
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().WebhookListen)
 	if err != nil {
-		s.config.Problems = append(s.config.Problems, config.Problem{Entry: "webhook_listen", Fault: config.Fault{
+		s.config().Problems = append(s.config().Problems, config.Problem{Entry: "webhook_listen", Fault: config.Fault{
 			What: "the address cannot be listened on: " + err.Error(), Todo: "stop what uses it, or set webhook_listen to another port",
 		}})
-		s.log.Error("platforms cannot call us", "listen", s.config.WebhookListen, "error", err)
+		s.log.Error("platforms cannot call us", "listen", s.config().WebhookListen, "error", err)
 		return
 	}
 	s.log.Info("platforms may call us", "listen", ln.Addr().String(), "accounts", len(s.hooks))

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +36,7 @@ const homeRoom = "home"
 
 // parts is everything a running process is made of.
 type parts struct {
-	config  *config.Config
+	current atomic.Pointer[config.Config] // see config and apply
 	log     *slog.Logger
 	store   *sqlite.Store
 	border  border
@@ -45,15 +47,40 @@ type parts struct {
 	lines   []*line // the local one first; complete before anything runs
 	hooks   hooks   // what is called at webhook_listen; complete before anything runs
 
-	named    map[spaces.SpaceID][]spaces.AgentID // configured rooms with their agents; complete before anything runs
 	presence *presence
 	spaceKeys
-	settings sync.Map // [agent, entry] to shell.Settings
+	settings sync.Map // settingsKey to shell.Settings
+
+	// opening is held while rooms are opened as the configuration says, so that an
+	// account that joins and a configuration that changes do not mix. It guards
+	// joined and misfits.
+	opening sync.Mutex
+	joined  []joined
+	misfits []config.Problem // entries that turned out not to run
 
 	// modelFailure is why the configured model cannot be asked; empty when it can.
 	modelFailure string
 
 	outside
+}
+
+// config returns the configuration that counts now. Whoever needs several values
+// of it asks once.
+func (p *parts) config() *config.Config { return p.current.Load() }
+
+// problems lists the entries that do not run: those that were read so, and those
+// that turned out so.
+func (p *parts) problems() []config.Problem {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	return slices.Concat(p.config().Problems, p.misfits)
+}
+
+// joined is an account that is connected, with its way in.
+type joined struct {
+	adapter string // the name of its entry
+	account string
+	in      *activity.Ingress
 }
 
 // outside is what a process takes from beyond itself, so that scenes can play
@@ -120,7 +147,7 @@ func (p *parts) ringLines() {
 func (p *parts) agents() []shell.Agent {
 	clients := map[config.Model]model.Model{}
 	var all []shell.Agent
-	for _, a := range p.config.Agents {
+	for _, a := range p.config().Agents {
 		if a.Misconfigured {
 			continue
 		}
@@ -160,16 +187,22 @@ func (p *parts) newShell() *shell.Shell {
 	})
 }
 
-// shellSettings returns the settings of an agent in a space. The configuration
-// does not change, so that each entry's are worked out once.
+// settingsKey names the settings of an agent in an entry of a configuration.
+type settingsKey struct {
+	of           *config.Config
+	agent, entry string
+}
+
+// shellSettings returns the settings of an agent in a space. Those of each entry
+// are worked out once for a configuration.
 func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
-	entry := [2]string{string(agent), p.keyOf(space)}
-	if known, ok := p.settings.Load(entry); ok {
+	key := settingsKey{p.config(), string(agent), p.keyOf(space)}
+	if known, ok := p.settings.Load(key); ok {
 		return known.(shell.Settings)
 	}
-	a, _ := p.config.Agent(entry[0])
-	s := shellSettings(a, p.config.SettingsFor(entry[0], entry[1]))
-	p.settings.Store(entry, s)
+	a, _ := key.of.Agent(key.agent)
+	s := shellSettings(a, key.of.SettingsFor(key.agent, key.entry))
+	p.settings.Store(key, s)
 	return s
 }
 
@@ -205,7 +238,7 @@ func (p *parts) unpaced(a config.Adapter) bool {
 	if a.Outgoing != "" {
 		return a.Outgoing == "off"
 	}
-	return p.config.Outgoing == "off"
+	return p.config().Outgoing == "off"
 }
 
 // newLine makes the line of an account. join says what it serves.
@@ -234,32 +267,49 @@ func (p *parts) lineOptions(name string) activity.LineOptions {
 
 // joinPlatform opens what the configuration names on an account and returns its
 // two ways.
-func (p *parts) joinPlatform(a config.Adapter, ad adapters.Adapter) activity.Join {
+func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.Join {
 	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-		named := map[spaces.SpaceID][]spaces.AgentID{}
-		for _, s := range p.config.Spaces {
-			if s.Misconfigured {
-				continue
-			}
-			o, ok := p.opening(s, account.Key(), a.Name)
-			if !ok {
-				continue
-			}
-			placed, err := p.mapping.Open(ctx, o)
-			if err != nil {
-				return nil, nil, fmt.Errorf("open space %s: %w", s.Key, err)
-			}
-			p.remember(placed.Space, s.Key)
-			named[placed.Space] = o.Agents
+		p.opening.Lock()
+		defer p.opening.Unlock()
+		o, err := p.reception(ctx, name, account.Key())
+		if err != nil {
+			return nil, nil, err
 		}
-		in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, activity.IngressOptions{
-			Admit: p.admit(a), Named: named, Servers: p.servers(a.Name),
-			Room: activity.Room{Agents: p.running(p.config.DefaultAgents), Wake: p.config.SettingsFor("", "").Wake},
-			Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", a.Name),
-		})
-		out := activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name)})
-		return in, out, nil
+		log := p.log.With("adapter", name)
+		in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, o)
+		p.joined = append(p.joined, joined{name, account.Key(), in})
+		if err := p.dismiss(ctx); err != nil {
+			return nil, nil, err
+		}
+		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Logger: log}), nil
 	}
+}
+
+// reception opens the configured rooms that have chats on an account and says
+// who may talk there. p.opening is held.
+func (p *parts) reception(ctx context.Context, name, account string) (activity.IngressOptions, error) {
+	c := p.config()
+	named := map[spaces.SpaceID][]spaces.AgentID{}
+	for _, s := range c.Spaces {
+		if s.Misconfigured {
+			continue
+		}
+		o, ok := p.form(s, account, name)
+		if !ok {
+			continue
+		}
+		placed, err := p.mapping.Open(ctx, o)
+		if err != nil {
+			return activity.IngressOptions{}, fmt.Errorf("open space %s: %w", s.Key, err)
+		}
+		p.remember(placed.Space, s.Key)
+		named[placed.Space] = o.Agents
+	}
+	return activity.IngressOptions{
+		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
+		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", name),
+	}, nil
 }
 
 // helpText answers /start and /help.
@@ -271,11 +321,11 @@ func (p *parts) heard(ws []spaces.Waiting) {
 	p.ringLines()
 }
 
-// opening is the form of a configured space, with its chats on one account;
-// false when it has none there.
-func (p *parts) opening(s config.Space, account, adapter string) (spaces.Opening, bool) {
+// form is how a configured space is opened, with its chats on one account; false
+// when it has none there.
+func (p *parts) form(s config.Space, account, adapter string) (spaces.Opening, bool) {
 	o := spaces.Opening{
-		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.config.SettingsFor("", s.Key).Wake,
+		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.config().SettingsFor("", s.Key).Wake,
 		Agents: p.running(s.Agents), At: time.Now(),
 	}
 	for _, c := range s.Chats {
@@ -290,28 +340,21 @@ func (p *parts) opening(s config.Space, account, adapter string) (spaces.Opening
 func (p *parts) running(names []string) []spaces.AgentID {
 	var ids []spaces.AgentID
 	for _, name := range names {
-		if _, ok := p.config.Agent(name); ok {
+		if _, ok := p.config().Agent(name); ok {
 			ids = append(ids, spaces.AgentID(name))
 		}
 	}
 	return ids
 }
 
-func (p *parts) admit(a config.Adapter) activity.Admit {
-	if a.Admit != "" {
-		return activity.Admit(a.Admit)
-	}
-	return activity.Admit(p.config.Admit)
-}
-
 // servers returns the forms of an adapter's servers by the platform's id.
 func (p *parts) servers(adapter string) map[string]activity.Room {
 	forms := map[string]activity.Room{}
-	for _, s := range p.config.Servers {
+	for _, s := range p.config().Servers {
 		on, id, _ := strings.Cut(s.Key, ":")
 		if on == adapter && !s.Misconfigured {
 			forms[id] = activity.Room{
-				Circle: spaces.CircleID(s.Circle), Wake: p.config.SettingsFor("", s.Key).Wake, Agents: p.running(s.Agents),
+				Circle: spaces.CircleID(s.Circle), Wake: p.config().SettingsFor("", s.Key).Wake, Agents: p.running(s.Agents),
 			}
 		}
 	}

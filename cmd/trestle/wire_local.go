@@ -30,13 +30,13 @@ func newRooms(c *config.Config) *local.Rooms {
 // the one at home.
 func (p *parts) localRooms() []config.Space {
 	var all []config.Space
-	for _, s := range p.config.Spaces {
+	for _, s := range p.config().Spaces {
 		if !s.Misconfigured {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, config.Space{Key: homeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.config.DefaultAgents})
+		all = append(all, config.Space{Key: homeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.config().DefaultAgents})
 	}
 	return all
 }
@@ -61,37 +61,50 @@ func (p *parts) findRoom(name string) (config.Space, error) {
 }
 
 // seed makes sure of the agents and of every configured room, so that they are
-// there before any platform is.
-func (p *parts) seed(ctx context.Context) error {
+// there before any platform is. It returns the rooms with their agents.
+func (p *parts) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
 	var agents []spaces.Entity
-	for _, a := range p.config.Agents {
+	for _, a := range p.config().Agents {
 		id := spaces.AgentID(a.ID)
 		agents = append(agents, spaces.Entity{ID: id.Entity(), Kind: spaces.Agent, Name: a.Name, Handle: a.ID})
 	}
 	if err := p.border.Agents(ctx, agents); err != nil {
-		return err
+		return nil, err
 	}
+	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, s := range p.localRooms() {
-		o, _ := p.opening(s, "", "")
+		o, _ := p.form(s, "", "")
 		o.Direct, o.Closed = s.Key == homeRoom && len(o.Agents) == 1, len(s.Chats) == 0
 		placed, err := p.mapping.Open(ctx, o)
 		if err != nil {
-			return fmt.Errorf("open space %s: %w", s.Key, err)
+			return nil, fmt.Errorf("open space %s: %w", s.Key, err)
 		}
 		p.remember(placed.Space, s.Key)
-		p.named[placed.Space] = o.Agents
+		named[placed.Space] = o.Agents
 	}
-	return nil
+	return named, nil
 }
 
-// joinLocal returns the two ways of the terminal's rooms. Every one of them is
-// named: whoever sits at the terminal is the operator.
-func (p *parts) joinLocal(_ context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: p.named, Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", localName),
-	})
+// joinLocal returns the two ways of the terminal's rooms.
+func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	named, err := p.seed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
+	p.joined = append(p.joined, joined{localName, account.Key(), in})
 	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Logger: p.log.With("adapter", localName)})
 	return in, out, nil
+}
+
+// localReception says who may talk in the terminal's rooms. Every one of them is
+// named: whoever sits at the terminal is the operator.
+func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
+	return activity.IngressOptions{
+		Admit: activity.AdmitDeny, Named: named, Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", localName),
+	}
 }
 
 // enter seats the terminal in a room: from here on the room's messages are
@@ -106,7 +119,7 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 		return nil, err
 	}
 	kind := adapters.Group
-	o, _ := p.opening(s, account.Key(), "")
+	o, _ := p.form(s, account.Key(), "")
 	if s.Key == homeRoom && len(o.Agents) == 1 {
 		kind, o.Direct, o.Closed = adapters.Direct, true, true
 	}
@@ -154,9 +167,9 @@ func (s *seat) Leave(ctx context.Context) error {
 
 // agentNames returns how the agents of a room are shown.
 func (s *seat) agentNames() string {
-	i := slices.IndexFunc(s.parts.config.Agents, func(a config.Agent) bool { return slices.Contains(s.room.Agents, a.ID) })
+	i := slices.IndexFunc(s.parts.config().Agents, func(a config.Agent) bool { return slices.Contains(s.room.Agents, a.ID) })
 	if i < 0 {
 		return "agent"
 	}
-	return s.parts.config.Agents[i].Name
+	return s.parts.config().Agents[i].Name
 }

@@ -84,8 +84,8 @@ func (w *world) newID() string {
 	return fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
 }
 
-// start brings the program up on the world's data folder.
-func (w *world) start() {
+// load reads the world's configuration as it stands now.
+func (w *world) load() *config.Config {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
 		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" +
@@ -98,6 +98,22 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return c
+}
+
+// reload has the running program take over another configuration.
+func (w *world) reload(text string) {
+	w.t.Helper()
+	w.config = text
+	if err := w.process.apply(w.t.Context(), w.load()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// start brings the program up on the world's data folder.
+func (w *world) start() {
+	w.t.Helper()
+	c := w.load()
 	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.outside = outside{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
@@ -120,7 +136,7 @@ func (w *world) start() {
 // live runs the process without its socket and its web page: real listeners
 // would keep the bubble's time from moving.
 func (w *world) live(ctx context.Context, s *process) error {
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config.Data, NewID: w.newID, Logger: s.log})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: w.newID, Logger: s.log})
 	if err != nil {
 		return err
 	}
@@ -341,7 +357,7 @@ func (w *world) log(kind spaces.SpaceKind) string {
 			w.branch(&out, room.Name, c.Space, spaces.Primary)
 			continue
 		}
-		for _, a := range w.process.config.Agents {
+		for _, a := range w.process.config().Agents {
 			m := spaces.Mind{Agent: spaces.AgentID(a.ID), Circle: room.Circle}
 			if !seen[m] {
 				seen[m] = true

@@ -181,3 +181,13 @@ func (c *Config) Secrets() []adapters.Secret {
 	}
 	return all
 }
+
+// AdmitFor returns who may talk on an account in chats that nobody names.
+func (c *Config) AdmitFor(adapter string) string {
+	for _, a := range c.Adapters {
+		if a.Name == adapter && a.Admit != "" {
+			return a.Admit
+		}
+	}
+	return c.Admit
+}

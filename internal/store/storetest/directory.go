@@ -21,6 +21,9 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"ChatInTwoSpacesHasTwoPlaces":          twoPlaces,
 	"MigrationMovesMappingsAndActions":     migration,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
+	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
+	"DismissedChatIsNotPlacedThere":        dismissedChat,
+	"ConfiguredRoomsAreListed":             configuredRooms,
 }
 
 func openTwice(t *testing.T, w *world) {
@@ -192,5 +195,73 @@ func unreachable(t *testing.T, w *world) {
 	w.answer(ada, room, "hello")
 	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || !waits {
 		t.Errorf("nothing waits for the chat that is back (%v)", err)
+	}
+}
+
+// ECOSYSTEM 4: what the configuration does not name any more is not there any
+// more, and who comes back is told nothing twice.
+func dismissedAgent(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	w.say(room, "zoe", "are you both here?")
+	d := spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
+	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindLeft || got[len(got)-2] != spaces.KindSaid {
+		t.Errorf("kinds %v, want one leaving at the end", got)
+	}
+	for _, waiting := range w.waiting() {
+		if waiting.Mind == ada {
+			t.Error("something waits for the agent that left")
+		}
+	}
+	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	if len(ups) != 1 || ups[0].Live {
+		t.Errorf("uplinks %+v, want one that is closed", ups)
+	}
+	w.family("ada", "bea")
+	w.say(room, "zoe", "welcome back")
+	w.answer(ada, room, "here I am")
+}
+
+// DESIGN 5: a chat that leaves a circle hears nothing of it any more.
+func dismissedChat(t *testing.T, w *world) {
+	room := w.family("ada")
+	d := spaces.Dismissal{Space: room, Chats: []spaces.Mapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
+	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	if _, err := w.s.Border.Place(t.Context(), account, chat); !errors.Is(err, activity.ErrUnmapped) {
+		t.Errorf("place of the chat: %v, want it unmapped", err)
+	}
+	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindUnlinked || got[len(got)-2] == spaces.KindUnlinked {
+		t.Errorf("kinds %v, want it unlinked once", got)
+	}
+	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
+	w.ok(err)
+	if len(spans) != 1 || spans[0].Active() {
+		t.Errorf("spans %+v, want one that is closed", spans)
+	}
+	if again := w.family("ada"); again != room {
+		t.Errorf("named again it is %s, want %s", again, room)
+	}
+}
+
+func configuredRooms(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	w.open(spaces.Opening{Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: other}}})
+	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1002", morning))
+	got, err := w.s.Border.Configured(t.Context())
+	w.ok(err)
+	want := []spaces.Configured{{
+		Space: room, Key: "family", Agents: []spaces.AgentID{"ada", "bea"},
+		Chats: []spaces.Mapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configured rooms (-want +got):\n%s", diff)
+	}
+	moves, err := w.s.Border.Moves(t.Context(), room)
+	w.ok(err)
+	if len(moves) != 1 || moves[0].From != chat || moves[0].To != "-1002" {
+		t.Errorf("moves %+v", moves)
 	}
 }

@@ -43,6 +43,9 @@ type Border interface {
 	activity.Pairings
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
+	Configured(ctx context.Context) ([]spaces.Configured, error)
+	Dismiss(ctx context.Context, d spaces.Dismissal) error
+	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
 }
 
 // Shell is what the shell and its wiring ask of a store.

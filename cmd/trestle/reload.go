@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// apply makes a configuration the one that counts while everything runs. What
+// only a start reads stays as it is until the next one; see [config.Config.Over].
+// When it fails halfway, calling it again goes on: every part of it may be
+// repeated.
+func (p *parts) apply(ctx context.Context, next *config.Config) error {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	p.current.Store(next.Over(p.config()))
+	p.settings.Clear()
+	p.shell.SetAgents(p.agents())
+	local, err := p.seed(ctx)
+	if err != nil {
+		return fmt.Errorf("open the configured rooms: %w", err)
+	}
+	for _, j := range p.joined {
+		o, err := p.receptionOf(ctx, j, local)
+		if err != nil {
+			return err
+		}
+		j.in.Reconfigure(o)
+	}
+	p.mapping.Forget()
+	if err := p.dismiss(ctx); err != nil {
+		return fmt.Errorf("take out what is not configured any more: %w", err)
+	}
+	return nil
+}
+
+// receptionOf says who may talk on a connected account.
+func (p *parts) receptionOf(ctx context.Context, j joined, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
+	if j.adapter == localName {
+		return p.localReception(local), nil
+	}
+	return p.reception(ctx, j.adapter, j.account)
+}

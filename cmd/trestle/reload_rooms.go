@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// noLonger is why an agent or a chat is taken out of a room.
+const noLonger = "the configuration does not name it here any more"
+
+// settle makes the record's rooms those of the configuration, as far as that
+// needs no platform.
+func (p *parts) settle(ctx context.Context) error {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if _, err := p.seed(ctx); err != nil {
+		return err
+	}
+	return p.dismiss(ctx)
+}
+
+// dismiss takes out of the configured rooms which agents and which chats of the
+// connected accounts the configuration does not name there any more. A room
+// whose entry is gone keeps its log and nobody. p.opening is held.
+func (p *parts) dismiss(ctx context.Context) error {
+	rooms, err := p.border.Configured(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rooms {
+		entry, there := p.entry(r.Key)
+		if entry.Misconfigured || (!there && r.Key == homeRoom) {
+			continue // a slip of the pen sends nobody away; the home room is no entry
+		}
+		d := spaces.Dismissal{Space: r.Space, Reason: noLonger, At: time.Now()}
+		for _, a := range r.Agents {
+			if !slices.Contains(entry.Agents, string(a)) {
+				d.Agents = append(d.Agents, a)
+			}
+		}
+		if d.Chats, err = p.unnamedChats(ctx, r, entry); err != nil {
+			return err
+		}
+		if len(d.Agents) == 0 && len(d.Chats) == 0 {
+			continue
+		}
+		if err := p.border.Dismiss(ctx, d); err != nil {
+			return err
+		}
+		p.log.Info("taken out of a room", "space", r.Key, "agents", len(d.Agents), "chats", len(d.Chats))
+		p.mapping.Forget()
+	}
+	return nil
+}
+
+// entry returns the configured room of that key.
+func (p *parts) entry(key string) (config.Space, bool) {
+	for _, s := range slices.Concat(p.config().Spaces, p.localRooms()) {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return config.Space{}, false
+}
+
+// unnamedChats returns the chats of a room, on connected accounts, that its
+// entry does not name, under their present ids or those they moved from.
+func (p *parts) unnamedChats(ctx context.Context, r spaces.Configured, entry config.Space) ([]spaces.Mapping, error) {
+	var gone []spaces.Mapping
+	for _, c := range r.Chats {
+		i := slices.IndexFunc(p.joined, func(j joined) bool { return j.account == c.Account })
+		if i < 0 || p.joined[i].adapter == localName {
+			continue
+		}
+		if !slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: c.Chat}) {
+			gone = append(gone, c)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	moves, err := p.border.Moves(ctx, r.Space)
+	if err != nil {
+		return nil, fmt.Errorf("chats of %s: %w", r.Key, err)
+	}
+	return slices.DeleteFunc(gone, func(c spaces.Mapping) bool {
+		i := slices.IndexFunc(p.joined, func(j joined) bool { return j.account == c.Account })
+		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
+			return slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: id})
+		})
+	}), nil
+}
+
+// formerIDs lists the ids that a chat had before it moved to its present one.
+func formerIDs(c spaces.Mapping, moves []spaces.Migrated) []string {
+	var ids []string
+	now := c.Chat
+	for _, m := range slices.Backward(moves) {
+		if m.Account == c.Account && m.To == now {
+			now = m.From
+			ids = append(ids, now)
+		}
+	}
+	return ids
+}
