@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -39,8 +38,8 @@ type Egress struct {
 	reactor adapters.Reactor
 	typer   adapters.Typer
 
-	bell   chan struct{}
-	inHand atomic.Int64
+	bell  chan struct{}
+	hands hands
 
 	mu     sync.Mutex // guards paused and why
 	paused time.Time  // nothing is sent before this
@@ -115,6 +114,9 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	return e
 }
 
+// Account returns the key of the account that it sends for.
+func (e *Egress) Account() string { return e.account.Key() }
+
 // Ring tells that the outbox may have something new. It never blocks; a lost
 // ring costs the time of a poll.
 func (e *Egress) Ring() {
@@ -128,7 +130,7 @@ func (e *Egress) Ring() {
 // grace period and returns nil. It fails only when what an earlier process left
 // cannot be put back.
 func (e *Egress) Run(ctx context.Context) error {
-	if err := e.box.Recover(ctx, e.account.Key(), time.Now()); err != nil {
+	if err := e.box.Recover(ctx, e.account.Key(), time.Now(), nil); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -136,24 +138,33 @@ func (e *Egress) Run(ctx context.Context) error {
 	}
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	var hands sync.WaitGroup
+	e.hands.setOpen(true)
 	for ctx.Err() == nil {
-		e.rest(ctx, e.round(ctx, work, &hands))
+		e.begin(ctx, work, e.hands.take())
+		e.rest(ctx, e.round(ctx, work))
 	}
+	e.hands.setOpen(false)
+	e.begin(ctx, work, e.hands.take()) // they go back to the outbox
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
 	defer grace.Stop()
-	hands.Wait()
+	e.hands.busy.Wait()
 	return nil
 }
 
 // round takes what is due in hand and returns how long nothing more can be due.
 // stop ends the taking of new work, work the work in hand.
-func (e *Egress) round(stop, work context.Context, hands *sync.WaitGroup) time.Duration {
+func (e *Egress) round(stop, work context.Context) time.Duration {
 	now := time.Now()
+	if e.hands.missing() {
+		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all()); err != nil {
+			e.Withdraw("", true)
+			return e.trouble(stop, "outbox cannot be recovered", err)
+		}
+	}
 	if until := e.pausedUntil(); until.After(now) {
 		return until.Sub(now)
 	}
-	free := e.o.Hands - int(e.inHand.Load())
+	free := e.o.Hands - len(e.hands.all())
 	if free <= 0 {
 		return poll
 	}
@@ -171,15 +182,20 @@ func (e *Egress) round(stop, work context.Context, hands *sync.WaitGroup) time.D
 	if err != nil {
 		return e.trouble(stop, "outbox cannot be claimed from", err)
 	}
+	e.hands.hold(actions)
+	e.begin(stop, work, actions)
+	return poll
+}
+
+// begin carries actions in hand, each until it is settled.
+func (e *Egress) begin(stop, work context.Context, actions []spaces.Action) {
 	for _, a := range actions {
-		e.inHand.Add(1)
-		hands.Go(func() {
+		e.hands.busy.Go(func() {
 			defer e.Ring() // its lane is free, and so is a hand
-			defer e.inHand.Add(-1)
+			defer e.hands.drop(a.ID)
 			e.carry(work, stop.Done(), a)
 		})
 	}
-	return poll
 }
 
 // rest returns when the bell rings, after d, or when ctx is done.

@@ -65,9 +65,11 @@ type Outbox interface {
 	// leaving out those under way and all that stand behind another. It returns
 	// false when there is none.
 	Next(ctx context.Context, account string) (time.Time, bool, error)
-	// Recover puts back what an earlier process left in sending (K16 … K18): ready
-	// again if its policy allows a second copy, otherwise unknown with its event.
-	Recover(ctx context.Context, account string, at time.Time) error
+	// Recover puts back what is in sending and nobody carries: what an earlier
+	// process left (K16 … K18), or a commit without an answer. It is ready again if
+	// its policy allows a second copy, otherwise unknown with its event. carried
+	// are left alone.
+	Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID) error
 	// Where returns the platform's names of a message in one chat, one a part;
 	// none when it never arrived there.
 	Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error)

@@ -266,10 +266,10 @@ func (r *record) Next(context.Context, string) (time.Time, bool, error) {
 	return next, found, nil
 }
 
-func (r *record) Recover(ctx context.Context, _ string, at time.Time) error {
+func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spaces.ActionID) error {
 	return r.locked(ctx, func() {
 		for _, a := range r.actions {
-			if a.State != spaces.ActionSending {
+			if a.State != spaces.ActionSending || slices.Contains(held, a.ID) {
 				continue
 			}
 			if a.Policy == spaces.ResendOnce && !a.Resent {

@@ -34,8 +34,13 @@ type StepCommit struct {
 	// what the cycle was shown is consumed by it, the rest wakes another. Nil
 	// leaves all for a later one.
 	Judge func(Judged) []Verdict
-	Close *Closing
-	At    time.Time
+	// Leaves is asked, within the transaction, whether the process would carry an
+	// action at once. It is asked only of those that need not wait behind another;
+	// they are stored as being sent and come back in [Committed.Leaving]. Nil: all
+	// wait in the outbox.
+	Leaves func(Action) bool
+	Close  *Closing
+	At     time.Time
 }
 
 // A Closing ends a cycle: its rows are consumed, its cursor moves, it gets its number.
@@ -59,6 +64,9 @@ type Committed struct {
 	Events []Event   // appended to rooms, in order
 	N      int64     // number of the cycle when it closed
 	Wakes  []Waiting // other minds that now have ready rows
+	// Leaving are actions stored as being sent: whoever gets them carries them.
+	Leaving []Action
+	Waiting []string // accounts with actions that are ready in the outbox
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
 	Joined       []Row
 	JoinedEvents []Event

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -110,19 +111,42 @@ func (b border) Post(ctx context.Context, n activity.Notice) error {
 	return nil
 }
 
-// journal is the shell's journal with a bell for the outbox.
+// journal is the shell's journal with a way to the lines of this process: what
+// a step decided to send leaves with the commit that makes it durable.
 type journal struct {
 	sqlite.Shell
-	ring func()
+	egress func(account string) *activity.Egress // nil when the account has no line that has joined
 }
 
-// Commit makes a step durable and rings when it decided something to send.
+// Commit makes a step durable and hands on what it decided to send.
 func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	var offered []spaces.Action
+	c.Leaves = func(a spaces.Action) bool {
+		out := j.egress(a.Account)
+		if out == nil || !out.Offer(a.ID) {
+			return false
+		}
+		offered = append(offered, a)
+		return true
+	}
 	done, err := j.Shell.Commit(ctx, c)
-	if err == nil && len(c.Effect) > 0 {
-		j.ring()
+	for _, a := range done.Leaving {
+		j.egress(a.Account).Take(a)
+	}
+	for _, a := range offered[len(done.Leaving):] {
+		j.egress(a.Account).Withdraw(a.ID, !refused(err))
+	}
+	for _, account := range done.Waiting {
+		if out := j.egress(account); out != nil {
+			out.Ring()
+		}
 	}
 	return done, err
+}
+
+// refused reports whether a commit surely did not happen.
+func refused(err error) bool {
+	return errors.Is(err, spaces.ErrLeaseLost) || errors.Is(err, spaces.ErrStale) || errors.Is(err, spaces.ErrAgentRun)
 }
 
 // line is one account with what the health page asks of it.
@@ -141,6 +165,17 @@ func (p *parts) ringLines() {
 	for _, l := range p.lines {
 		l.Ring()
 	}
+}
+
+// egress returns the way out of an account, or nil when no line of this process
+// has joined with it.
+func (p *parts) egress(account string) *activity.Egress {
+	for _, l := range p.lines {
+		if out := l.Egress(); out != nil && out.Account() == account {
+			return out
+		}
+	}
+	return nil
 }
 
 // agents returns the agents that can run, with their models.
@@ -181,7 +216,7 @@ func (p *parts) model(m config.Model) model.Model {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	return shell.New(shell.Options{
-		Inbox: view, Journal: journal{view, p.ringLines}, Record: view, Halter: view,
+		Inbox: view, Journal: journal{view, p.egress}, Record: view, Halter: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: p.bus, Presence: newPresence(p),
 		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	})
@@ -308,18 +343,12 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 	return activity.IngressOptions{
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", name),
+		Help: helpText, Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
 	}, nil
 }
 
 // helpText answers /start and /help.
 const helpText = "I am an agent living in this chat. Write to me here, or mention me in a group. `/stop` ends what I am doing."
-
-// heard rings for everything a batch may have caused: wakes, and relays in the outbox.
-func (p *parts) heard(ws []spaces.Waiting) {
-	p.shell.Ring(ws)
-	p.ringLines()
-}
 
 // form is how a configured space is opened, with its chats on one account; false
 // when it has none there.

@@ -103,7 +103,7 @@ func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activ
 // named: whoever sits at the terminal is the operator.
 func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: named, Help: helpText, Bell: p.heard, Logger: p.log.With("adapter", localName),
+		Admit: activity.AdmitDeny, Named: named, Help: helpText, Bell: p.shell.Ring, Logger: p.log.With("adapter", localName),
 	}
 }
 

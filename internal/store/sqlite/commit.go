@@ -42,6 +42,9 @@ func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committe
 	if c.Close != nil {
 		err = fault.Point("cycle.after_commit")
 	}
+	if err == nil && len(done.Leaving) > 0 {
+		err = fault.Point("outbox.sending")
+	}
 	return done, err
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -11,8 +12,9 @@ const (
 	spokenAfter query = `select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
   and kind in ('said', 'edited', 'deleted') and actor <> $4 limit 1`
 	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, expires, created)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'ready', $16, $17)`
+  target, policy, state, attempts, expires, created)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+	laneBusy query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
 // effects turns what the agent does to rooms into events, and into one action
@@ -113,13 +115,42 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		policy = spaces.ResendOnce
 	}
 	for _, c := range r.chats {
-		err := k.run(ctx, insertAction, k.newID(), string(k.c.Step.Cycle), k.ordinal, string(f.Kind), string(f.Space), string(f.Thread),
-			string(e.ID), string(e.Root), e.Depth, c.account, c.id, string(k.mind.Agent), []byte(f.Text),
-			string(f.Target), string(policy), ms(f.Expires), ms(k.c.At))
+		a := spaces.Action{
+			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: f.Thread,
+			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Target: f.Target, Policy: policy,
+			State: spaces.ActionReady, Expires: instant(ms(f.Expires)), Created: instant(ms(k.c.At)),
+		}
+		if err := k.leave(ctx, &a); err != nil {
+			return err
+		}
+		err := k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
+			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, ms(a.Expires), ms(a.Created))
 		if err != nil {
 			return fmt.Errorf("put action into outbox: %w", err)
 		}
 		k.ordinal++
+	}
+	return nil
+}
+
+// leave has the action begin its way with this commit if nothing is before it in
+// its lane and the process carries it at once. What a crash must not copy waits
+// until it is claimed.
+func (k *commit) leave(ctx context.Context, a *spaces.Action) error {
+	busy := a.Policy != spaces.ResendOnce || k.c.Leaves == nil
+	if !busy {
+		if _, err := one(ctx, k.tx, laneBusy, []any{a.Account, a.Chat, string(a.Thread)}, &busy); err != nil {
+			return err
+		}
+	}
+	if !busy && k.c.Leaves(*a) {
+		a.State, a.Attempts = spaces.ActionSending, 1
+		k.done.Leaving = append(k.done.Leaving, *a)
+		return nil
+	}
+	if !slices.Contains(k.done.Waiting, a.Account) {
+		k.done.Waiting = append(k.done.Waiting, a.Account)
 	}
 	return nil
 }

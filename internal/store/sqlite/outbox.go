@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
@@ -128,13 +129,16 @@ func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).A
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.
-func (b Border) Recover(ctx context.Context, account string, at time.Time) error {
+func (b Border) Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		left, err := all(ctx, t, leftActions, []any{account}, scanOrder)
 		if err != nil {
 			return err
 		}
 		for _, o := range left {
+			if slices.Contains(carried, o.ID) {
+				continue
+			}
 			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce
 			if again && o.Attempts <= maxRecoveries {
 				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, at

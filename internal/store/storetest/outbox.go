@@ -14,6 +14,7 @@ import (
 var outboxTests = map[string]func(*testing.T, *world){
 	"LaneKeepsItsOrder":                  laneOrder,
 	"ThreadsDoNotWaitForEachOther":       lanesApart,
+	"WhatLeavesAtOnceIsStoredAsSent":     leavesAtOnce,
 	"PartsAreCountedOneByOne":            parts,
 	"RetryComesDueAtItsTime":             retry,
 	"WaitingForATurnIsNoAttempt":         noAttempt,
@@ -72,6 +73,43 @@ func (w *world) speak(room spaces.SpaceID, effects ...spaces.Effect) []spaces.Ev
 	done := w.commit(c)
 	w.rest(wake, 1)
 	return done.Events
+}
+
+// DESIGN 2, K15 … K17: an action that the process carries at once is stored as
+// being sent by the commit that decides it; not one behind another, nor one that
+// a crash must not copy. Recovery leaves alone what is carried.
+func leavesAtOnce(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "speak")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	first, second, held := w.reply(wake, "first"), w.reply(wake, "second"), w.reply(wake, "held")
+	held.Policy, held.Thread = spaces.Hold, "t"
+	c.Effect = []spaces.Effect{first, second, held}
+	var offered []string
+	c.Leaves = func(a spaces.Action) bool { offered = append(offered, a.Text); return true }
+	done := w.commit(c)
+	w.rest(wake, 1)
+	if diff := cmp.Diff([]string{"first"}, offered); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
+	}
+	if len(done.Leaving) != 1 || done.Leaving[0].State != spaces.ActionSending || done.Leaving[0].Attempts != 1 {
+		t.Fatalf("leaving %+v, want the first, under way", done.Leaving)
+	}
+	if diff := cmp.Diff([]string{account}, done.Waiting); diff != "" {
+		t.Errorf("accounts with more (-want +got):\n%s", diff)
+	}
+	if got := texts(w.due()); !cmp.Equal(got, []string{"held"}) {
+		t.Errorf("due %q, want the lane of the first to wait", got)
+	}
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, []spaces.ActionID{done.Leaving[0].ID}))
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("recovered %q, want what is carried to stay", texts(got))
+	}
+	w.settle(w.sent(done.Leaving[0]))
+	if got := texts(w.due()); !cmp.Equal(got, []string{"second"}) {
+		t.Errorf("due %q after the first has arrived", got)
+	}
 }
 
 func texts(actions []spaces.Action) []string {
@@ -139,7 +177,7 @@ func parts(t *testing.T, w *world) {
 		w.settle(part) // its caller did not learn of the first
 	}
 	w.s = w.s.Restart(t, false)
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
 	again := w.due()
 	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
 		t.Fatalf("recovered as %+v, want to go on with the third part", again)

@@ -59,7 +59,7 @@ func recovery(t *testing.T, w *world) {
 		t.Fatalf("due %v", texts(got))
 	}
 	w.s = w.s.Restart(t, false)
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
 	got := w.due()
 	if len(got) != 1 || got[0].Text != "again" || !got[0].Resent {
 		t.Fatalf("recovered %+v, want the one whose policy allows it", got)
@@ -68,7 +68,7 @@ func recovery(t *testing.T, w *world) {
 		t.Errorf("last event %+v, want unknown", w.last(room).Body)
 	}
 	for range 5 {
-		w.ok(w.s.Border.Recover(t.Context(), account, w.now))
+		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
 		got = w.due()
 	}
 	if len(got) != 0 {

@@ -1,0 +1,105 @@
+package activity
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// hands are the actions that an egress carries. Some it claims from the outbox;
+// others are handed to it by the commit that decides them, which stores them as
+// being sent at once and saves the commit of a claim. Of these the egress knows
+// before they are stored, so that it never takes one for left behind.
+type hands struct {
+	mu      sync.Mutex // guards what follows
+	open    bool       // between the start and the end of Run
+	held    []spaces.ActionID
+	given   []spaces.Action // held, and not begun
+	mislaid bool            // something may be stored as being sent that nobody holds
+
+	busy sync.WaitGroup
+}
+
+// Offer asks whether the egress would carry an action at once: it runs, it sends,
+// it has a free hand. If so the hand is kept for the action until it is given
+// by [Egress.Take], or by [Egress.Withdraw] is not.
+func (e *Egress) Offer(id spaces.ActionID) bool {
+	h := &e.hands
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	free := h.open && len(h.held) < e.o.Hands && e.Paused() == ""
+	if free {
+		h.held = append(h.held, id)
+	}
+	return free
+}
+
+// Take carries an action that was offered and is committed as being sent, in
+// place of a claim. It never blocks. What an egress that has ended is given stays
+// as the record has it: [Outbox.Recover] puts it back at the next start.
+func (e *Egress) Take(a spaces.Action) {
+	e.hands.mu.Lock()
+	e.hands.given = append(e.hands.given, a)
+	e.hands.mu.Unlock()
+	e.Ring()
+}
+
+// Withdraw takes an offer back. If its commit may have happened all the same, for
+// want of an answer, what it stored is looked for and put back.
+func (e *Egress) Withdraw(id spaces.ActionID, perhaps bool) {
+	e.hands.drop(id)
+	if !perhaps {
+		return
+	}
+	e.hands.mu.Lock()
+	e.hands.mislaid = true
+	e.hands.mu.Unlock()
+	e.Ring()
+}
+
+func (h *hands) setOpen(open bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open = open
+}
+
+// take returns what was given and not begun, in order.
+func (h *hands) take() []spaces.Action {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	given := h.given
+	h.given = nil
+	return given
+}
+
+func (h *hands) hold(actions []spaces.Action) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range actions {
+		h.held = append(h.held, a.ID)
+	}
+}
+
+func (h *hands) drop(id spaces.ActionID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(h.held, id); i >= 0 {
+		h.held = slices.Delete(h.held, i, i+1)
+	}
+}
+
+func (h *hands) all() []spaces.ActionID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.held)
+}
+
+// missing reports, once, whether something was mislaid.
+func (h *hands) missing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	missing := h.mislaid
+	h.mislaid = false
+	return missing
+}

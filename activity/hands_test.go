@@ -1,0 +1,61 @@
+package activity
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// DESIGN 2, DELIVERY K15: what its commit hands over is sent without a claim.
+func TestWhatIsHandedOverIsSentAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{}, newRecord()
+		s := send(t, p, r, EgressOptions{Hands: 1})
+		synctest.Wait()
+		if !s.Offer("a") || s.Offer("b") {
+			t.Fatal("one hand takes one offer")
+		}
+		r.put(spaces.Action{ID: "a", Chat: "c", Text: "a", State: spaces.ActionSending})
+		s.Take(r.action("a"))
+		synctest.Wait()
+		if got := r.action("a").State; got != spaces.ActionSent || len(p.accepted()) != 1 {
+			t.Errorf("it is %s after %d sends", got, len(p.accepted()))
+		}
+		if !s.Offer("b") {
+			t.Error("the hand is not free again")
+		}
+		s.Withdraw("b", false)
+		s.stop()
+		if s.Offer("c") {
+			t.Error("an egress that has ended takes offers")
+		}
+	})
+}
+
+// DELIVERY 2.4: a commit that gave no answer may have happened. What it stored as
+// being sent does not stay so for ever, and what is under way is not sent twice.
+func TestWhatWasMislaidIsFoundAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{takes: time.Minute}, newRecord()
+		s := send(t, p, r, EgressOptions{SendLimit: time.Hour})
+		synctest.Wait()
+		s.Offer("under way")
+		r.put(spaces.Action{ID: "under way", Chat: "a", Text: "under way", State: spaces.ActionSending})
+		s.Take(r.action("under way"))
+		synctest.Wait()
+		s.Offer("lost")
+		r.put(spaces.Action{ID: "lost", Chat: "b", Text: "lost", State: spaces.ActionSending})
+		s.Withdraw("lost", true)
+		after(3 * time.Minute)
+		for _, id := range []spaces.ActionID{"under way", "lost"} {
+			if got := r.action(id).State; got != spaces.ActionSent {
+				t.Errorf("%s is %s", id, got)
+			}
+		}
+		if n := len(p.attempted()); n != 2 {
+			t.Errorf("%d sends, want one of each", n)
+		}
+	})
+}
