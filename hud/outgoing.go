@@ -28,7 +28,7 @@ func NewInstructions(system string) *Instructions {
 // characters in a row of the system text, or a header or marker of the HUD
 // (SECURITY S4). Case and white space do not matter. The reason is for the agent.
 func (in *Instructions) Leak(text string) (reason string, leaks bool) {
-	if m := markers.FindString(text); m != "" {
+	if m := marker(text); m != "" {
 		return "the marker " + Quote(strings.TrimSpace(m)), true
 	}
 	t := fold(text)
@@ -46,6 +46,21 @@ func (in *Instructions) Leak(text string) (reason string, leaks bool) {
 var markers = regexp.MustCompile(`(?m)INBOX \(\d+ events?\):|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
 	`^ACTIVE RUNS:|^YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|^SPACE s\d+ "|^HISTORY( \(\d+ of \d+\))?:|` +
 	`^#[0-9a-z]+ \[[^\]\n]{1,60}\] [^\n]{1,80}\((human|agent|bot|service)(, you)?\)|^NOT DELIVERED: |^DENIED: \w+ \(|^… \d+ more lines, #`)
+
+// hints are what every match of markers holds one of; most texts hold none, and
+// looking for them costs little.
+var hints = []string{
+	"INBOX (", "ACTIVE SPACE:", "← TRIGGER", "RECALLED (", "ACTIVE RUNS:", "YOUR SPACES", "EARLIER CYCLES", "SPACE s", "HISTORY", "#",
+	"NOT DELIVERED: ", "DENIED: ", "more lines, #",
+}
+
+// marker returns the first header or marker in text, or nothing.
+func marker(text string) string {
+	if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(text, h) }) {
+		return ""
+	}
+	return markers.FindString(text)
+}
 
 // fold returns text in small letters with every run of white space as one blank.
 func fold(text string) []rune {

@@ -126,31 +126,32 @@ const hex = "0123456789abcdef"
 // appendText appends s as a JSON string. It escapes only what JSON demands;
 // bytes that are not UTF-8 become U+FFFD.
 func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	valid := utf8.ValidString(s)
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf && !valid {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				b = append(append(b, s[from:i]...), "\ufffd"...)
-				from = i + 1
-			}
-			i += n
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		b = append(b, s[from:i]...)
-		b = appendEscape(b, c)
-		i++
-		from = i
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
 	}
-	return append(append(b, s[from:]...), '"')
+	b = append(b, '"')
+	for {
+		n := 0
+		for n < len(s) && !escaped[s[n]] {
+			n++
+		}
+		b = append(b, s[:n]...)
+		if n == len(s) {
+			return append(b, '"')
+		}
+		b = appendEscape(b, s[n])
+		s = s[n+1:]
+	}
 }
+
+// escaped are the bytes that may not stand in a JSON string as they are.
+var escaped = func() (special [256]bool) {
+	for c := range byte(' ') {
+		special[c] = true
+	}
+	special['"'], special['\\'] = true, true
+	return special
+}()
 
 func appendEscape(b []byte, c byte) []byte {
 	switch c {
