@@ -49,7 +49,7 @@ func open(t *testing.T, o sqlite.Options) storetest.Store {
 		}
 	})
 	return storetest.Store{
-		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Fork: s.Fork,
+		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork,
 		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
 			found, err := s.Audit(ctx, at)
 			var lines []string

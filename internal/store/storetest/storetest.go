@@ -22,6 +22,8 @@ type Store struct {
 	Shell  Shell
 	// Problems is what an operator should know of.
 	Problems Problems
+	// Jobs keeps long work.
+	Jobs Jobs
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -61,7 +63,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {
