@@ -93,13 +93,13 @@ func TestStoppedJobGoesOnWhereItWas(t *testing.T) {
 		if err := b.Run(ctx, nil); err != nil {
 			t.Error(err)
 		}
-		if got := b.job(t, j.ID); got.State != jobs.Ready || got.Progress.Done != 4 {
+		if got := b.job(t, j.ID); got.State != jobs.Ready || got.Done != 4 {
 			t.Errorf("after the stop it is %+v", got)
 		}
 		if err := b.Do(t.Context(), j.ID); err != nil {
 			t.Error(err)
 		}
-		if got := b.job(t, j.ID); got.State != jobs.Done || got.Progress.Done != 10 {
+		if got := b.job(t, j.ID); got.State != jobs.Done || got.Done != 10 {
 			t.Errorf("in the end it is %+v", got)
 		}
 		if !slices.Equal(heard, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
@@ -121,7 +121,7 @@ func TestJobIsPausedAndResumedFromOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Second)
-		if got := b.job(t, j.ID); got.State != jobs.Paused || got.Progress.Done != 3 {
+		if got := b.job(t, j.ID); got.State != jobs.Paused || got.Done != 3 {
 			t.Errorf("paused as %+v", got)
 		}
 		if _, err := b.desk.Ask(ctx, j.ID, jobs.Ready, time.Now()); err != nil {
@@ -155,7 +155,7 @@ func TestFailedJobKeepsWhatIsDone(t *testing.T) {
 			if err := b.Do(t.Context(), j.ID); err == nil || !strings.Contains(err.Error(), "the disk is full") {
 				t.Errorf("it ended with %v", err)
 			}
-			if got := b.job(t, j.ID); got.State != jobs.Failed || got.Progress.Done != 80 || string(got.Cursor) != "80" || !strings.Contains(got.Error, "the disk is full") {
+			if got := b.job(t, j.ID); got.State != jobs.Failed || got.Done != 80 || string(got.Cursor) != "80" || !strings.Contains(got.Error, "the disk is full") {
 				t.Errorf("it is %+v", got)
 			}
 			if !slices.Equal(b.seen, []jobs.State{jobs.Running, jobs.Running, jobs.Failed}) {
