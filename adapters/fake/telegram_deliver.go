@@ -101,7 +101,7 @@ func standing(u *wireUser, status string) wireMember {
 	case "kicked":
 		w.Until = new(int64(0))
 	case "restricted":
-		w.IsMember, w.Until = new(true), new(int64(0))
+		w.IsMember, w.CanSend, w.Until = new(true), new(false), new(int64(0))
 	}
 	return w
 }

@@ -88,7 +88,11 @@ func (t *Telegram) getChatMember(c *call) *reply {
 	chat.mu.RLock()
 	defer chat.mu.RUnlock()
 	if m := chat.members[id]; m != nil {
-		return &reply{result: encode(standing(m.user, m.status))}
+		w := standing(m.user, m.status)
+		if chat.wire.Type == channel && m.status == "administrator" {
+			w.CanPost = new(true)
+		}
+		return &reply{result: encode(w)}
 	}
 	if p, ok := t.Person(id); ok {
 		return &reply{result: encode(standing(&p.user, "left"))}

@@ -153,6 +153,8 @@ type wireMember struct {
 	User     *wireUser `json:"user"`
 	Until    *int64    `json:"until_date,omitzero"`
 	IsMember *bool     `json:"is_member,omitzero"`
+	CanSend  *bool     `json:"can_send_messages,omitzero"`
+	CanPost  *bool     `json:"can_post_messages,omitzero"`
 }
 
 type wireMemberChange struct {

@@ -26,6 +26,9 @@ type Options struct {
 	// used: redirects are refused and every call has its own deadline. Default: a
 	// client made for many parallel calls to one host.
 	HTTPClient *http.Client
+	// Around wraps what carries the requests; it sees them with their token.
+	// Default: nothing is wrapped.
+	Around func(http.RoundTripper) http.RoundTripper
 	// Logger takes what the adapter decides by itself. Default: nothing is logged.
 	Logger *slog.Logger
 	// PollTimeout is how long Telegram may hold one poll open; the server caps it
@@ -55,7 +58,8 @@ type Client struct {
 
 	hook hook
 
-	self atomic.Pointer[user] // set by Connect
+	self      atomic.Pointer[user] // set by Connect
+	receiving atomic.Bool          // set while Receive runs
 }
 
 var (

@@ -36,6 +36,8 @@ const allowedUpdates = `["message","edited_message","channel_post","edited_chann
 // returned: Conflict when another poller or a webhook has the bot, Unauthorized
 // for a dead token, else what [adapters.Judge] makes of it.
 func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+	c.receiving.Store(true)
+	defer c.receiving.Store(false)
 	at, err := parsePosition(cursor)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "getUpdates", Err: err}

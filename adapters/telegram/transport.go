@@ -23,6 +23,9 @@ func client(o Options) *http.Client {
 	if c.Transport == nil {
 		c.Transport = manyToOne()
 	}
+	if o.Around != nil {
+		c.Transport = o.Around(c.Transport)
+	}
 	c.Transport = tokenTransport{token: o.Token, next: c.Transport}
 	// A redirected request would carry the token, and a send, to another host.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -41,12 +41,15 @@ var rows = []row{
 	{"internal/notify", nil, "a doorbell carries ids, never events: it needs none of our types"},
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
-	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
+	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/doctor", "internal/jobs", "internal/problems", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},
 	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
 
+	{"internal/skew", nil, "a clock is compared with whatever answers"},
+	{"internal/systemd", nil, "the service manager is told lines"},
+	{"internal/doctor", []string{"adapters", "internal/model", "internal/skew"}, "an examination asks the contracts with platforms and models, and ports of its own for the rest"},
 	{"internal/problems", nil, "a problem is told in words of its own, so that whoever sees one can say so"},
 
 	{"internal/archtest", nil, "it reads source text"},

@@ -32,6 +32,9 @@ type Server struct {
 	Delay func(model.Request) time.Duration
 	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
 	Fault func(n int, r model.Request) Fault
+	// Window is how many tokens of a request are read. The beginning of a longer
+	// one is cut without a word, as some servers do. Default: all are read.
+	Window int
 	// Keep is how many of the newest requests the ledger keeps. Default: all;
 	// negative keeps none. Totals count all requests in any case.
 	Keep int
@@ -101,6 +104,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	prompt, cached := s.cache.measure(req)
+	if s.Window > 0 && prompt > s.Window {
+		forget(req.Messages, (prompt-s.Window)*4)
+		prompt, cached = s.Window, min(cached, s.Window)
+	}
 	n := s.ledger.begin(&Entry{
 		At:        time.Now(),
 		Request:   req.Request,
@@ -110,6 +117,15 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		Violation: Check(req.Messages, req.Tools),
 	}, s.Keep)
 	s.answer(w, r, req, n, model.Usage{Prompt: prompt, Cached: cached})
+}
+
+// forget cuts n bytes from the beginning of a transcript.
+func forget(messages []model.Message, n int) {
+	for i := range messages {
+		text := &messages[i].Text
+		k := min(n, len(*text))
+		*text, n = strings.ToValidUTF8((*text)[k:], ""), n-k
+	}
 }
 
 // read decodes a body. Nothing of the result aliases it.

@@ -37,6 +37,9 @@ type Options struct {
 	// Transport carries the requests; redirects are never followed. Default: a
 	// pool that keeps 256 connections to the endpoint open.
 	Transport http.RoundTripper
+	// Around wraps what carries the requests; it sees them with their key. Default:
+	// nothing is wrapped.
+	Around func(http.RoundTripper) http.RoundTripper
 	// Total bounds one call. Default: 5 min.
 	Total time.Duration
 	// Idle bounds the silence between two pieces of an answer, counted from the
@@ -71,6 +74,9 @@ func New(o Options) (*Client, error) {
 	}
 	if o.Transport == nil {
 		o.Transport = newTransport()
+	}
+	if o.Around != nil {
+		o.Transport = o.Around(o.Transport)
 	}
 	if o.Total <= 0 {
 		o.Total = 5 * time.Minute

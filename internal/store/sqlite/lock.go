@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,4 +62,21 @@ func writePID(f *os.File) error {
 	}
 	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return err
+}
+
+// heldDir reports whether a process has the directory, and which. It takes
+// nothing but, for a moment, a lock that others may share.
+func heldDir(dir string) (held bool, pid int, err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "trestle.lock"), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, 0, nil
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	err = shareFile(f)
+	if held = errors.Is(err, errHeld); held {
+		pid, err = holderOf(f), nil
+	}
+	return held, pid, errors.Join(err, f.Close())
 }

@@ -1,0 +1,190 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// An Endpoint is a model as an agent uses it.
+type Endpoint struct {
+	Model  model.Model
+	Name   string // the endpoint's name for the model
+	Entry  string // where it is configured: "model", "agents.ada.model"
+	Window int    // context_tokens
+	// Count counts tokens as the program does.
+	Count func(text string) int
+}
+
+const (
+	// longest bounds the canary, which is paid for.
+	longest = 40_000
+	// short is the length of the request that shows how the endpoint counts.
+	short = 1_000
+	// kept is the share of a prompt that must be read to count as all of it.
+	kept = 0.85
+)
+
+// Examine asks the endpoint three times: something short, something with a tool,
+// and a prompt nearly as long as the window, whose first line must be known at
+// its end. Endpoints that cut prompts say so only in usage.prompt_tokens.
+func (e Endpoint) Examine(ctx context.Context) []adapters.Finding {
+	began := time.Now()
+	text := filler(e.Count, short)
+	answer, err := e.ask(ctx, text+"\nAnswer with the word yes.", nil)
+	if err != nil {
+		return []adapters.Finding{e.refused(err)}
+	}
+	took := time.Since(began)
+	var found []adapters.Finding
+	ratio := e.ratio(text, answer.Usage)
+	if f, bad := e.odd(ratio); bad {
+		found = append(found, f)
+	}
+	if f, bad := e.takesTools(ctx); bad {
+		found = append(found, f)
+	}
+	read, f, bad := e.canary(ctx, ratio)
+	if bad {
+		found = append(found, f)
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return []adapters.Finding{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
+		e.Name, took.Seconds(), thousands(read), ratioNote(ratio)))}
+}
+
+func ratioNote(ratio float64) string {
+	if ratio == 0 {
+		return "; it does not say how many tokens it read"
+	}
+	return fmt.Sprintf("; it counts %.2f tokens for each of ours", ratio)
+}
+
+func (e Endpoint) ask(ctx context.Context, text string, tools []model.Tool) (model.Response, error) {
+	return e.Model.Generate(ctx, model.Request{
+		Model: e.Name, Messages: []model.Message{{Role: model.User, Text: text}}, Tools: tools, MaxOutput: 512,
+	})
+}
+
+// refused says what it means that the endpoint does not answer something short.
+func (e Endpoint) refused(err error) adapters.Finding {
+	switch model.KindOf(err) {
+	case model.Denied:
+		return Fail("TRS-M01", "the endpoint refuses the key: "+said(err), "set "+e.Entry+".api_key to a key that is good, and see that it has credit")
+	case model.NoModel:
+		return Fail("TRS-M02", fmt.Sprintf("the endpoint has no model called %q", e.Name), "set "+e.Entry+".name to one that it lists under /models")
+	case model.Limited:
+		return Warn("TRS-M10", "the endpoint takes no more requests for now: "+said(err), "wait, or ask its provider for a higher limit")
+	case model.Garbled, model.Rejected:
+		return Fail("TRS-M11", "the endpoint does not speak chat completions: "+said(err), "see that "+e.Entry+".base_url ends in the API's version, such as /v1")
+	case model.TooLong:
+		return Fail("TRS-M03", "the endpoint refuses a prompt of "+thousands(short)+" tokens", "raise the server's context; agents need 8,000 tokens and more")
+	case model.Unavailable, model.Timeout:
+	}
+	return Fail("TRS-M05", "the endpoint does not answer: "+said(err), "see that it runs and that this machine reaches "+e.Entry+".base_url")
+}
+
+// said returns the innermost words of a failed call.
+func said(err error) string {
+	if e, ok := errors.AsType[*model.Error](err); ok && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// ratio is how many tokens the endpoint counts for each of ours; 0 when it does
+// not say. Few tokens go to what surrounds the text.
+func (e Endpoint) ratio(text string, u model.Usage) float64 {
+	if u.Estimated || u.Prompt == 0 {
+		return 0
+	}
+	return float64(u.Prompt) / float64(e.Count(text))
+}
+
+// odd warns of a tokenizer so different that budgets do not fit it.
+func (e Endpoint) odd(ratio float64) (f adapters.Finding, bad bool) {
+	if ratio == 0 || ratio > 0.5 && ratio < 1.5 {
+		return adapters.Finding{}, false
+	}
+	return Warn("TRS-M06", fmt.Sprintf("the model counts %.2f tokens for each that is counted here", ratio),
+		fmt.Sprintf("set %s.context_tokens to %.1f times what its window holds", e.Entry, 1/ratio)), true
+}
+
+var probeTool = []model.Tool{{
+	Name: "note", Description: "Writes something down.",
+	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
+}}
+
+func (e Endpoint) takesTools(ctx context.Context) (f adapters.Finding, bad bool) {
+	_, err := e.ask(ctx, "Answer with the word yes.", probeTool)
+	if err == nil || model.KindOf(err).Retryable() {
+		return adapters.Finding{}, false
+	}
+	return Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"), true
+}
+
+// password is what the canary's first line says and its last line asks for.
+const password = "heron-4711"
+
+// canary sends a prompt that fills the window and returns its length as the
+// endpoint should count it.
+func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, f adapters.Finding, bad bool) {
+	first, last := "The password is "+password+".\n", "\nWhat is the password in the first line? Answer with it alone."
+	size := min(e.Window, longest) * 9 / 10
+	text := first + filler(e.Count, size) + last
+	length = e.Count(text)
+	if ratio > 0 {
+		length = int(float64(length) * ratio)
+	}
+	answer, err := e.ask(ctx, text, nil)
+	switch {
+	case err != nil && model.KindOf(err) == model.TooLong:
+		return length, Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", thousands(length)),
+			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)), true
+	case err != nil:
+		return length, Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"), true
+	}
+	forgot := !strings.Contains(answer.Text, password)
+	switch {
+	case ratio == 0 && forgot:
+		return length, Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),
+			"raise the server's context, or set "+e.Entry+".context_tokens to what it holds"), true
+	case ratio > 0 && float64(answer.Usage.Prompt) < kept*float64(length):
+		what := fmt.Sprintf("the endpoint kept %s of a %s-token prompt", thousands(answer.Usage.Prompt), thousands(length))
+		if forgot {
+			what += " and forgot its first line"
+		}
+		return length, Fail("TRS-M03", what,
+			fmt.Sprintf("raise the server's context, or set %s.context_tokens: %d", e.Entry, answer.Usage.Prompt)), true
+	}
+	return length, adapters.Finding{}, false
+}
+
+// words make the filler: ordinary ones, so that every tokenizer has them.
+var words = strings.Fields("river stone lamp garden window letter morning bread winter road bridge paper cloud table silver music " +
+	"orange market little seven yellow under before answer many other people water place work year night home hand")
+
+// filler returns about n tokens of text, the same every time.
+func filler(count func(string) int, n int) string {
+	var out strings.Builder
+	line := func(k int) string {
+		var l strings.Builder
+		for i := range 20 {
+			l.WriteString(words[(k*7+i*i+i*k)%len(words)] + " ")
+		}
+		return strings.TrimSpace(l.String()) + ".\n"
+	}
+	each := max(count(line(0)), 1)
+	for k := range max(n/each, 1) {
+		out.WriteString(line(k))
+	}
+	return out.String()
+}

@@ -1,0 +1,181 @@
+package doctor_test
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/model/openai"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// testdata is absolute: some tests change the working folder.
+var testdata = func() string {
+	path, err := filepath.Abs("testdata")
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
+// golden compares text with testdata/NAME.txt; what changes from run to run is
+// masked.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	for _, m := range []struct{ what, with string }{
+		{`answers in \d+\.\d s`, "answers in N s"}, {`127\.0\.0\.1:\d+`, "127.0.0.1:N"},
+	} {
+		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
+	}
+	file := filepath.Join(testdata, strings.ReplaceAll(name, " ", "_")+".txt")
+	if *update {
+		if err := os.MkdirAll(testdata, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// printed examines one part and returns the report as people see it.
+func printed(t *testing.T, part string, examine func(context.Context) []adapters.Finding) (string, doctor.Report) {
+	t.Helper()
+	r, err := doctor.Examine(t.Context(), []doctor.Part{{Name: part, Examine: examine}}, doctor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	r.Print(&out)
+	return out.String(), r
+}
+
+// attentive knows the password when its first line was read.
+type attentive struct{}
+
+func (attentive) Generate(_ context.Context, r model.Request) (model.Response, error) {
+	said := r.Messages[0].Text
+	if _, rest, ok := strings.Cut(said, "The password is "); ok {
+		word, _, _ := strings.Cut(rest, ".")
+		return model.Response{Text: word, Finish: model.Stopped}, nil
+	}
+	return model.Response{Text: "yes", Finish: model.Stopped}, nil
+}
+
+// quarter counts as the fake endpoint does.
+func quarter(text string) int { return (len(text) + 3) / 4 }
+
+// Issue 3, ECOSYSTEM 1 rule 6: what is wrong with an endpoint is found, with its mend.
+func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		code  string
+		plant func(*modeltest.Server)
+		count func(string) int
+	}{
+		{"model well", "", func(*modeltest.Server) {}, quarter},
+		{"model key dead", "TRS-M01", func(s *modeltest.Server) { s.Key = "another" }, quarter},
+		{"model missing", "TRS-M02", func(s *modeltest.Server) { s.Names = []string{"other"} }, quarter},
+		{"model window cut", "TRS-M03", func(s *modeltest.Server) { s.Window = 4096 }, quarter},
+		{"model window refused", "TRS-M03", func(s *modeltest.Server) {
+			s.Fault = func(_ int, r model.Request) modeltest.Fault {
+				if len(r.Messages[0].Text) > 20_000 {
+					return modeltest.Fault{Kind: modeltest.ContextExceeded}
+				}
+				return modeltest.Fault{}
+			}
+		}, quarter},
+		{"model tools refused", "TRS-M04", func(s *modeltest.Server) {
+			s.Fault = func(_ int, r model.Request) modeltest.Fault {
+				if len(r.Tools) > 0 {
+					return modeltest.Fault{Kind: modeltest.BadTranscript}
+				}
+				return modeltest.Fault{}
+			}
+		}, quarter},
+		{"model counts otherwise", "TRS-M06", func(*modeltest.Server) {}, func(text string) int { return len(text) / 12 }},
+		{"model limited", "TRS-M10", func(s *modeltest.Server) {
+			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.TooMany} }
+		}, quarter},
+		{"model is a web page", "TRS-M11", func(s *modeltest.Server) {
+			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.HTML} }
+		}, quarter},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &modeltest.Server{Model: attentive{}, Keep: 10}
+			test.plant(s)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: test.count}
+			text, r := printed(t, "model", e.Examine)
+			if r.Findings[0].Code != test.code {
+				t.Errorf("found %q, want %q", r.Findings[0].Code, test.code)
+			}
+			golden(t, test.name, text)
+		})
+	}
+	t.Run("model unreachable", func(t *testing.T) {
+		server := httptest.NewServer(http.NotFoundHandler())
+		server.Close()
+		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "agents.ada.model", Window: 8000, Count: quarter}
+		text, r := printed(t, "ada", e.Examine)
+		if r.Findings[0].Code != "TRS-M05" {
+			t.Errorf("found %q", r.Findings[0].Code)
+		}
+		golden(t, "model unreachable", text)
+	})
+}
+
+func client(t *testing.T, url string) model.Model {
+	t.Helper()
+	c, err := openai.New(openai.Options{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An endpoint that does not say what it read is judged by what it remembers.
+func TestSilentEndpointIsJudgedByItsMemory(t *testing.T) {
+	for name, remembers := range map[string]bool{"model silent and whole": true, "model silent and cut": false} {
+		e := doctor.Endpoint{Name: "m", Entry: "model", Window: 8000, Count: quarter, Model: silent{remembers}}
+		text, r := printed(t, "model", e.Examine)
+		if (r.Worst() == adapters.Fine) != remembers {
+			t.Errorf("%s: found %+v", name, r.Findings)
+		}
+		golden(t, name, text)
+	}
+}
+
+type silent struct{ remembers bool }
+
+func (s silent) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	if !s.remembers {
+		r.Messages = []model.Message{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
+	}
+	resp, err := attentive{}.Generate(ctx, r)
+	resp.Usage = model.Usage{Prompt: 1, Estimated: true}
+	return resp, err
+}

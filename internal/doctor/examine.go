@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// A Part is one thing that is examined.
+type Part struct {
+	Name string
+	// Examine returns at least one finding. Parts are examined side by side.
+	Examine func(ctx context.Context) []adapters.Finding
+	// Fix mends what can be mended from here and returns a sentence for each
+	// change. Nil: nothing can.
+	Fix func(ctx context.Context) ([]string, error)
+	// Last is examined once the others have been: it reads what they learned.
+	Last bool
+}
+
+// A Finding is what was found in a part.
+type Finding struct {
+	Part  string         `json:"part"`
+	Level adapters.Level `json:"level"`
+	Code  string         `json:"code,omitempty"`
+	What  string         `json:"what"`
+	Mend  string         `json:"mend,omitempty"`
+}
+
+// A Report is the outcome of an examination.
+type Report struct {
+	Findings []Finding `json:"findings"`
+	Changed  []string  `json:"changed"`
+}
+
+// Options choose what is examined.
+type Options struct {
+	Parts []string // names; none means all
+	Only  string   // a code: what has another is left out, and so is what is fine
+	Fix   bool
+}
+
+// Examine examines the parts and returns the findings in the order of the parts.
+func Examine(ctx context.Context, parts []Part, o Options) (Report, error) {
+	if len(o.Parts) > 0 {
+		parts = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !slices.Contains(o.Parts, p.Name) })
+	}
+	r := Report{Findings: []Finding{}, Changed: []string{}}
+	if o.Fix {
+		for _, p := range parts {
+			if p.Fix == nil {
+				continue
+			}
+			changed, err := p.Fix(ctx)
+			r.Changed = append(r.Changed, changed...)
+			if err != nil {
+				return r, err
+			}
+		}
+	}
+	found := make([][]adapters.Finding, len(parts))
+	for _, last := range []bool{false, true} {
+		var side sync.WaitGroup
+		for i, p := range parts {
+			if p.Last == last {
+				side.Go(func() { found[i] = p.Examine(ctx) })
+			}
+		}
+		side.Wait()
+	}
+	for i, p := range parts {
+		for _, f := range found[i] {
+			if o.Only == "" || f.Code == o.Only {
+				r.Findings = append(r.Findings, Finding{p.Name, f.Level, f.Code, f.What, f.Mend})
+			}
+		}
+	}
+	return r, nil
+}
+
+// Worst returns the worst level among the findings.
+func (r Report) Worst() adapters.Level {
+	worst := adapters.Fine
+	for _, f := range r.Findings {
+		if f.Level == adapters.Failure || f.Level == adapters.Warning && worst == adapters.Fine {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+// Reaches reports whether the worst finding is at least as bad as least.
+func (r Report) Reaches(least adapters.Level) bool {
+	worst := r.Worst()
+	return worst == adapters.Failure || worst == least
+}
+
+// Fine is the one finding of a part that is well.
+func Fine(what string) adapters.Finding { return adapters.Finding{Level: adapters.Fine, What: what} }
+
+// Fail is a finding of something that does not work.
+func Fail(code, what, mend string) adapters.Finding {
+	return adapters.Finding{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+}
+
+// Warn is a finding of something that somebody should look at.
+func Warn(code, what, mend string) adapters.Finding {
+	return adapters.Finding{Code: code, Level: adapters.Warning, What: what, Mend: mend}
+}

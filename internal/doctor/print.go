@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// The columns of a printed report: part, level and words; the code of a finding
+// stands at codeAt, or after the words where they are longer.
+const (
+	levelWidth = 7
+	codeAt     = 91
+)
+
+// Print writes the report for people: what is so, and below it what to do.
+func (r Report) Print(w io.Writer) {
+	width := 11
+	for _, f := range r.Findings {
+		width = max(width, utf8.RuneCountInString(f.Part)+2)
+	}
+	before := ""
+	for _, f := range r.Findings {
+		part := f.Part
+		if part == before {
+			part = ""
+		}
+		before = f.Part
+		fmt.Fprintf(w, "%-*s%-*s%s\n", width, part, levelWidth, shout(f.Level), f.What)
+		if f.Code != "" {
+			line := strings.Repeat(" ", width+levelWidth) + f.Mend
+			gap := max(codeAt-utf8.RuneCountInString(line), 2)
+			fmt.Fprintf(w, "%s%s%s\n", line, strings.Repeat(" ", gap), f.Code)
+		}
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintf(w, "changed: %s\n", c)
+	}
+	fmt.Fprintln(w, r.summary())
+}
+
+// shout is how a level is printed: what fails is loud.
+func shout(l adapters.Level) string {
+	if l == adapters.Failure {
+		return "FAIL"
+	}
+	return string(l)
+}
+
+// summary says in a line how it stands.
+func (r Report) summary() string {
+	fails, warns := 0, 0
+	for _, f := range r.Findings {
+		switch f.Level {
+		case adapters.Failure:
+			fails++
+		case adapters.Warning:
+			warns++
+		case adapters.Fine:
+		}
+	}
+	said := "All is well."
+	switch {
+	case fails > 0 && warns > 0:
+		said = count(fails, "finding") + " to fix, " + count(warns, "warning") + "."
+	case fails > 0:
+		said = count(fails, "finding") + " to fix."
+	case warns > 0:
+		said = count(warns, "warning") + "."
+	}
+	if len(r.Changed) == 0 {
+		return said + " Nothing was changed."
+	}
+	return said
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// thousands writes a number with commas: 6,100.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,289 @@
+package doctor_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/skew"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// record makes a record of this program in a folder and closes it.
+func record(t *testing.T, dir string) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "1" }, Program: "0.9.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func execute(t *testing.T, dir, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Issue 3: what is wrong with the data folder is found, with its mend.
+func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
+	roomy := func(string) (uint64, uint64, error) { return 80e9, 100e9, nil }
+	for _, test := range []struct {
+		name   string
+		code   string
+		plant  func(t *testing.T, dir string, x *sqlite.Examination)
+		adjust func(*doctor.Record)
+		clocks []skew.Reading
+	}{
+		{name: "data well", clocks: []skew.Reading{{Host: "api.telegram.org"}}},
+		{name: "data on a network disk", code: "TRS-R06", plant: func(_ *testing.T, _ string, x *sqlite.Examination) {
+			x.Networked = func(string) (bool, error) { return true, nil }
+		}},
+		{name: "disk full", code: "TRS-R01", plant: func(_ *testing.T, _ string, x *sqlite.Examination) {
+			x.Disk = func(string) (uint64, uint64, error) { return 900e6, 100e9, nil }
+		}},
+		{name: "data open to others", code: "TRS-R09", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+			t.Helper()
+			if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // that is the fault
+				t.Fatal(err)
+			}
+		}},
+		{name: "data damaged", code: "TRS-R07", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+			t.Helper()
+			f, err := os.OpenFile(filepath.Join(dir, sqlite.FileName), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.WriteAt([]byte(strings.Repeat("not a database ", 400)), 0)
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+			t.Helper()
+			execute(t, dir, "insert into goose_db_version (version_id, is_applied) values (9999, true)")
+		}, adjust: func(r *doctor.Record) { r.Knows = 2 }},
+		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+			t.Helper()
+			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+		}, adjust: func(r *doctor.Record) {
+			if r.Holder != os.Getpid() {
+				r.Damage = "the holder is not named"
+			}
+			r.Holder = 4711
+		}},
+		{name: "backup old", code: "TRS-R02", adjust: func(r *doctor.Record) { r.Backup = time.Now().Add(-9*24*time.Hour - time.Hour) }},
+		{name: "backup never made", code: "TRS-R02", adjust: func(r *doctor.Record) {
+			if time.Since(r.Began) > time.Hour {
+				r.Damage = "the beginning is not known"
+			}
+			r.Began = time.Now().Add(-30 * 24 * time.Hour)
+		}},
+		{name: "clock skew", code: "TRS-H01", clocks: []skew.Reading{{Host: "api.telegram.org", Off: -3 * time.Minute}, {Host: "api.openai.com", Off: 2 * time.Second}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x
+				t.Fatal(err)
+			}
+			record(t, dir)
+			x := sqlite.Examination{Dir: dir, Disk: roomy}
+			if test.plant != nil {
+				test.plant(t, dir, &x)
+			}
+			r, err := x.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.MaxAge = 7 * 24 * time.Hour; test.adjust != nil {
+				test.adjust(&r)
+			}
+			r.Folder = "./data"
+			text, report := printed(t, "data", func(context.Context) []adapters.Finding { return r.Examine(test.clocks, time.Now()) })
+			if len(report.Findings) != 1 || report.Findings[0].Code != test.code {
+				t.Errorf("found %+v, want %q alone", report.Findings, test.code)
+			}
+			golden(t, test.name, text)
+		})
+	}
+}
+
+func TestFolderWithoutARecordIsFine(t *testing.T) {
+	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
+		r, err := sqlite.Examination{Dir: dir}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Mode = 0
+		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Level != adapters.Fine || !strings.Contains(found[0].What, "nothing is here yet") {
+			t.Errorf("found %+v", found)
+		}
+	}
+}
+
+// Issue 3: entries and modes. `--fix` takes the modes away, and says so.
+func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	data, yaml, env := "data", "trestle.yaml", "trestle.env"
+	if err := os.Mkdir(data, 0o755); err != nil { //nolint:gosec // that is the fault
+		t.Fatal(err)
+	}
+	for _, f := range []string{yaml, env} {
+		if err := os.WriteFile(f, nil, 0o644); err != nil { //nolint:gosec // that is the fault
+			t.Fatal(err)
+		}
+	}
+	s := doctor.Setup{
+		Summary: "trestle.yaml, 41 lines; 3 values from the environment", Folder: data,
+		Files: []doctor.File{{Path: yaml}, {Path: env, Literal: true}, {Path: "gone"}},
+		Entries: []doctor.Entry{
+			{Path: "adapters.acme", What: "token is empty", Mend: "set SLACK_BOT_TOKEN"},
+			{Path: "spaces.ops", What: "the agent \"bea\" is not under agents"},
+		},
+	}
+	shown := func(fix bool) (string, doctor.Report) {
+		r, err := doctor.Examine(t.Context(), []doctor.Part{{Name: "config", Examine: s.Examine, Fix: s.Fix}}, doctor.Options{Fix: fix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		r.Print(&out)
+		return out.String(), r
+	}
+	text, _ := shown(false)
+	golden(t, "config broken", text)
+	s.Entries = nil
+	text, _ = shown(true)
+	golden(t, "config fixed", text)
+	for path, want := range map[string]os.FileMode{yaml: 0o600, env: 0o600, data: 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %o", path, info.Mode(), err, want)
+		}
+	}
+	text, r := shown(true)
+	if len(r.Changed) != 0 {
+		t.Errorf("changed again: %v", r.Changed)
+	}
+	golden(t, "config well", text)
+}
+
+// SECURITY S7: the console is called as others would call it.
+func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
+	serve := func(host string, status int) string {
+		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		s.Listener = ln
+		s.Start()
+		t.Cleanup(s.Close)
+		return ln.Addr().String()
+	}
+	// Everything in 127/8 reaches a listener on all addresses, as others would.
+	outside := func() ([]net.IP, error) { return []net.IP{net.IPv4(127, 0, 0, 2)}, nil }
+	_, closed, err := net.SplitHostPort(serve("127.0.0.3", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, code string
+		c          doctor.Console
+	}{
+		{"console well", "", doctor.Console{Listen: serve("127.0.0.1", 200), Running: true}},
+		{"console not running", "", doctor.Console{Listen: "127.0.0.1:7420"}},
+		{"console not served", "", doctor.Console{}},
+		{"console open", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 200), Running: true}},
+		{"console open with a token", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 401), Running: true, Token: true}},
+		{"console open, nothing runs", "TRS-C04", doctor.Console{Listen: "0.0.0.0:7420", Token: true}},
+		{"console silent", "TRS-C05", doctor.Console{Listen: "127.0.0.1:" + closed, Running: true}},
+	} {
+		test.c.Addresses = outside
+		text, r := printed(t, "console", test.c.Examine)
+		if r.Findings[0].Code != test.code {
+			t.Errorf("%s: found %+v", test.name, r.Findings)
+		}
+		text = strings.NewReplacer("0.0.0.0", "[all]", "127.0.0.2", "10.1.2.3").Replace(text)
+		golden(t, test.name, portless(text))
+	}
+}
+
+// portless masks the port of every address of this machine.
+func portless(text string) string {
+	var out []string
+	for word := range strings.SplitSeq(text, " ") {
+		if host, rest, ok := strings.Cut(word, ":"); ok && (strings.HasSuffix(host, "10.1.2.3") || strings.HasSuffix(host, "[all]")) {
+			word = host + ":N" + strings.TrimLeft(rest, "0123456789")
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// ECOSYSTEM 3.2: doctor [PART…] --only CODE --min warn|fail.
+func TestReportIsNarrowed(t *testing.T) {
+	parts := []doctor.Part{
+		{Name: "config", Examine: func(context.Context) []adapters.Finding { return []adapters.Finding{doctor.Fine("fine")} }},
+		{Name: "telegram", Examine: func(context.Context) []adapters.Finding {
+			return []adapters.Finding{doctor.Warn("TRS-T02", "privacy", "off"), doctor.Fail("TRS-T03", "webhook", "delete")}
+		}},
+		{Name: "data", Last: true, Examine: func(context.Context) []adapters.Finding {
+			return []adapters.Finding{doctor.Warn("TRS-R02", "old", "backup")}
+		}},
+	}
+	codes := func(o doctor.Options) (codes []string, r doctor.Report) {
+		r, err := doctor.Examine(t.Context(), parts, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Findings {
+			codes = append(codes, f.Part+" "+f.Code)
+		}
+		return codes, r
+	}
+	all, r := codes(doctor.Options{})
+	if diff := cmp.Diff([]string{"config ", "telegram TRS-T02", "telegram TRS-T03", "data TRS-R02"}, all); diff != "" {
+		t.Error(diff)
+	}
+	if !r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
+		t.Error("a failure reaches both levels")
+	}
+	some, r := codes(doctor.Options{Parts: []string{"data", "config"}})
+	if diff := cmp.Diff([]string{"config ", "data TRS-R02"}, some); diff != "" {
+		t.Error(diff)
+	}
+	if r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
+		t.Error("a warning reaches its own level alone")
+	}
+	if one, _ := codes(doctor.Options{Only: "TRS-T03"}); len(one) != 1 || one[0] != "telegram TRS-T03" {
+		t.Errorf("--only gave %v", one)
+	}
+}

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+const recordBegan query = `select coalesce(min(tstamp), '') from goose_db_version where version_id > 0`
+
+// An Examination looks at a data folder from outside, beside a process that has
+// it open or without one, and changes nothing.
+type Examination struct {
+	Dir string
+	// CheckFor bounds the engine's own check. Default: 10 seconds.
+	CheckFor time.Duration
+	// Disk tells how many bytes of a folder's disk are free, and how many there
+	// are. Default: the system is asked.
+	Disk func(dir string) (free, total uint64, err error)
+	// Networked reports whether a folder is on a disk that other machines share.
+	// Default: the system is asked.
+	Networked func(dir string) (bool, error)
+}
+
+// Run returns what there is to say of the folder. What cannot be looked at is
+// left at its zero value, except that a file which cannot be read as a record
+// counts as damaged.
+func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
+	if x.CheckFor == 0 {
+		x.CheckFor = 10 * time.Second
+	}
+	if x.Disk == nil {
+		x.Disk = Disk
+	}
+	if x.Networked == nil {
+		x.Networked = networkDisk
+	}
+	r := doctor.Record{Folder: x.Dir}
+	info, err := os.Stat(x.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("examine %s: %w", x.Dir, err)
+	}
+	r.Mode = info.Mode().Perm()
+	if r.Network, err = x.Networked(x.Dir); err != nil {
+		return r, fmt.Errorf("examine the disk of %s: %w", x.Dir, err)
+	}
+	if r.Free, r.Total, err = x.Disk(x.Dir); err != nil {
+		return r, fmt.Errorf("examine the disk of %s: %w", x.Dir, err)
+	}
+	if r.Held, r.Holder, err = heldDir(x.Dir); err != nil {
+		return r, fmt.Errorf("examine the lock of %s: %w", x.Dir, err)
+	}
+	file := filepath.Join(x.Dir, FileName)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := refuseOrphan(file); err != nil {
+			r.Exists, r.Damage = true, err.Error()
+		}
+		return r, nil
+	}
+	r.Exists = true
+	if err := x.readFile(ctx, file, &r); err != nil {
+		r.Damage = err.Error()
+	}
+	return r, nil
+}
+
+// readFile looks into the database.
+func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record) (err error) {
+	db, err := sql.Open("sqlite", source(file, "rw", looking))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	limited, cancel := context.WithTimeout(ctx, x.CheckFor)
+	defer cancel()
+	var verdict, journal string
+	err = db.QueryRowContext(limited, "pragma quick_check(1)").Scan(&verdict)
+	switch {
+	case err != nil && limited.Err() != nil: // larger than the time allows; nothing was found
+	case err != nil:
+		return err
+	case verdict != "ok":
+		return errors.New(verdict)
+	}
+	if err := db.QueryRowContext(ctx, "pragma journal_mode").Scan(&journal); err != nil {
+		return err
+	}
+	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL"
+	p, err := newProvider(db, migrations.SQLite)
+	if err != nil {
+		return err
+	}
+	sources := p.ListSources()
+	r.Knows = sources[len(sources)-1].Version
+	if err := db.QueryRowContext(ctx, string(schemaVersion)).Scan(&r.Schema); err != nil {
+		return err
+	}
+	r.Program = programOf(ctx, db)
+	var began string
+	if err := db.QueryRowContext(ctx, string(recordBegan)).Scan(&began); err != nil {
+		return err
+	}
+	if at, err := time.Parse(time.DateTime, began); err == nil {
+		r.Began = at
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+// Package systemd tells the service manager how the program is, by the protocol
+// of sd_notify(3): one datagram of lines to the socket that NOTIFY_SOCKET names.
+//
+// It promises that nothing happens where there is no such socket. It knows
+// nothing of what it tells.
+package systemd
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Notifier talks to the service manager. The zero Notifier talks to nobody.
+type Notifier struct {
+	socket   string
+	watchdog time.Duration
+}
+
+// New returns the notifier that the environment asks for, of the process pid.
+func New(lookup func(string) (string, bool), pid int) Notifier {
+	var n Notifier
+	n.socket, _ = lookup("NOTIFY_SOCKET")
+	usec, _ := lookup("WATCHDOG_USEC")
+	whose, named := lookup("WATCHDOG_PID")
+	if us, err := strconv.ParseInt(usec, 10, 64); err == nil && us > 0 && (!named || whose == strconv.Itoa(pid)) {
+		n.watchdog = time.Duration(us) * time.Microsecond
+	}
+	return n
+}
+
+// Listening reports whether there is somebody to tell.
+func (n Notifier) Listening() bool { return n.socket != "" }
+
+// Watchdog returns how often at least the manager wants to hear [Alive]; 0 when
+// it does not ask.
+func (n Notifier) Watchdog() time.Duration {
+	if n.socket == "" {
+		return 0
+	}
+	return n.watchdog
+}
+
+// What the manager understands.
+const (
+	Ready    = "READY=1"
+	Stopping = "STOPPING=1"
+	Alive    = "WATCHDOG=1"
+)
+
+// Status returns the line that `systemctl status` shows; it is one line whatever
+// the text holds.
+func Status(text string) string { return "STATUS=" + strings.Join(strings.Fields(text), " ") }
+
+// Tell sends the lines in one datagram. Without a manager it does nothing.
+func (n Notifier) Tell(ctx context.Context, lines ...string) error {
+	if n.socket == "" {
+		return nil
+	}
+	var d net.Dialer // which knows the abstract names of Linux, that begin with @
+	c, err := d.DialContext(ctx, "unixgram", n.socket)
+	if err != nil {
+		return err
+	}
+	_, err = c.Write([]byte(strings.Join(lines, "\n")))
+	return errors.Join(err, c.Close())
+}
