@@ -20,7 +20,12 @@ import (
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *program) look(ctx context.Context, see func(c *config.Config, r console.Record) error) (err error) {
+func (p *program) look(ctx context.Context, see func(c *config.Config, r console.Record) error) error {
+	return p.lookInto(ctx, func(c *config.Config, r sqlite.Console) error { return see(c, r) })
+}
+
+// lookInto is look for what only the store itself tells.
+func (p *program) lookInto(ctx context.Context, see func(c *config.Config, r sqlite.Console) error) (err error) {
 	conf, err := config.Load(p.source())
 	if err != nil {
 		return err

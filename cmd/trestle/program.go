@@ -81,7 +81,7 @@ func (p *program) command() *cobra.Command {
 		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
 	}
 	root.AddCommand(runCommand(p), chatCommand(p), statusCommand(p), spacesCommand(p), runsCommand(p), explainCommand(p),
-		hudCommand(p), eventsCommand(p), backupCommand(p), pairCommand(p), configCommand(p), fakeCommand(p), versionCommand(p))
+		hudCommand(p), eventsCommand(p), backupCommand(p), pairCommand(p), jobsCommand(p), configCommand(p), fakeCommand(p), versionCommand(p))
 	for _, c := range root.Commands() {
 		wantUsage(c)
 	}
@@ -153,6 +153,20 @@ func (p *program) answer(v any, text func(io.Writer)) error {
 		return json.NewEncoder(p.out).Encode(v)
 	}
 	text(p.out)
+	return nil
+}
+
+// answerRows is answer for a list: as JSON one array, as JSON lines one row in
+// each.
+func answerRows[T any](p *program, rows []T, text func(io.Writer)) error {
+	if p.output != "jsonl" {
+		return p.answer(rows, text)
+	}
+	for _, r := range rows {
+		if err := p.answer(r, nil); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

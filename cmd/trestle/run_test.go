@@ -53,15 +53,14 @@ func (s stage) program(in io.Reader, out, errs io.Writer) *program {
 }
 
 // serve runs `trestle run` with an open stdin until the test ends, and returns
-// once it is ready. What it answers is on the screen.
-func (s stage) serve(t *testing.T) (stdin io.Writer, out *screen) {
+// once it is ready.
+func (s stage) serve(t *testing.T) {
 	t.Helper()
 	reader, writer := io.Pipe()
 	ready, errs := &watch{want: "Bootstrap [ready]", seen: make(chan struct{})}, &screen{}
-	out = &screen{}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan exitCode, 1)
-	go func() { ended <- s.program(reader, out, io.MultiWriter(ready, errs)).run(ctx, []string{"run"}) }()
+	go func() { ended <- s.program(reader, io.Discard, io.MultiWriter(ready, errs)).run(ctx, []string{"run"}) }()
 	t.Cleanup(func() {
 		_ = writer.Close()
 		stop()
@@ -74,7 +73,6 @@ func (s stage) serve(t *testing.T) (stdin io.Writer, out *screen) {
 	case code := <-ended:
 		t.Fatalf("run ended with %s:\n%s", code, errs)
 	}
-	return writer, out
 }
 
 // watch closes seen when the text it waits for was written.

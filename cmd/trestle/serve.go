@@ -197,6 +197,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 	_ = s.boot.Stage("scheduler_init", func() error {
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
+		g.Go(func() error { return s.runJobs(ctx) })
 		return nil
 	})
 	g.Go(func() error {

@@ -43,6 +43,7 @@ type parts struct {
 	border  border
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus
+	bells   inproc.Bell
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lines   []*line // the local one first; complete before anything runs

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// A changing is a command that changes the record: asked of the process that
+// serves the data folder, or, where there is none, done here under its lock.
+type changing struct {
+	path   string // on the socket
+	ask    any
+	answer any
+	alone  func(ctx context.Context, s *sqlite.Store) error
+}
+
+// change carries a change out.
+func (p *program) change(ctx context.Context, c changing) (err error) {
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	if running, ok := dial(ctx, filepath.Join(conf.Data, socketName)); ok {
+		return running.post(ctx, c.path, c.ask, c.answer)
+	}
+	if _, err := os.Stat(filepath.Join(conf.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
+	}
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: conf.Data, NewID: newID, Logger: p.logger(conf, slog.LevelWarn)})
+	if err != nil {
+		return storeFailure(err, conf.Data)
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+		err = errors.Join(err, store.Close(last))
+	}()
+	return c.alone(ctx, store)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// jobRequest asks for what is to become of a job.
+type jobRequest struct {
+	ID   int64      `json:"id"`
+	Want jobs.State `json:"want"`
+}
+
+func jobsCommand(p *program) *cobra.Command {
+	limit := 20
+	c := &cobra.Command{
+		Use: "jobs", Short: "list long work: imports, backfills, copies", Args: refuseUnknownJob,
+		RunE: func(c *cobra.Command, _ []string) error { return p.listJobs(c.Context(), limit) },
+	}
+	c.Flags().IntVar(&limit, "limit", limit, "at most this many, the newest")
+	follow := false
+	show := &cobra.Command{
+		Use: "show ID", Short: "show one job; with --follow, until it is over", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.showJob(c.Context(), args[0], follow) },
+	}
+	show.Flags().BoolVarP(&follow, "follow", "f", false, "stay until it is over or paused; Ctrl-C leaves it running")
+	c.AddCommand(show)
+	for _, verb := range []struct {
+		name, short string
+		want        jobs.State
+	}{
+		{"pause", "have a job stop after its next piece, to be resumed later", jobs.Paused},
+		{"resume", "have a paused or failed job go on where it was", jobs.Ready},
+		{"cancel", "have a job stop for good; what is done stays done", jobs.Cancelled},
+	} {
+		c.AddCommand(&cobra.Command{
+			Use: verb.name + " ID", Short: verb.short, Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return p.askJob(c.Context(), args[0], verb.want) },
+		})
+	}
+	return c
+}
+
+func refuseUnknownJob(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &failure{what: fmt.Sprintf("jobs does not know %q", args[0]), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+}
+
+func jobNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, &failure{what: fmt.Sprintf("%q is no number of a job", text), where: "jobs", todo: "see trestle jobs", code: exitUsage}
+	}
+	return id, nil
+}
+
+func (p *program) listJobs(ctx context.Context, limit int) error {
+	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+		found, err := r.Jobs().Jobs(ctx, limit)
+		if err != nil {
+			return err
+		}
+		all := make([]jobs.Snapshot, 0, len(found))
+		for _, j := range found {
+			all = append(all, jobs.Shown(j))
+		}
+		return answerRows(p, all, func(w io.Writer) {
+			for _, j := range found {
+				fmt.Fprintf(w, "%d  %s\n", j.ID, plain(jobs.Text(j, time.Now())))
+			}
+		})
+	})
+}
+
+// jobTick is how often a job that is followed is looked at.
+const jobTick = 200 * time.Millisecond
+
+func (p *program) showJob(ctx context.Context, text string, follow bool) error {
+	id, err := jobNumber(text)
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+		j, err := r.Jobs().Job(ctx, id)
+		if err != nil {
+			return jobFailure(err, id)
+		}
+		if !follow {
+			return p.answer(jobs.Shown(j), func(w io.Writer) { printJob(w, j) })
+		}
+		shower := jobs.NewShower(p.out, p.progressForm())
+		for {
+			shower.Show(j, time.Now())
+			if j.State.Over() || j.State == jobs.Paused {
+				return jobEnded(j)
+			}
+			select {
+			case <-ctx.Done():
+				return &silent{exitInterrupted}
+			case <-time.After(jobTick):
+			}
+			if j, err = r.Jobs().Job(ctx, id); err != nil {
+				return jobFailure(err, id)
+			}
+		}
+	})
+}
+
+// progressForm is how progress is shown where stdout goes.
+func (p *program) progressForm() jobs.Form {
+	if p.output != "text" {
+		return jobs.JSON
+	}
+	if file, ok := p.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return jobs.Line
+	}
+	return jobs.Lines
+}
+
+// jobEnded is the outcome of a command that waited for a job.
+func jobEnded(j jobs.Job) error {
+	if j.State == jobs.Failed {
+		return &silent{exitFailed}
+	}
+	return nil
+}
+
+func printJob(w io.Writer, j jobs.Job) {
+	fmt.Fprintln(w, plain(jobs.Text(j, time.Now())))
+	rows := [][]string{{"id", strconv.FormatInt(j.ID, 10)}, {"state", string(j.State)}}
+	if j.Want != "" {
+		rows = append(rows, []string{"asked to be", string(j.Want)})
+	}
+	rows = append(rows, []string{"created", when(j.Created)}, []string{"started", when(j.Started)}, []string{"updated", when(j.Updated)}, []string{"ended", when(j.Ended)})
+	table(w, rows)
+}
+
+func (p *program) askJob(ctx context.Context, text string, want jobs.State) error {
+	id, err := jobNumber(text)
+	if err != nil {
+		return err
+	}
+	var j jobs.Snapshot
+	err = p.change(ctx, changing{
+		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
+		alone: func(ctx context.Context, s *sqlite.Store) error {
+			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
+			j = jobs.Shown(done)
+			return jobFailure(err, id)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return p.answer(j, func(w io.Writer) {
+		fmt.Fprintln(w, plain(jobs.Text(j.Job, time.Now())))
+		if j.Want != "" {
+			fmt.Fprintf(w, "it will be %s after its next piece\n", j.Want)
+		}
+	})
+}
+
+func jobFailure(err error, id int64) error {
+	where := fmt.Sprintf("job %d", id)
+	switch {
+	case errors.Is(err, jobs.ErrUnknown):
+		return &failure{what: "there is no such job", where: where, todo: "see trestle jobs", code: exitFailed}
+	case errors.Is(err, jobs.ErrOver):
+		return &failure{what: "the job is over", where: where, todo: "what is done stays done; begin a new one to do more", code: exitFailed}
+	}
+	return err
+}
+
+func (s *process) serveJob(rw http.ResponseWriter, r *http.Request) {
+	var q jobRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	j, err := s.store.Jobs().Ask(r.Context(), q.ID, q.Want, time.Now())
+	if err != nil {
+		refuse(rw, jobFailure(err, q.ID))
+		return
+	}
+	s.bells.Ring(jobsBell)
+	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+}

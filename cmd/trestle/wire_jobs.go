@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+)
+
+// newRunner makes what does the long work of this process. Every change of a
+// job is a live event.
+func (p *parts) newRunner() *jobs.Runner {
+	return &jobs.Runner{
+		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: p.mint(), Logger: p.log.With("part", "jobs"),
+		Changed: func(j jobs.Job) {
+			p.bus.Publish("job", jobs.Text(j, time.Now()), map[string]any{
+				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
+			}, time.Now())
+		},
+	}
+}
+
+// works are the kinds of long work this program can do.
+func (p *parts) works() map[string]jobs.Work { return map[string]jobs.Work{} }
+
+// jobsBell is rung when there may be something new to do.
+const jobsBell = "jobs"
+
+// runJobs does jobs until ctx is done.
+func (p *parts) runJobs(ctx context.Context) error {
+	rings, stop := p.bells.Listen(jobsBell)
+	defer stop()
+	return p.newRunner().Run(ctx, rings)
+}
