@@ -11,7 +11,7 @@ import (
 // job is a live event.
 func (p *parts) newRunner() *jobs.Runner {
 	return &jobs.Runner{
-		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: p.mint(), Logger: p.log.With("part", "jobs"),
+		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: newID(), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
 			p.bus.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
