@@ -152,6 +152,10 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 		dst = append(dst, ": "...)
 		return appendQuoted(dst, clip(b.Reason, 120))
 	case spaces.Unreadable:
+		if b.What == spaces.AttachmentMissing {
+			dst = append(dst, "an attachment could not be fetched: "...)
+			return appendQuoted(dst, clip(b.Reason, 120))
+		}
 		dst = append(r.appendSpeaker(dst, m.Sender, self), " sent something unreadable: "...)
 		return appendQuoted(dst, clip(b.What, maxName))
 	case spaces.Failed:

@@ -145,6 +145,10 @@ type Gap struct {
 	Reason string    `json:"reason"`
 }
 
+// AttachmentMissing is What an [Unreadable] says of a file that was seen and
+// could not be fetched.
+const AttachmentMissing = "attachment_missing"
+
 // Unreadable is an update that could not be read. Raw keeps it.
 type Unreadable struct {
 	What   string `json:"what"`

@@ -187,12 +187,18 @@ func (c *call) deleteMyCommands() *reply {
 	return &reply{result: yes}
 }
 
+// maxDownload is what bots may fetch.
+const maxDownload = 20 << 20
+
 func (t *Telegram) getFile(c *call) *reply {
 	id := c.params.Get("file_id")
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for path, f := range t.files {
 		if f.id == id && id != "" {
+			if len(f.Data) > maxDownload {
+				return badRequest("file is too big")
+			}
 			w := f.wire()
 			w.Name, w.MIME, w.Path = "", "", path
 			return &reply{result: encode(w)}

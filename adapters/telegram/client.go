@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/fetch"
 )
 
 // Options say which bot this is and where its server stands.
@@ -56,7 +57,9 @@ type Client struct {
 	unpaced  bool
 	markdown markdown
 
-	hook hook
+	hook  hook
+	base  string // of every address, without a slash at its end
+	files *fetch.Client
 
 	self      atomic.Pointer[user] // set by Connect
 	receiving atomic.Bool          // set while Receive runs
@@ -80,7 +83,13 @@ func New(o Options) (*Client, error) {
 	if err := checkHook(o.WebhookURL); err != nil {
 		return nil, err
 	}
+	files, err := newFiles(o)
+	if err != nil {
+		return nil, err
+	}
 	c := &Client{
+		base:     base,
+		files:    files,
 		hook:     hook{url: o.WebhookURL, secret: hookSecret(o.Token)},
 		token:    o.Token,
 		endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s",

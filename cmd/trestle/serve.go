@@ -88,6 +88,7 @@ func (s *process) openStore(ctx context.Context) error {
 	s.store = store
 	s.border = border{store.Border(), s.ringLines}
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
+	s.openFiles()
 	return nil
 }
 
@@ -204,6 +205,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		joins := errgroup.Group{}
 		for _, l := range s.lines {
 			g.Go(func() error { return l.Run(ctx) })
+			g.Go(func() error { return s.collect(ctx, l) })
 			joins.Go(func() error {
 				return s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) })
 			})

@@ -24,6 +24,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model/offline"
 	"github.com/trestle-bridge/trestle/internal/model/openai"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -46,8 +47,9 @@ type parts struct {
 	bells   inproc.Bell
 	shell   *shell.Shell
 	rooms   *local.Rooms
-	lines   []*line // the local one first; complete before anything runs
-	hooks   hooks   // what is called at webhook_listen; complete before anything runs
+	lines   []*line       // the local one first; complete before anything runs
+	files   *files.Folder // nil: files are not fetched
+	hooks   hooks         // what is called at webhook_listen; complete before anything runs
 
 	presence *presence
 	spaceKeys

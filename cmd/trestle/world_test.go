@@ -143,6 +143,7 @@ func (w *world) live(ctx context.Context, s *process) error {
 	s.store = store
 	s.border = border{store.Border(), s.ringLines}
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
+	s.openFiles()
 	if err := s.core(ctx); err != nil {
 		return err
 	}

@@ -53,6 +53,11 @@ type Settings struct {
 
 	// Budget holds tokens; 0 is no limit.
 	Budget struct{ AgentPerDay, SpacePerDay, PerDay, PerCycle, PerRoot int }
+	// Attachments says whether files are fetched, and how much of them at most.
+	Attachments struct {
+		Fetch         bool
+		MaxMB, KeepMB int
+	}
 	// Retention is how long full model requests are kept; 0 is for ever.
 	Retention struct{ Frames time.Duration }
 }

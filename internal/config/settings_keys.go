@@ -65,5 +65,8 @@ var settingKeys = []settingKey{
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
 	{"on_unknown", "resend_once", "what to do with a send that may have arrived", unknownPolicy},
+	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch })},
+	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1)},
+	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1)},
 	{"retention.frames", "14d", "how long full model requests are kept; 0 is for ever", span(func(s *Settings) *time.Duration { return &s.Retention.Frames })},
 }

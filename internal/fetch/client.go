@@ -93,14 +93,16 @@ func transport(d *net.Dialer) *http.Transport {
 // A File is a body that has begun to arrive. Reading more of it than the limit
 // fails with [ErrTooLarge]; the caller closes it.
 type File struct {
-	// Type is what the first bytes look like, whatever the server calls them.
-	Type string
 	// Size is the length that the server promises; -1 when it does not.
 	Size int64
 
 	io.Reader
-	end func() error
+	media string
+	end   func() error
 }
+
+// MediaType returns what the first bytes look like, whatever the server calls them.
+func (f *File) MediaType() string { return f.media }
 
 // Close ends the fetch.
 func (f *File) Close() error { return f.end() }
@@ -216,7 +218,7 @@ func open(resp *http.Response, limit int64) (*File, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	f.Type = http.DetectContentType(head[:n])
+	f.media = http.DetectContentType(head[:n])
 	f.Reader = io.MultiReader(bytes.NewReader(head[:n]), bound)
 	return f, nil
 }

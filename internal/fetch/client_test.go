@@ -33,8 +33,8 @@ func TestWholeBodyWithItsSniffedType(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }()
 	got, err := io.ReadAll(f)
-	if err != nil || !bytes.Equal(got, png) || f.Type != "image/png" {
-		t.Errorf("got %d bytes of %s, %v", len(got), f.Type, err)
+	if err != nil || !bytes.Equal(got, png) || f.MediaType() != "image/png" {
+		t.Errorf("got %d bytes of %s, %v", len(got), f.MediaType(), err)
 	}
 }
 

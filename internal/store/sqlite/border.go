@@ -13,6 +13,7 @@ var (
 	_ activity.Chats     = Border{}
 	_ activity.Notices   = Border{}
 	_ activity.Pairings  = Border{}
+	_ activity.Shelf     = Border{}
 )
 
 // Border returns the border's view of the store.

@@ -164,6 +164,10 @@ func (i *intake) said(ctx context.Context, it spaces.Incoming, b spaces.Said) er
 	if err != nil || b.Ref.IsZero() || id == "" {
 		return err
 	}
+	e.ID = id
+	if err := i.want(ctx, e, b); err != nil {
+		return err
+	}
 	return i.run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
 }
 

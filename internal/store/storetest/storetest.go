@@ -43,6 +43,7 @@ type Border interface {
 	activity.Outbox
 	activity.Notices
 	activity.Pairings
+	activity.Shelf
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.Configured, error)
@@ -63,7 +64,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

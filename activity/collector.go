@@ -1,0 +1,176 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// maxFileTries is how often a file is asked for before it is given up.
+const maxFileTries = 5
+
+// filePatience is how long one file may take to arrive.
+const filePatience = time.Minute
+
+// Collector fetches the files that one account's messages carry, after the
+// messages are in the record and beside everything else (K6). A file is fetched
+// once, however many messages show it; what cannot be had is said in its room.
+type Collector struct {
+	account  string
+	fetcher  adapters.Fetcher
+	shelf    Shelf
+	cupboard Cupboard
+	o        CollectorOptions
+	logger   *slog.Logger
+}
+
+// CollectorOptions bound what a collector takes.
+type CollectorOptions struct {
+	// MaxFile bounds one file, in bytes. Default: 20 MB.
+	MaxFile int64
+	// MaxAll bounds the folder, in bytes; beyond it nothing more is fetched.
+	// Default: 2 GB.
+	MaxAll int64
+	// Hands is how many files are fetched at once. Default: 2.
+	Hands int
+	// Logger takes a line for each file. Default: none are written.
+	Logger *slog.Logger
+}
+
+// NewCollector returns the collector of an account, named by its key. Several
+// collectors may share a cupboard.
+func NewCollector(account string, f adapters.Fetcher, s Shelf, b Cupboard, o CollectorOptions) *Collector {
+	if o.MaxFile <= 0 {
+		o.MaxFile = 20 << 20
+	}
+	if o.MaxAll <= 0 {
+		o.MaxAll = 2 << 30
+	}
+	if o.Hands <= 0 {
+		o.Hands = 2
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Collector{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account)}
+}
+
+// Run fetches what is wanted until ctx is done. What an earlier process had begun
+// is begun anew.
+func (c *Collector) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		busy, err := c.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			c.logger.Error("files not looked after", "err", err)
+		}
+		if !busy {
+			rest(ctx, poll)
+		}
+	}
+	return nil
+}
+
+// round fetches what is due and reports whether there was anything.
+func (c *Collector) round(ctx context.Context) (busy bool, err error) {
+	due, err := c.shelf.Wanted(ctx, c.account, time.Now(), c.o.Hands)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	kept, err := c.shelf.Shelved(ctx)
+	if err != nil {
+		return false, err
+	}
+	var hands sync.WaitGroup
+	errs := make([]error, len(due))
+	for i, f := range due {
+		hands.Go(func() { errs[i] = c.collect(ctx, f, kept) })
+	}
+	hands.Wait()
+	return true, errors.Join(errs...)
+}
+
+// collect fetches one file and records what became of it.
+func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error {
+	o := FileOutcome{File: f}
+	switch {
+	case f.Size > c.o.MaxFile:
+		o.State, o.Reason = FileMissing, fmt.Sprintf("it has %d MB, and %d MB is the most that is fetched", f.Size>>20, c.o.MaxFile>>20)
+	case kept+f.Size > c.o.MaxAll:
+		o.State, o.Reason = FileMissing, fmt.Sprintf("the folder of files is full: %d MB", c.o.MaxAll>>20)
+	default:
+		o = c.fetch(ctx, f)
+	}
+	if ctx.Err() != nil && o.State != FileStored {
+		return nil // it is still wanted
+	}
+	o.At = time.Now()
+	c.logger.Info("file settled", "kind", f.Kind, "state", string(o.State), "bytes", o.Bytes, "tries", f.Tries+1, "reason", o.Reason)
+	if err := c.shelf.Shelve(ctx, o); err != nil {
+		return fmt.Errorf("shelve file: %w", err)
+	}
+	return nil
+}
+
+// fetch makes one attempt.
+func (c *Collector) fetch(ctx context.Context, f WantedFile) FileOutcome {
+	o := FileOutcome{File: f}
+	ctx, cancel := context.WithTimeout(ctx, filePatience)
+	defer cancel()
+	body, err := c.fetcher.Fetch(ctx, adapters.Attachment{Kind: f.Kind, ID: f.ID, Name: f.Name, Size: f.Size}, c.o.MaxFile)
+	if err != nil {
+		return c.failed(o, err)
+	}
+	if o.Hash, o.Bytes, err = c.keep(body); err != nil {
+		return c.failed(o, err)
+	}
+	o.State = FileStored
+	if known, ok := body.(interface{ MediaType() string }); ok {
+		o.Media = cutText(known.MediaType(), maxName)
+	}
+	return o
+}
+
+// failed decides what a failed attempt means.
+func (c *Collector) failed(o FileOutcome, err error) FileOutcome {
+	now := time.Now()
+	kind := adapters.KindOf(err)
+	o.State, o.Counted, o.Reason, o.Hash, o.Bytes = FileWanted, true, "it could not be kept here", "", 0
+	if said, ok := errors.AsType[*adapters.Error](err); ok {
+		o.Reason = cutText(said.Error(), maxName)
+	} else { // it may name places on our disk, which concern nobody in the room
+		c.logger.Error("file not kept", "err", err)
+	}
+	o.Due = now.Add(10 * backoffAfter(o.File.Tries+1))
+	switch {
+	case kind.Permanent(), o.File.Tries+1 >= maxFileTries:
+		o.State = FileMissing
+	case kind == adapters.Limited:
+		wait, _ := limitedFor(err)
+		o.Counted, o.Due = false, now.Add(wait)
+	case kind == adapters.Unauthorized:
+		o.Counted, o.Due = false, now.Add(unpausing)
+	}
+	return o
+}
+
+// keep puts a body away.
+func (c *Collector) keep(body io.ReadCloser) (hash string, size int64, err error) {
+	defer func() { err = errors.Join(err, body.Close()) }()
+	return c.cupboard.Put(body)
+}
+
+// rest returns after d or when ctx is done.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

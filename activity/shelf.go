@@ -1,0 +1,77 @@
+package activity
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Shelf keeps what became of the files seen on messages. Each has a row from the
+// commit of the event that first showed it (commit 1); its bytes come later.
+type Shelf interface {
+	// Wanted returns files of the account that are due to be fetched, those that
+	// wait longest first.
+	Wanted(ctx context.Context, account string, at time.Time, limit int) ([]WantedFile, error)
+	// Shelve makes the outcome of one attempt durable. A file given up is recorded
+	// in the room that showed it, in the same transaction.
+	Shelve(ctx context.Context, o FileOutcome) error
+	// File returns what is known of a file; false when it was never seen.
+	File(ctx context.Context, account, file string) (KnownFile, bool, error)
+	// Shelved returns how many bytes are kept, each content counted once.
+	Shelved(ctx context.Context) (int64, error)
+}
+
+// Cupboard keeps the bytes of files.
+type Cupboard interface {
+	// Put keeps what body gives, durably, and returns its SHA-256 in hex and its
+	// length. The same bytes are kept once. Calls may overlap.
+	Put(body io.Reader) (hash string, size int64, err error)
+}
+
+// A WantedFile is a file that was seen and is not here.
+type WantedFile struct {
+	Account string
+	ID      string // the platform's own name for it
+	Kind    string
+	Name    string
+	Size    int64 // as the platform says; 0 when it does not
+	Space   spaces.SpaceID
+	Event   spaces.EventID // the first message that showed it
+	Tries   int            // that failed so far
+}
+
+// FileState is where a file stands.
+type FileState string
+
+// The states of a file. The last two are terminal.
+const (
+	FileWanted  FileState = "wanted"
+	FileStored  FileState = "stored"
+	FileMissing FileState = "missing" // given up; the room was told
+)
+
+// A FileOutcome is what became of one attempt to fetch a file.
+type FileOutcome struct {
+	File  WantedFile
+	State FileState
+	At    time.Time
+	// Due is when it is tried again, with FileWanted. Counted tells whether the
+	// attempt counts among those that are not made for ever.
+	Due     time.Time
+	Counted bool
+	Reason  string // a plain sentence, unless it is stored
+	Hash    string // SHA-256 in hex, with FileStored
+	Bytes   int64  // with FileStored
+	Media   string // what the bytes look like, with FileStored
+}
+
+// A KnownFile is a file with what became of it.
+type KnownFile struct {
+	State  FileState
+	Hash   string
+	Bytes  int64
+	Media  string
+	Reason string
+}

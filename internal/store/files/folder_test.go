@@ -1,0 +1,54 @@
+package files
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestSameBytesAreKeptOnce(t *testing.T) {
+	f, err := Open(filepath.Join(t.TempDir(), "files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, n, err := f.Put(strings.NewReader("hello"))
+	if err != nil || n != 5 || one != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
+		t.Fatalf("got %q, %d, %v", one, n, err)
+	}
+	if two, _, err := f.Put(strings.NewReader("hello")); err != nil || two != one {
+		t.Errorf("again: %q, %v", two, err)
+	}
+	got, err := os.ReadFile(f.Path(one))
+	if err != nil || string(got) != "hello" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if all, err := filepath.Glob(filepath.Join(f.path, "*", "*")); err != nil || len(all) != 1 {
+		t.Errorf("kept %q, %v", all, err)
+	}
+}
+
+// K6: half a file has no name, and the next process finds none of it.
+func TestHalfAFileLeavesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := io.MultiReader(strings.NewReader("hel"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if hash, _, err := f.Put(broken); !errors.Is(err, io.ErrUnexpectedEOF) || hash != "" {
+		t.Errorf("got %q, %v", hash, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, unfinished+"1"), []byte("hel"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
