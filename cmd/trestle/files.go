@@ -16,7 +16,7 @@ const filesFolder = "attachments"
 // connected until ctx is done.
 func (p *parts) collect(ctx context.Context, l *line) error {
 	fetcher, ok := l.adapter.(adapters.Fetcher)
-	limits := p.config.SettingsFor("", "").Attachments
+	limits := p.config().SettingsFor("", "").Attachments
 	if !ok || !limits.Fetch || p.files == nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (p *parts) collect(ctx context.Context, l *line) error {
 // openFiles opens the folder of files. Without it the rest runs, and no files are
 // fetched.
 func (p *parts) openFiles() {
-	folder, err := files.Open(filepath.Join(p.config.Data, filesFolder))
+	folder, err := files.Open(filepath.Join(p.config().Data, filesFolder))
 	if err != nil {
 		p.log.Error("files are not fetched", "error", err)
 		return
