@@ -48,6 +48,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) exitCode {
 	}
 	if c != nil {
 		c.WriteProblems(w)
+		c.WriteWarnings(w)
 	}
 	switch {
 	case fatal:
@@ -55,7 +56,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) exitCode {
 	case err != nil:
 		fmt.Fprintf(w, "%v\n", err)
 		return exitFailed
-	case len(c.Problems) > 0:
+	case !c.Sound():
 		return exitFailed
 	}
 	c.WriteSummary(w)

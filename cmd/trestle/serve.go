@@ -76,6 +76,9 @@ func (s *process) loaded() error {
 	for _, p := range s.config().Problems {
 		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
 	}
+	for _, w := range s.config().Warnings {
+		s.log.Warn("configuration", "entry", w.Entry, "reason", w.Fault.String())
+	}
 	return nil
 }
 

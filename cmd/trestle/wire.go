@@ -248,7 +248,7 @@ func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.
 func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 	return shell.Settings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
-		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActions,
+		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
 		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens,
 		HighWater: s.HighWater, LowWater: s.LowWater, MinCycles: s.Consciousness.MinRecentCycles,

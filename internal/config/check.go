@@ -3,7 +3,51 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
+
+// check looks at what is only wrong together.
+func (d *decoder) check(top *section) {
+	d.checkVersion(top)
+	d.checkData(top)
+	d.checkListen(top)
+	d.checkUnserved(top)
+	d.checkWebhooks(top)
+	d.checkTwins()
+	d.checkPairs()
+	d.warnOfOpen(top)
+}
+
+// checkVersion refuses nothing: a file for a later program is read as far as
+// this one understands it.
+func (d *decoder) checkVersion(top *section) {
+	if v := top.str("version"); v != "" && v != "1" {
+		top.fail(top.where("version"), fmt.Sprintf("this program reads version 1 of the file, not %q", v), "write version: 1, or use the program that the file is for")
+	}
+	d.part(top, "version")
+}
+
+// checkData refuses a data folder that cannot be one.
+func (d *decoder) checkData(top *section) {
+	if info, err := os.Stat(d.config.Data); err == nil && !info.IsDir() {
+		d.fatal = append(d.fatal, Fault{At: top.where("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Todo: "name a folder; it is made when it is not there"})
+	}
+}
+
+// place returns a path that is relative to where it was written.
+func (d *decoder) place(path string, at Origin) string {
+	switch {
+	case filepath.IsAbs(path):
+		return path
+	case at.Env != "", at.Flag != "":
+		return filepath.Join(d.here, path)
+	}
+	return filepath.Join(d.folder, path)
+}
 
 // checkUnserved refuses what this version's schema knows and its code does not.
 func (d *decoder) checkUnserved(top *section) {
@@ -12,11 +56,6 @@ func (d *decoder) checkUnserved(top *section) {
 	}
 	if d.config.Redis != "" {
 		d.entry("redis", []Fault{{At: top.where("redis"), What: "this version runs as one process and does not use redis", Todo: "leave redis empty"}})
-	}
-	if at := d.config.WebhookListen; at != "" {
-		if _, _, err := net.SplitHostPort(at); err != nil {
-			d.entry("webhook_listen", []Fault{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Todo: "write host:port, such as 127.0.0.1:8443"}})
-		}
 	}
 }
 
@@ -38,8 +77,123 @@ func (d *decoder) checkListen(top *section) {
 	}
 }
 
+func (d *decoder) checkWebhooks(top *section) {
+	at := d.config.WebhookListen
+	if at == "" {
+		return
+	}
+	if _, _, err := net.SplitHostPort(at); err != nil {
+		d.entry("webhook_listen", []Fault{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Todo: "write host:port, such as 127.0.0.1:8443"}})
+	}
+}
+
 // IsLoopback reports whether a host, without its port, is this machine alone.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// wantURL refuses what is no address of a server; empty is none.
+func (s *section) wantURL(name, value string) {
+	if value == "" {
+		return
+	}
+	u, err := url.Parse(value)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		s.fail(s.where(name), name+" is no address of a server", "write it with its scheme, such as https://api.example.com/v1")
+	}
+}
+
+// checkTokens finds the mistakes that a token's shape gives away, before anybody
+// is asked.
+func checkTokens(s *section, a *Adapter) {
+	digits, rest, _ := strings.Cut(string(a.Token), ":")
+	if a.Type == "telegram" && a.Token != "" && (rest == "" || strings.Trim(digits, "0123456789") != "") {
+		s.fail(s.where("token"), "this is no token of a Telegram bot: they look like 123456:AAE…", "copy it again from @BotFather")
+	}
+	if strings.HasPrefix(string(a.BotToken), "xapp-") {
+		s.fail(s.where("bot_token"), "bot_token holds an app token", "put the one that begins with xoxb- here, and the one with xapp- under app_token")
+	}
+	if strings.HasPrefix(string(a.AppToken), "xox") {
+		s.fail(s.where("app_token"), "app_token holds a bot or user token", "put the one that begins with xapp- here, and the one with xoxb- under bot_token")
+	}
+}
+
+// checkTwins refuses a second entry for the same account: the platform lets one
+// of them in.
+func (d *decoder) checkTwins() {
+	for i := range d.config.Adapters {
+		a := &d.config.Adapters[i]
+		twin := slices.IndexFunc(d.config.Adapters[:i], func(b Adapter) bool {
+			return a.Type == b.Type && a.APIURL == b.APIURL && a.Token == b.Token && a.BotToken == b.BotToken && (a.Token != "" || a.BotToken != "")
+		})
+		if twin < 0 || a.Misconfigured {
+			continue
+		}
+		at := d.config.doc.root.get("adapters").get(a.Name).origin
+		a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{
+			At: at, What: fmt.Sprintf("it has the same token as adapters.%s", d.config.Adapters[twin].Name), Todo: "remove one of the two, or give it a bot of its own",
+		}})
+	}
+}
+
+// checkPairs warns of settings that contradict each other, in each layer that
+// writes one of them.
+func (d *decoder) checkPairs() {
+	c := d.config
+	d.contradictions("", c.settings, c.settings)
+	for _, a := range c.Agents {
+		d.contradictions("agents."+a.ID, a.settings, c.settings, a.settings)
+	}
+	for _, s := range c.Servers {
+		d.contradictions("servers."+s.Key, s.settings, c.settings, s.settings)
+	}
+	for _, s := range c.Spaces {
+		d.contradictions("spaces."+s.Key, s.settings, c.settings, s.settings)
+	}
+}
+
+// A pair is two settings of which the first has to be the smaller.
+type pair struct {
+	less, more string
+	values     func(s Settings) (less, more float64)
+}
+
+var pairs = []pair{
+	{"low_water", "high_water", func(s Settings) (float64, float64) { return s.LowWater, s.HighWater }},
+	{"max_output_tokens", "context_tokens", func(s Settings) (float64, float64) {
+		return float64(s.MaxOutputTokens), float64(s.ContextTokens)
+	}},
+	{"compact.keep", "compact.after_turns", func(s Settings) (float64, float64) {
+		return float64(s.Compact.Keep), float64(s.Compact.AfterTurns)
+	}},
+	{"chat.keep_recent", "chat.summarise_above", func(s Settings) (float64, float64) {
+		return float64(s.Chat.KeepRecent), float64(s.Chat.SummariseAbove)
+	}},
+	{"compression.start", "compression.max", func(s Settings) (float64, float64) {
+		return float64(s.Levels.Start) - 1, float64(s.Levels.Max)
+	}},
+}
+
+// contradictions finds the pairs that written, over what it overrides, has the
+// wrong way round.
+func (d *decoder) contradictions(path string, written layer, all ...layer) {
+	settings := resolve(all...)
+	for _, p := range pairs {
+		less, more := p.values(settings)
+		at, wrote := written[p.less]
+		if !wrote {
+			at, wrote = written[p.more]
+		}
+		if less < more || !wrote {
+			continue
+		}
+		small, _ := findSetting(p.less)
+		large, _ := findSetting(p.more)
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Grave: true, Fault: Fault{
+			At:   at.at,
+			What: fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winner(small, all...).text, p.more, winner(large, all...).text),
+			Todo: "change one of the two",
+		}})
+	}
 }

@@ -29,10 +29,13 @@ type Config struct {
 
 	// Problems are the entries that cannot run as they are written. The rest runs.
 	Problems []Problem
+	// Warnings are what runs as it is written and should not stay so.
+	Warnings []Warning
 	// settings are the file's own words on settings; see [Config.SettingsFor].
 	settings layer
 
-	doc *document
+	doc       *document
+	renamings []renaming // known-old keys that were found
 }
 
 // document is what was read: the tree with the environment over it, and the

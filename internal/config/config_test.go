@@ -111,11 +111,12 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 	}
 	if c != nil {
 		c.WriteProblems(w)
+		c.WriteWarnings(w)
 	}
 	switch {
 	case fatal:
 		return "78"
-	case len(c.Problems) > 0:
+	case !c.Sound():
 		return "1"
 	}
 	c.WriteSummary(w)

@@ -13,16 +13,23 @@ var reference = regexp.MustCompile(`\$\{[^}\n]*\}`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expander replaces references in the values of a configuration:
-// ${NAME}, ${NAME:-default}, ${file:PATH}; $$ is a dollar.
+// expander replaces references in the values of a configuration: ${NAME},
+// ${NAME:-default}, ${file:PATH}, ${cred:NAME}; $$ is a dollar.
 type expander struct {
 	lookup func(string) (string, bool)
 	folder string // relative paths of ${file:…} start here
 }
 
-// expand returns text with its references replaced. When one cannot be, missing
-// is a sentence that says why and the text is empty.
-func (x expander) expand(text string) (expanded, missing string) {
+// An expansion is a text with its references replaced.
+type expansion struct {
+	text    string   // empty when something is missing
+	missing string   // why a reference cannot be replaced, as a sentence; empty when all can
+	refers  bool     // there was a reference
+	files   []string // that were read
+}
+
+func (x expander) expand(text string) expansion {
+	var e expansion
 	var out strings.Builder
 	for rest := text; rest != ""; {
 		i := strings.IndexByte(rest, '$')
@@ -32,54 +39,108 @@ func (x expander) expand(text string) (expanded, missing string) {
 		}
 		out.WriteString(rest[:i])
 		rest = rest[i:]
-		switch {
+		switch at := reference.FindStringIndex(rest); {
 		case strings.HasPrefix(rest, "$$"):
 			out.WriteByte('$')
 			rest = rest[2:]
-		case reference.MatchString(rest) && reference.FindStringIndex(rest)[0] == 0:
-			ref := reference.FindString(rest)
-			value, why := x.resolve(ref[2 : len(ref)-1])
-			if why != "" {
-				return "", why
+		case at != nil && at[0] == 0:
+			e.refers = true
+			value := x.resolve(rest[2:at[1]-1], &e)
+			if e.missing != "" {
+				return e
 			}
 			out.WriteString(value)
-			rest = rest[len(ref):]
+			rest = rest[at[1]:]
 		default: // a dollar that begins no reference is itself
 			out.WriteByte('$')
 			rest = rest[1:]
 		}
 	}
-	return out.String(), ""
+	e.text = out.String()
+	return e
 }
 
-func (x expander) resolve(inside string) (value, missing string) {
+func (x expander) resolve(inside string, e *expansion) (value string) {
 	if path, ok := strings.CutPrefix(inside, "file:"); ok {
-		return x.read(path)
+		return x.fromFile(path, e)
+	}
+	if name, ok := strings.CutPrefix(inside, "cred:"); ok {
+		return x.credential(name, e)
 	}
 	name, fallback, hasFallback := strings.Cut(inside, ":-")
 	if !variableName.MatchString(name) {
-		return "", fmt.Sprintf("${%s} names no variable; write ${NAME}, ${NAME:-default} or ${file:PATH}, and $$ for a dollar", name)
+		e.missing = fmt.Sprintf("${%s} names no variable; write ${NAME}, ${NAME:-default}, ${file:PATH} or ${cred:NAME}, and $$ for a dollar", name)
+		return ""
 	}
 	value, set := x.lookup(name)
 	switch {
 	case set && value != "":
-		return value, ""
+		return value
 	case hasFallback:
-		return fallback, ""
+		return fallback
 	case set:
-		return "", fmt.Sprintf("the environment variable %s is empty", name)
+		e.missing = fmt.Sprintf("the environment variable %s is empty", name)
+	default:
+		e.missing = fmt.Sprintf("the environment variable %s is not set", name)
 	}
-	return "", fmt.Sprintf("the environment variable %s is not set", name)
+	return ""
+}
+
+func (x expander) fromFile(path string, e *expansion) string {
+	path = x.full(path)
+	value, missing := x.read(path)
+	e.missing = missing
+	e.files = append(e.files, path)
+	return value
+}
+
+// credential reads a credential that the system's manager hands to the service.
+func (x expander) credential(name string, e *expansion) string {
+	folder, _ := x.lookup("CREDENTIALS_DIRECTORY")
+	switch {
+	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`):
+		e.missing = fmt.Sprintf("${cred:%s} names no credential; write the name that the unit gives it, such as ${cred:telegram}", name)
+		return ""
+	case folder == "":
+		e.missing = fmt.Sprintf("${cred:%s} is known to a service only; the unit needs LoadCredential=%s:PATH", name, name)
+		return ""
+	}
+	return x.fromFile(filepath.Join(folder, name), e)
+}
+
+func (x expander) full(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(x.folder, path)
 }
 
 // read returns the text of a file without its last line break.
 func (x expander) read(path string) (value, missing string) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(x.folder, path)
-	}
-	text, err := os.ReadFile(path)
+	path = x.full(path)
+	text, err := readBounded(path)
 	if err != nil {
 		return "", fmt.Sprintf("the file %s cannot be read: %s", path, reasonOf(err))
 	}
 	return strings.TrimRight(string(text), "\r\n"), ""
+}
+
+// maxFile is how large a file may be that holds configuration or one value.
+const maxFile = 1 << 20
+
+// readBounded reads a file of at most [maxFile] bytes. What is no regular file,
+// such as a pipe or a device, may have no end and is refused.
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errFolder
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	case info.Size() > maxFile:
+		return nil, errTooLarge
+	}
+	return os.ReadFile(path)
 }

@@ -18,6 +18,7 @@ type Fault struct {
 	At     Origin
 	What   string // a sentence without its full stop, free of credentials
 	Todo   string // what to do about it; may be empty
+	key    string // the unknown key it is about, if it is about one
 	hidden bool   // the excerpt stops at the column: what follows may be a credential
 }
 
@@ -169,6 +170,14 @@ func same(a, b byte) int {
 	}
 	return 1
 }
+
+// What a file is that cannot be read.
+var (
+	errFolder   = errors.New("it is a folder")
+	errNoFile   = errors.New("it is no regular file")
+	errTooLarge = errors.New("it is larger than 1 MiB")
+	errNotUTF8  = errors.New("it is not UTF-8")
+)
 
 // reasonOf returns the bare reason of a file error, without the path.
 func reasonOf(err error) string {

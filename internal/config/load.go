@@ -2,10 +2,12 @@ package config
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Source says where a configuration is looked for.
@@ -40,12 +42,12 @@ const File = "trestle.yaml"
 // [*InvalidError]; beside it the Config, unless nil, holds what could be read.
 func Load(l Source) (*Config, error) {
 	c := &Config{}
-	root := &node{kind: mapNode}
 	d := &decoder{config: c, folder: l.Folder, expand: expander{l.Lookup, l.Folder}, here: l.Folder}
-	path, text, err := l.read()
+	path, text, mode, err := l.read()
 	if err != nil {
 		return nil, err
 	}
+	root := &node{kind: mapNode}
 	if path != "" {
 		c.Path = path
 		d.folder = filepath.Dir(l.full(path))
@@ -58,15 +60,20 @@ func Load(l Source) (*Config, error) {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
 		l.addPlatforms(root)
 	}
-	if root.get("model") == nil {
+	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
 		l.addModel(root)
 	}
 	d.fatal = append(d.fatal, l.override(root)...)
+	if l.Data != "" {
+		root.put([]string{"data"}, &node{kind: scalarNode, text: l.Data, origin: Origin{Flag: "--data"}})
+	}
+	for _, r := range modernise(root, formers) {
+		c.renamings = append(c.renamings, r)
+		c.Warnings = append(c.Warnings, r.warning())
+	}
 	c.doc = &document{root, text}
 	d.decode(root)
-	if l.Data != "" {
-		c.Data = l.Data
-	}
+	d.warnOfSecrets(mode)
 	if len(d.fatal) > 0 {
 		return c, &InvalidError{path, text, d.fatal}
 	}
@@ -74,7 +81,7 @@ func Load(l Source) (*Config, error) {
 }
 
 // read finds and reads the file; an empty path means that there is none.
-func (l Source) read() (path, text string, err error) {
+func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 	path = l.Path
 	if path == "" {
 		path, _ = l.Lookup("TRESTLE_CONFIG")
@@ -83,15 +90,22 @@ func (l Source) read() (path, text string, err error) {
 	if !named {
 		path = File
 	}
-	raw, err := os.ReadFile(l.full(path))
+	raw, err := readBounded(l.full(path))
 	switch {
-	case err == nil:
-		return path, string(raw), nil
 	case !named && errors.Is(err, os.ErrNotExist):
-		return "", "", nil
+		return "", "", 0, nil
+	case err == nil && !utf8.Valid(raw):
+		err = errNotUTF8
 	}
-	f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Todo: "name a file with --config, or run without one to use the environment"}
-	return "", "", &InvalidError{Path: path, Faults: []Fault{f}}
+	if err != nil {
+		f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Todo: "name a file with --config, or run without one to use the environment"}
+		return "", "", 0, &InvalidError{Path: path, Faults: []Fault{f}}
+	}
+	info, err := os.Stat(l.full(path))
+	if err == nil {
+		mode = info.Mode()
+	}
+	return path, string(raw), mode, nil
 }
 
 func (l Source) full(path string) string {
@@ -110,9 +124,14 @@ func (l Source) fromEnv(name string) *node {
 	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
 }
 
+// addModel takes the endpoint from the environment, and its model unless the
+// file names one.
 func (l Source) addModel(root *node) {
+	if name := root.get("model"); name != nil {
+		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []entry{{"name", name.origin, name}}})
+	}
 	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
-		if n := l.fromEnv(name); n != nil {
+		if n := l.fromEnv(name); n != nil && root.get("model").get(key) == nil {
 			root.put([]string{"model", key}, n)
 		}
 	}
@@ -145,33 +164,63 @@ func (l Source) override(root *node) []Fault {
 	var faults []Fault
 	variables := slices.Clone(l.Environ)
 	slices.Sort(variables)
+	given := map[string]string{} // path to variable
 	for _, v := range variables {
 		variable, value, _ := strings.Cut(v, "=")
 		name, ours := strings.CutPrefix(variable, "TRESTLE_")
 		if !ours || value == "" {
 			continue
 		}
-		at := Origin{Env: variable}
-		if short, isFile := strings.CutSuffix(name, "_FILE"); isFile {
-			text, missing := expander{folder: l.Folder}.read(value)
-			if missing != "" {
-				faults = append(faults, Fault{At: at, What: missing, Todo: "name a file that can be read"})
-				continue
-			}
-			name, value = short, text
+		n := &node{kind: scalarNode, text: value, origin: Origin{Env: variable}}
+		short, isFile := strings.CutSuffix(name, "_FILE")
+		if isFile {
+			name = short
 		}
 		path := strings.Split(strings.ToLower(name), "__")
-		if len(path) == 1 && !slices.Contains(plainOverrides, path[0]) {
-			if _, isSetting := findSetting(path[0]); !isSetting {
-				continue
-			}
+		if len(path) == 1 && !overridable(path[0]) {
+			continue
 		}
-		root.put(path, &node{kind: scalarNode, text: value, origin: at})
+		if isFile {
+			x := expander{folder: l.Folder}
+			n.text, n.missing = x.read(value)
+			n.files = []string{x.full(value)}
+		}
+		if other := given[name]; other != "" {
+			faults = append(faults, Fault{At: n.origin, What: other + " is set as well", Todo: "unset one of the two"})
+			continue
+		}
+		given[name] = variable
+		root.put(spelt(root, path), n)
 	}
 	return faults
 }
 
-// plainOverrides are the keys at the top of the file, besides settings, that
-// TRESTLE_NAME overrides. TRESTLE_MODEL is the model's name and TRESTLE_CONFIG
-// the file, each read elsewhere.
-var plainOverrides = []string{"data", "database", "redis", "listen", "webhook_listen", "token", "admit", "default_agents"}
+// overridable reports whether TRESTLE_NAME overrides a key at the top.
+// TRESTLE_MODEL is the model's name and TRESTLE_CONFIG the file, each read
+// elsewhere.
+func overridable(name string) bool {
+	_, isSetting := findSetting(name)
+	return isSetting || slices.ContainsFunc(topKeys, func(k key) bool {
+		return k.name == name && k.form.kind != aSection && k.form.kind != entries
+	})
+}
+
+// spelt returns the path as the file spells it: a variable cannot hold the colon
+// of guild:112233, nor capitals, dots and dashes.
+func spelt(n *node, path []string) []string {
+	out := slices.Clone(path)
+	for i, name := range path {
+		if n == nil {
+			break
+		}
+		for _, e := range n.entries {
+			if e.key != name && inVariable.Replace(strings.ToLower(e.key)) == name {
+				out[i] = e.key
+			}
+		}
+		n = n.get(out[i])
+	}
+	return out
+}
+
+var inVariable = strings.NewReplacer(":", "_", "-", "_", ".", "_", " ", "_")

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // WriteFaults writes what is wrong with a configuration, each with its line of
@@ -16,9 +18,43 @@ func WriteFaults(w io.Writer, text string, faults []Fault) {
 // WriteProblems writes the entries that cannot run, each with its line of the
 // file.
 func (c *Config) WriteProblems(w io.Writer) {
+	said := ""
 	for _, p := range c.Problems {
-		fmt.Fprintf(w, "%s is misconfigured and will not run\n%s", p.Entry, p.Fault.Render(c.doc.text))
+		if consequence := p.Consequence(); consequence != said {
+			fmt.Fprintln(w, consequence)
+			said = consequence
+		}
+		fmt.Fprint(w, p.Fault.Render(c.doc.text))
 	}
+}
+
+// Consequence says in a sentence what becomes of the entry.
+func (p Problem) Consequence() string {
+	section, _, inside := strings.Cut(p.Entry, ".")
+	switch {
+	case inside && slices.Contains([]string{"adapters", "agents", "servers", "spaces"}, section):
+		return p.Entry + " is misconfigured and will not run"
+	case p.Fault.key != "" && p.Fault.key == p.Entry:
+		return p.Entry + " is no key; it is passed over"
+	case p.Entry == "admit":
+		return "admit is misconfigured; only members of named chats are let in"
+	case p.Entry == "model":
+		return "model is misconfigured; the built-in offline model answers"
+	}
+	return p.Entry + " is misconfigured; what is wrong in it is passed over"
+}
+
+// WriteWarnings writes what should not stay as it is, each with its line of the
+// file.
+func (c *Config) WriteWarnings(w io.Writer) {
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "warning: %s", warning.Fault.Render(c.doc.text))
+	}
+}
+
+// Sound reports whether nothing is misconfigured and no warning is grave.
+func (c *Config) Sound() bool {
+	return len(c.Problems) == 0 && !slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Grave })
 }
 
 // WriteSummary writes in one line that the configuration is fine.

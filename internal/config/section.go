@@ -9,21 +9,22 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// section reads one mapping key by key. Every key that is asked for is known;
-// whatever is left at the end is a fault. Faults do not stop the reading, so
-// that one run shows them all.
+// section reads one mapping by the keys of a table. Whatever is not in the table
+// is a fault in the end. Faults do not stop the reading, so that one run shows
+// them all.
 type section struct {
-	node   *node
-	known  []string
-	taken  map[string]bool
-	layer  layer // settings found here
-	faults []Fault
+	node     *node
+	form     form
+	layer    layer // settings found here
+	faults   []Fault
+	literals []Origin // credentials that stand here as they are
+	files    []string // where credentials were read from
 }
 
 // openSection begins reading n. What is no mapping is a fault and reads as an
 // empty one.
-func openSection(n *node) *section {
-	s := &section{node: &node{}, taken: map[string]bool{}, layer: layer{}}
+func openSection(n *node, f form) *section {
+	s := &section{node: &node{}, form: f, layer: layer{}}
 	switch {
 	case n == nil || n.kind == nullNode:
 	case n.kind == mapNode:
@@ -38,84 +39,116 @@ func (s *section) fail(at Origin, what, todo string) {
 	s.faults = append(s.faults, Fault{At: at, What: what, Todo: todo})
 }
 
-func (s *section) has(key string) bool {
-	n := s.node.get(key)
-	return n != nil && n.kind != nullNode
+// row returns the row of a key. To ask for one that the table does not have is a
+// mistake of this package.
+func row(keys []key, name string) key {
+	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		panic("config: no table has the key " + name)
+	}
+	return keys[i]
 }
 
-func (s *section) take(key string) *node {
-	s.known = append(s.known, key)
-	s.taken[key] = true
-	return s.node.get(key)
+func (s *section) key(name string) key { return row(s.form.of, name) }
+
+// get returns the value under a key of the table, or nil.
+func (s *section) get(name string) *node {
+	return s.node.get(s.key(name).name)
+}
+
+// has reports whether the key is there at all.
+func (s *section) has(name string) bool { return s.get(name) != nil }
+
+// inner begins reading the section under a key.
+func (s *section) inner(name string) *section {
+	return openSection(s.get(name), s.key(name).form)
+}
+
+// close takes over the faults of a section within s.
+func (s *section) close(inner *section) {
+	s.faults = append(s.faults, inner.done()...)
+	s.literals = append(s.literals, inner.literals...)
+	s.files = append(s.files, inner.files...)
 }
 
 // str returns the text of a scalar, or empty.
-func (s *section) str(key string) string {
-	return s.text(s.take(key), key)
-}
+func (s *section) str(name string) string { return s.text(s.get(name), name) }
 
-func (s *section) text(n *node, key string) string {
+func (s *section) text(n *node, name string) string {
 	switch {
 	case n == nil || n.kind == nullNode:
 		return ""
 	case n.kind != scalarNode:
-		s.fail(n.origin, fmt.Sprintf("%s should be one value", key), "")
+		s.fail(n.origin, fmt.Sprintf("%s should be one value", name), "write it beside the key, without brackets or braces")
 		return ""
 	case n.missing != "":
-		s.fail(n.origin, fmt.Sprintf("%s is missing: %s", key, n.missing), "set it, or write the value here")
+		s.fail(n.origin, fmt.Sprintf("%s is missing: %s", name, n.missing), "set it, or write the value here")
 		return ""
 	}
 	return n.text
 }
 
-func (s *section) secret(key string) adapters.Secret { return adapters.Secret(s.str(key)) }
+// secret returns a credential, and notes how it is kept.
+func (s *section) secret(name string) adapters.Secret {
+	value := adapters.Secret(s.str(name))
+	if n := s.get(name); n != nil && value != "" {
+		s.files = append(s.files, n.files...)
+		if !n.refers && n.origin.File != "" {
+			s.literals = append(s.literals, n.origin)
+		}
+	}
+	return value
+}
 
 // need is a secret that may not be empty.
-func (s *section) need(key string) adapters.Secret {
+func (s *section) need(name string) adapters.Secret {
 	before := len(s.faults)
-	value := s.secret(key)
+	value := s.secret(name)
 	if value == "" && len(s.faults) == before {
-		s.fail(s.where(key), key+" is empty", "write it as "+key+": ${NAME} and set NAME in the environment")
+		s.fail(s.where(name), name+" is empty", "write it as "+name+": ${NAME} and set NAME in the environment")
 	}
 	return value
 }
 
 // where is the place of a key's value, or of the section.
-func (s *section) where(key string) Origin {
-	if n := s.node.get(key); n != nil {
+func (s *section) where(name string) Origin {
+	if n := s.get(name); n != nil {
 		return n.origin
 	}
 	return s.node.origin
 }
 
-// oneOf returns a word of options, or fallback when the key is absent.
-func (s *section) oneOf(key, fallback string, options ...string) string {
-	value := s.str(key)
+// word returns one of the words that the table allows, or fallback when the key
+// is absent or wrong.
+func (s *section) word(name, fallback string) string {
+	value := s.str(name)
 	if value == "" {
 		return fallback
 	}
-	if !slices.Contains(options, value) {
-		s.fail(s.where(key), key+": "+notOneOf(value, options).Error(), "")
+	if words := s.key(name).form.words; !slices.Contains(words, value) {
+		s.fail(s.where(name), name+": "+notOneOf(value, words).Error(), "")
 		return fallback
 	}
 	return value
 }
 
-func (s *section) yes(key string) bool {
-	value := s.str(key)
+// flag returns true or false; false when the key is absent.
+func (s *section) flag(name string) bool {
+	value := s.str(name)
 	if value == "" {
 		return false
 	}
 	on, err := parseBool(value)
 	if err != nil {
-		s.fail(s.where(key), key+": "+err.Error(), "")
+		s.fail(s.where(name), name+": "+err.Error(), "write true or false")
 	}
 	return on
 }
 
-// list returns the texts of a list; a single value is a list of one.
-func (s *section) list(key string) []string {
-	n := s.take(key)
+// list returns the texts of a list, each with its place; a single value is a
+// list of one.
+func (s *section) list(name string) []listed {
+	n := s.get(name)
 	if n == nil || n.kind == nullNode {
 		return nil
 	}
@@ -123,16 +156,24 @@ func (s *section) list(key string) []string {
 	if n.kind != listNode {
 		items = []*node{n}
 	}
-	var all []string
+	var all []listed
 	for _, item := range items {
-		text := s.text(item, key)
+		text := s.text(item, name)
 		if item.origin.Env != "" { // the environment has no lists
-			all = append(all, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
+			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+				all = append(all, listed{word, item.origin})
+			}
 		} else if text != "" {
-			all = append(all, text)
+			all = append(all, listed{text, item.origin})
 		}
 	}
 	return all
+}
+
+// listed is one text of a list.
+type listed struct {
+	text string
+	at   Origin
 }
 
 // settings reads every setting that stands in the section, as a group of keys
@@ -140,34 +181,31 @@ func (s *section) list(key string) []string {
 func (s *section) settings() {
 	groups := settingGroups()
 	for _, e := range s.node.entries {
-		switch _, single := findSetting(e.key); {
-		case single:
-			s.taken[e.key] = true
+		if _, single := findSetting(e.key); single {
 			s.setting(e.key, e.value)
-		case groups[e.key]:
-			s.taken[e.key] = true
+		} else if groups[e.key] {
 			s.group(e.key, e.value)
-		}
-	}
-	for _, k := range settingKeys {
-		name, _, _ := strings.Cut(k.name, ".")
-		if !slices.Contains(s.known, name) {
-			s.known = append(s.known, name)
 		}
 	}
 }
 
 func (s *section) group(name string, n *node) {
-	inner := openSection(n)
-	for _, k := range settingKeys {
-		if below, ok := strings.CutPrefix(k.name, name+"."); ok {
-			if v := inner.take(below); v != nil {
-				inner.setting(k.name, v)
+	g := openSection(n, form{})
+	for _, e := range g.node.entries {
+		if _, ok := findSetting(name + "." + e.key); ok {
+			g.setting(name+"."+e.key, e.value)
+			continue
+		}
+		var known []string
+		for _, k := range settingKeys {
+			if below, ok := strings.CutPrefix(k.name, name+"."); ok {
+				known = append(known, below)
 			}
 		}
+		g.faults = append(g.faults, unknownKey(e, known))
 	}
-	maps.Copy(s.layer, inner.layer)
-	s.faults = append(s.faults, inner.done()...)
+	maps.Copy(s.layer, g.layer)
+	s.faults = append(s.faults, g.faults...)
 }
 
 func (s *section) setting(name string, n *node) {
@@ -176,24 +214,48 @@ func (s *section) setting(name string, n *node) {
 		return
 	}
 	k, _ := findSetting(name)
-	if err := k.set(&Settings{}, text); err != nil {
+	if err := k.value.set(&Settings{}, text); err != nil {
 		s.fail(n.origin, name+": "+err.Error(), "")
 		return
 	}
 	s.layer[name] = setting{text, n.origin}
 }
 
-// done returns the faults, with one for every key nobody asked for.
+// known lists what may stand in the section: its keys, and the settings or
+// their groups.
+func (f form) known() []string {
+	var names []string
+	for _, k := range f.of {
+		names = append(names, k.name)
+	}
+	if !f.settings {
+		return names
+	}
+	for _, k := range settingKeys {
+		name, _, _ := strings.Cut(k.name, ".")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// done returns the faults, with one for every key that does not belong here.
 func (s *section) done() []Fault {
+	known := s.form.known()
 	for _, e := range s.node.entries {
-		if s.taken[e.key] {
-			continue
+		_, dotted := findSetting(e.key)
+		if !slices.Contains(known, e.key) && (!s.form.settings || !dotted) {
+			s.faults = append(s.faults, unknownKey(e, known))
 		}
-		todo := suggestion(e.key, s.known)
-		if todo == "" {
-			todo = "keys here: " + strings.Join(s.known, ", ")
-		}
-		s.faults = append(s.faults, Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: todo, hidden: true})
 	}
 	return s.faults
+}
+
+func unknownKey(e entry, known []string) Fault {
+	todo := suggestion(e.key, known)
+	if todo == "" {
+		todo = "keys here: " + strings.Join(known, ", ")
+	}
+	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: todo, key: e.key, hidden: true}
 }

@@ -19,7 +19,7 @@ type Settings struct {
 
 	MaxSteps        int
 	MaxOutputTokens int
-	MaxSpaceActions int
+	MaxSpaceActs    int
 	Parallel        int
 	ContextTokens   int
 	RecallTokens    int

@@ -14,7 +14,7 @@ var settingKeys = []settingKey{
 	{"render_priority", "5", "weight of a space among others, 1 to 10", whole(func(s *Settings) *int { return &s.Priority }, 1)},
 
 	{"max_steps", "12", "model calls in one engagement", whole(func(s *Settings) *int { return &s.MaxSteps }, 1)},
-	{"max_space_actions", "1", "space acts in one step", whole(func(s *Settings) *int { return &s.MaxSpaceActions }, 1)},
+	{"max_space_acts", "1", "space acts in one step", whole(func(s *Settings) *int { return &s.MaxSpaceActs }, 1)},
 	{"max_output_tokens", "2000", "tokens the model may answer with", tokens(func(s *Settings) *int { return &s.MaxOutputTokens }, 16)},
 	{"context_tokens", "32000", "tokens of the model's window that are used", tokens(func(s *Settings) *int { return &s.ContextTokens }, 1024)},
 	{"recall_tokens", "1500", "tokens of recalled lines in one frame", tokens(func(s *Settings) *int { return &s.RecallTokens }, 0)},

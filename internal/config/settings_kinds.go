@@ -16,15 +16,34 @@ type settingKey struct {
 	name     string
 	fallback string
 	meaning  string
-	set      setter
+	value    value
+}
+
+// A value is what may be written for a setting.
+type value struct {
+	set   setter
+	kind  valueKind
+	words []string // of oneWord
+	least int      // of wholeNumber and someTokens
 }
 
 // setter puts a written value into s, or says what values there are.
 type setter func(s *Settings, text string) error
 
+type valueKind int
+
+const (
+	oneWord valueKind = iota
+	wholeNumber
+	someTokens
+	aShare   // a number from 0 to 1
+	yesOrNo  // true or false
+	someTime // a length of time
+)
+
 // mustSet sets a value that has been checked before.
 func (k settingKey) mustSet(s *Settings, text string) {
-	if err := k.set(s, text); err != nil {
+	if err := k.value.set(s, text); err != nil {
 		panic("config: unchecked value of " + k.name + ": " + err.Error())
 	}
 }
@@ -48,34 +67,35 @@ func settingGroups() map[string]bool {
 	return groups
 }
 
-func words(field func(*Settings) *string, options ...string) setter {
-	return func(s *Settings, text string) error {
+func words(field func(*Settings) *string, options ...string) value {
+	return value{kind: oneWord, words: options, set: func(s *Settings, text string) error {
 		if !slices.Contains(options, text) {
 			return notOneOf(text, options)
 		}
 		*field(s) = text
 		return nil
-	}
+	}}
 }
 
-var wakeWords = []string{"auto", "mention", "all", "none"}
-
-func wakePolicy(s *Settings, text string) error {
+var wakePolicy = value{kind: oneWord, words: wakeWords, set: func(s *Settings, text string) error {
 	if !slices.Contains(wakeWords, text) {
 		return notOneOf(text, wakeWords)
 	}
 	s.Wake = spaces.WakePolicy(text)
 	return nil
-}
+}}
 
-func unknownPolicy(s *Settings, text string) error {
-	options := []string{string(spaces.ResendOnce), string(spaces.Hold)}
-	if !slices.Contains(options, text) {
-		return notOneOf(text, options)
+var wakeWords = []string{"auto", "mention", "all", "none"}
+
+var unknownPolicy = value{kind: oneWord, words: unknownWords, set: func(s *Settings, text string) error {
+	if !slices.Contains(unknownWords, text) {
+		return notOneOf(text, unknownWords)
 	}
 	s.OnUnknown = spaces.OnUnknown(text)
 	return nil
-}
+}}
+
+var unknownWords = []string{string(spaces.ResendOnce), string(spaces.Hold)}
 
 func notOneOf(text string, options []string) error {
 	if hint := suggestion(text, options); hint != "" {
@@ -84,26 +104,26 @@ func notOneOf(text string, options []string) error {
 	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
 }
 
-func whole(field func(*Settings) *int, least int) setter {
-	return func(s *Settings, text string) error {
+func whole(field func(*Settings) *int, least int) value {
+	return value{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
 		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no whole number of at least %d", text, least)
 		}
 		*field(s) = n
 		return nil
-	}
+	}}
 }
 
-func tokens(field func(*Settings) *int, least int) setter {
-	return func(s *Settings, text string) error {
+func tokens(field func(*Settings) *int, least int) value {
+	return value{kind: someTokens, least: least, set: func(s *Settings, text string) error {
 		n, err := parseTokens(text)
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
 		}
 		*field(s) = n
 		return nil
-	}
+	}}
 }
 
 // parseTokens reads 60000, 60_000, 60k, 2M, each also with the word tokens
@@ -124,26 +144,26 @@ func parseTokens(text string) (int, error) {
 	return int(n) * scale, err
 }
 
-func ratio(field func(*Settings) *float64) setter {
-	return func(s *Settings, text string) error {
+func ratio(field func(*Settings) *float64) value {
+	return value{kind: aShare, set: func(s *Settings, text string) error {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1) {
 			return fmt.Errorf("%q is no share between 0 and 1", text)
 		}
 		*field(s) = f
 		return nil
-	}
+	}}
 }
 
-func yesNo(field func(*Settings) *bool) setter {
-	return func(s *Settings, text string) error {
+func yesNo(field func(*Settings) *bool) value {
+	return value{kind: yesOrNo, set: func(s *Settings, text string) error {
 		on, err := parseBool(text)
 		if err != nil {
 			return err
 		}
 		*field(s) = on
 		return nil
-	}
+	}}
 }
 
 func parseBool(text string) (bool, error) {
@@ -156,15 +176,15 @@ func parseBool(text string) (bool, error) {
 	return false, fmt.Errorf("%q is neither true nor false", text)
 }
 
-func span(field func(*Settings) *time.Duration) setter {
-	return func(s *Settings, text string) error {
+func span(field func(*Settings) *time.Duration) value {
+	return value{kind: someTime, set: func(s *Settings, text string) error {
 		d, err := ParseSpan(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
 		}
 		*field(s) = d
 		return nil
-	}
+	}}
 }
 
 // ParseSpan reads Go's durations, and days.

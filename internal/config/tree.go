@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -13,13 +14,18 @@ type Origin struct {
 	File      string
 	Line, Col int    // from 1; zero outside files
 	Env       string // name of the variable; empty in files
+	Flag      string // of the command line; empty elsewhere
 }
 
-// String returns file:line:col, the variable, or "default".
+// String returns file:line:col, the variable, the flag, or "default".
 func (o Origin) String() string {
 	switch {
+	case o.Flag != "":
+		return "flag " + o.Flag
 	case o.Env != "":
 		return "env " + o.Env
+	case o.File != "" && o.Line == 0:
+		return o.File
 	case o.File == "":
 		return "default"
 	case o.Col == 0:
@@ -42,8 +48,10 @@ const (
 type node struct {
 	kind    nodeKind
 	origin  Origin
-	text    string // of a scalar, expanded
-	missing string // why the text could not be expanded; empty when it could
+	text    string   // of a scalar, expanded
+	missing string   // why the text could not be expanded; empty when it could
+	refers  bool     // the text was written with a reference
+	files   []string // that the text was read from
 	entries []entry
 	items   []*node
 }
@@ -66,6 +74,27 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
+}
+
+// at returns the value at a path of keys, or nil.
+func (n *node) at(path []string) *node {
+	for _, key := range path {
+		n = n.get(key)
+	}
+	return n
+}
+
+// remove takes the entry at a path of keys out and returns its value with the
+// place of its key; nil when there is none.
+func (n *node) remove(path []string) (*node, Origin) {
+	holder, last := n.at(path[:len(path)-1]), path[len(path)-1]
+	i := slices.IndexFunc(holder.entries, func(e entry) bool { return e.key == last })
+	if i < 0 {
+		return nil, Origin{}
+	}
+	taken := holder.entries[i]
+	holder.entries = slices.Delete(slices.Clone(holder.entries), i, i+1)
+	return taken.value, taken.origin
 }
 
 // put sets the value at a path of keys, making mappings on the way.
@@ -173,8 +202,8 @@ func (g *grower) grow(n ast.Node) *node {
 }
 
 func (g *grower) scalar(at Origin, text string) *node {
-	expanded, missing := g.expand.expand(unshield(text))
-	return &node{kind: scalarNode, origin: at, text: expanded, missing: missing}
+	e := g.expand.expand(unshield(text))
+	return &node{kind: scalarNode, origin: at, text: e.text, missing: e.missing, refers: e.refers, files: e.files}
 }
 
 func (g *grower) alias(at Origin, n *ast.AliasNode) *node {

@@ -1,0 +1,110 @@
+package config
+
+// A key is one key that a mapping of the file may hold, besides settings. What
+// can be said about it is said here: the decoder, the schema, `config show` and
+// docs/configuration.md are made from these tables.
+type key struct {
+	name     string
+	fallback string // as docs show it
+	meaning  string
+	form     form
+}
+
+// A form is what may stand under a key.
+type form struct {
+	kind     formKind
+	words    []string // of a word
+	of       []key    // of a section, or of each entry
+	settings bool     // settings may stand there as well
+	shorter  bool     // a section may be written as one text
+	start    bool     // counts from the next start on; else at once
+}
+
+type formKind int
+
+const (
+	aText    formKind = iota
+	aNumber           // a whole number
+	aSecret           // a text that is never shown
+	aWord             // one of words
+	aFlag             // true or false
+	aList             // texts, or one
+	aSection          // keys of its own
+	entries           // sections by names that the operator chooses
+)
+
+var topKeys = []key{
+	{"version", "1", "shape of the file; this program reads 1", form{kind: aNumber, start: true}},
+	{"data", "./data", "folder of the SQLite file", form{start: true}},
+	{"database", "", "reserved: this version keeps its record in SQLite", form{kind: aSecret, start: true}},
+	{"redis", "", "reserved: this version runs as one process", form{kind: aSecret, start: true}},
+	{"listen", "127.0.0.1:7420", "API, health and live events; empty serves none", form{start: true}},
+	{"webhook_listen", "", "where platforms call that have a `webhook_url`, such as `127.0.0.1:8443`; nothing else is served there. It speaks plain HTTP: a proxy in front ends TLS", form{start: true}},
+	{"token", "", "must be sent by whoever calls `listen`; needed, with 32 bytes or more, where `listen` is no loopback address", form{kind: aSecret}},
+	{"model", "", "the model of every agent that names no other", form{kind: aSection, of: modelKeys, shorter: true}},
+	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", form{kind: entries, of: adapterKeys}},
+	{"admit", "pairing", "who may talk to the agents. `pairing`: a stranger is shown a code, and `trestle pair CODE` admits them. `open`: everybody. `deny`: nobody but the members of named chats", form{kind: aWord, words: admitWords}},
+	{"limits", "", "limits of what is sent", form{kind: aSection, of: limitKeys}},
+	{"default_agents", "the first agent", "who joins a chat that was admitted without being named", form{kind: aList}},
+	{"agents", "", "one entry for each agent; its key is its id in everything that is stored", form{kind: entries, of: agentKeys, settings: true}},
+	{"servers", "", "what each channel of a server or workspace becomes; the key is `adapter:server`", form{kind: entries, of: serverKeys, settings: true}},
+	{"spaces", "", "one entry for each room", form{kind: entries, of: spaceKeys, settings: true}},
+}
+
+var admitWords = []string{"pairing", "open", "deny"}
+
+var limitKeys = []key{
+	{"outgoing", "platform", "keep to the pace that the platform allows. `off` is for tests", form{kind: aWord, words: []string{"platform", "off"}, start: true}},
+}
+
+var modelKeys = []key{
+	{"base_url", "", "the endpoint, such as `https://api.example.com/v1`", form{}},
+	{"api_key", "", "its key", form{kind: aSecret}},
+	{"name", "gpt-5-mini", "the endpoint's name for the model", form{}},
+	{"context_tokens", "", "the setting of that name", form{kind: aNumber}},
+	{"max_output_tokens", "", "the setting of that name", form{kind: aNumber}},
+	{"limits", "", "`{per_day, per_cycle}`: the settings `budget.per_day` (in an agent: `budget.agent_per_day`) and `budget.per_cycle`", form{kind: aSection, of: modelLimitKeys}},
+}
+
+var modelLimitKeys = []key{
+	{"per_day", "", "tokens that may be used in a day", form{}},
+	{"per_cycle", "", "tokens that one cycle may use", form{}},
+}
+
+var adapterKeys = []key{
+	{"type", "", "the platform", form{kind: aWord, words: adapterTypes, start: true}},
+	{"token", "", "Telegram and Discord: the bot's token", form{kind: aSecret, start: true}},
+	{"bot_token", "", "Slack: the token that begins with xoxb-", form{kind: aSecret, start: true}},
+	{"app_token", "", "Slack: the token that begins with xapp-", form{kind: aSecret, start: true}},
+	{"signing_secret", "", "Slack: proves the calls of a webhook", form{kind: aSecret, start: true}},
+	{"api_url", "", "a self-hosted or test server in place of the platform's", form{start: true}},
+	{"webhook_url", "", "Telegram: where it should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged. Each account needs a path of its own. Empty: updates are polled", form{start: true}},
+	{"admit", "", "as at the top, for this account", form{kind: aWord, words: admitWords}},
+	{"limits", "", "as at the top, for this account", form{kind: aSection, of: limitKeys}},
+}
+
+var adapterTypes = []string{"telegram", "slack", "discord"}
+
+var agentKeys = []key{
+	{"name", "the key", "how people call it", form{}},
+	{"persona", "", "who it is, in words to it; `{file: ./ada.md}` reads them from a file", form{kind: aSection, of: personaKeys, shorter: true}},
+	{"model", "as at the top", "a model of its own; what it leaves out is as at the top", form{kind: aSection, of: modelKeys, shorter: true}},
+}
+
+var personaKeys = []key{
+	{"file", "", "a text file, relative to this one", form{}},
+}
+
+var serverKeys = []key{
+	{"agents", "`default_agents`", "who is in the rooms", form{kind: aList}},
+	{"circle", "one for each room", "the circle of the rooms", form{}},
+	{"relay", "false", "as in a space", form{kind: aFlag}},
+}
+
+var spaceKeys = []key{
+	{"name", "the key", "how the room is called", form{}},
+	{"circle", "home", "spaces of one circle share one memory: what an agent hears in one, it may use in the others", form{}},
+	{"agents", "`default_agents`", "who is in the room", form{kind: aList}},
+	{"chats", "", "`adapter:chat`, one or several", form{kind: aList}},
+	{"relay", "false", "`true`: what people say in one of the chats also goes to the others", form{kind: aFlag}},
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ECOSYSTEM 1, rule 1: an upgrade never refuses yesterday's file, and reads in it
+// what it read yesterday. A file in testdata/shapes is never changed; what
+// `config show` says of it may only gain lines.
+func TestYesterdaysFilesMeanTheSame(t *testing.T) {
+	files, err := filepath.Glob("testdata/shapes/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	env := "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a"
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			for name, content := range map[string]string{File: string(text), "token": "1:a\n", "ada.md": "You are Ada.\n"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lookup, environ := environment(env)
+			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+			if err != nil || len(c.Problems) > 0 {
+				t.Fatalf("error %v, problems %v", err, c.Problems)
+			}
+			var out strings.Builder
+			WriteRows(&out, c.Rows(Showing{Origin: true}), Showing{Origin: true})
+			for _, w := range c.Warnings {
+				out.WriteString("warning: " + w.Fault.String() + "\n")
+			}
+			got := strings.ReplaceAll(out.String(), dir, "DIR")
+			shown := strings.TrimSuffix(file, ".yaml") + ".shown"
+			if *update {
+				if err := os.WriteFile(shown, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A Warning is something that runs as it is written and should not stay so.
+type Warning struct {
+	Entry string // its path: "adapters.telegram.token"; empty for the whole file
+	Fault Fault
+	// Grave is true for what `config check` and `doctor` fail at: others can read a
+	// credential, for example.
+	Grave bool
+}
+
+// kept is how the credentials of one entry are kept.
+type kept struct {
+	entry    string
+	literals []Origin
+	files    []string
+}
+
+// warnOfSecrets says which credentials stand in the file as they are, and which
+// files with credentials others can read.
+func (d *decoder) warnOfSecrets(mode fs.FileMode) {
+	open := readableByOthers(mode)
+	seen := map[string]bool{}
+	for _, k := range d.kept {
+		for _, at := range k.literals {
+			f := Fault{At: at, What: "a credential stands in the file as it is", Todo: "write ${NAME} or ${file:PATH} instead"}
+			if open {
+				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
+				f.Todo = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
+			}
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Fault: f, Grave: open})
+		}
+		for _, path := range k.files {
+			if seen[path] || d.handedOver(path) {
+				continue
+			}
+			seen[path] = true
+			info, err := os.Stat(path)
+			if err != nil || !readableByOthers(info.Mode()) {
+				continue
+			}
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Fault: Fault{
+				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
+				Todo: "chmod 600 " + path,
+			}})
+		}
+	}
+}
+
+// handedOver reports whether a file was put there by a service manager or a
+// container runtime, which chooses its mode and keeps others out by itself.
+func (d *decoder) handedOver(path string) bool {
+	folders := []string{"/run/secrets/", "/var/run/secrets/"}
+	if own, _ := d.expand.lookup("CREDENTIALS_DIRECTORY"); own != "" {
+		folders = append(folders, own+"/")
+	}
+	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) })
+}
+
+// readableByOthers reports whether more than the owner may read a file. Where
+// modes do not say, nobody else may.
+func readableByOthers(mode fs.FileMode) bool {
+	return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0
+}
+
+// warnOfOpen says where everybody may talk.
+func (d *decoder) warnOfOpen(top *section) {
+	const what, todo = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
+	if d.config.Admit == "open" {
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Todo: todo}})
+	}
+	for _, a := range d.config.Adapters {
+		if a.Admit == "open" && d.config.Admit != "open" {
+			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Todo: todo}})
+		}
+	}
+}
