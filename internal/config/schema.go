@@ -158,4 +158,3 @@ func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // SchemaLine is the first line of a file that editors complete.
 const SchemaLine = "# yaml-language-server: $schema=./" + SchemaFile
-
