@@ -42,7 +42,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 	if _, err := os.Stat(full); !errors.Is(err, fs.ErrNotExist) {
 		return &failure{what: "the file exists already", where: file, todo: "name a new one; a backup overwrites nothing", code: exitUsage}
 	}
-	return p.look(ctx, func(_ *config.Config, r console.Record) error {
+	return p.look(ctx, func(conf *config.Config, r console.Record) error {
 		began := time.Now()
 		if err := r.(copier).Backup(ctx, full); err != nil {
 			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written", code: exitFailed}
@@ -50,6 +50,9 @@ func (p *program) backup(ctx context.Context, file string) error {
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 		var err error
 		if a.Bytes, a.SHA256, err = digest(full); err != nil {
+			return err
+		}
+		if err := noteBackup(conf.Data, backedUp{At: time.Now(), Bytes: a.Bytes, SHA256: a.SHA256}); err != nil {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {

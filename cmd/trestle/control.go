@@ -27,6 +27,7 @@ import (
 //	POST /chat/say  {"space","text"}          → {}
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
+//	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
 //	GET  /health, GET /events                 → as on listen
 //
 // A refusal is {"error","do","exit"} with a status of 400 or more.
@@ -95,6 +96,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("POST /chat/say", s.serveSay)
 	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
 	mux.HandleFunc("GET /chat", s.serveChat)
+	mux.HandleFunc("GET /doctor", s.serveDoctor)
 	return mux
 }
 

@@ -80,7 +80,7 @@ func (p *program) command() *cobra.Command {
 		}
 		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
 	}
-	root.AddCommand(runCommand(p), chatCommand(p), statusCommand(p), spacesCommand(p), runsCommand(p), explainCommand(p),
+	root.AddCommand(runCommand(p), chatCommand(p), doctorCommand(p), statusCommand(p), spacesCommand(p), runsCommand(p), explainCommand(p),
 		hudCommand(p), eventsCommand(p), backupCommand(p), pairCommand(p), jobsCommand(p), configCommand(p), fakeCommand(p), versionCommand(p))
 	for _, c := range root.Commands() {
 		wantUsage(c)

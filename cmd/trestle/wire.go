@@ -24,6 +24,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model/offline"
 	"github.com/trestle-bridge/trestle/internal/model/openai"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/shell"
@@ -62,6 +63,8 @@ type parts struct {
 	joined  []joined
 	misfits []config.Problem // entries that turned out not to run
 
+	clock skew.Clock // beside those of the platforms and the models
+
 	// modelFailure is why the configured model cannot be asked; empty when it can.
 	modelFailure string
 
@@ -90,12 +93,13 @@ type joined struct {
 // outside is what a process takes from beyond itself, so that scenes can play
 // it on a network in memory with a scripted model.
 type outside struct {
-	mint   func() string                  // ids that are unique for ever and rise with time
-	nonce  func() string                  // the secret word of one cycle's acts
-	client *http.Client                   // for platforms; nil is the adapter's own
-	models func(config.Model) model.Model // nil asks the configured endpoints
-	times  activity.LineOptions           // of the lines to platforms; zero ones are the line's own
-	hold   time.Duration                  // how long a platform may hold a poll open; 0 is the adapter's own
+	mint   func() string                                    // ids that are unique for ever and rise with time
+	nonce  func() string                                    // the secret word of one cycle's acts
+	client *http.Client                                     // for platforms; nil is the adapter's own
+	models func(config.Model) model.Model                   // nil asks the configured endpoints
+	times  activity.LineOptions                             // of the lines to platforms; zero ones are the line's own
+	disk   func(dir string) (free, total uint64, err error) // nil asks the system
+	hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
 
 // border is the record as the lines see it, with a bell on what they must
@@ -207,12 +211,17 @@ func (p *parts) model(m config.Model) model.Model {
 	case m.Offline:
 		return offline.Model{}
 	}
-	client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
+	client, err := p.openEndpoint(m)
 	if err != nil {
 		p.modelFailure = err.Error()
 		return offline.Model{}
 	}
 	return &model.Retry{Model: client}
+}
+
+// openEndpoint makes the client of an endpoint. It calls nobody.
+func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
+	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
 }
 
 // newShell makes the agents' shell over the record.
@@ -265,7 +274,7 @@ func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
 		return telegram.New(telegram.Options{
-			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, WebhookURL: a.WebhookURL,
+			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, WebhookURL: a.WebhookURL, Around: p.clock.Around,
 			Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
 		})
 	}

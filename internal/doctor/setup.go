@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ type Entry struct {
 // A File holds something that others may not read.
 type File struct {
 	Path    string
-	Literal bool // a credential stands in it, not only a reference to one
+	Name    string // as people wrote it; empty when they wrote Path
+	Literal bool   // a credential stands in it, not only a reference to one
 }
 
 // Examine returns what is wrong with the configuration.
@@ -48,8 +50,9 @@ func (s Setup) Examine(context.Context) []adapters.Finding {
 		if !ok {
 			continue
 		}
-		what := fmt.Sprintf("%s can be read by other users: mode %04o", f.Path, mode)
-		mend := "chmod 0600 " + f.Path + ", or trestle doctor --fix"
+		name := cmp.Or(f.Name, f.Path)
+		what := fmt.Sprintf("%s can be read by other users: mode %04o", name, mode)
+		mend := "chmod 0600 " + name + ", or trestle doctor --fix"
 		if f.Literal {
 			found = append(found, Fail("TRS-C03", what+", and holds credentials", mend))
 			continue
@@ -73,7 +76,7 @@ func readable(path string) (fs.FileMode, bool) {
 
 // Fix takes away from others the right to read what is only the owner's.
 func (s Setup) Fix(context.Context) (changed []string, err error) {
-	shut := func(path string, mode fs.FileMode) {
+	shut := func(path, name string, mode fs.FileMode) {
 		if _, bad := readable(path); !bad {
 			return
 		}
@@ -81,13 +84,13 @@ func (s Setup) Fix(context.Context) (changed []string, err error) {
 			err = errors.Join(err, e)
 			return
 		}
-		changed = append(changed, fmt.Sprintf("%s has mode %04o", path, mode))
+		changed = append(changed, fmt.Sprintf("%s has mode %04o", name, mode))
 	}
 	for _, f := range s.Files {
-		shut(f.Path, 0o600)
+		shut(f.Path, cmp.Or(f.Name, f.Path), 0o600)
 	}
 	if s.Folder != "" {
-		shut(s.Folder, 0o700)
+		shut(s.Folder, s.Folder, 0o700)
 	}
 	return changed, err
 }

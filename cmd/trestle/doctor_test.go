@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+)
+
+// onModel serves an endpoint on the loopback until the test ends and returns
+// its address. It remembers the password of a doctor's long prompt.
+func onModel(t *testing.T, s *modeltest.Server) string {
+	t.Helper()
+	s.Model, s.Keep = passwords{}, -1
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+type passwords struct{}
+
+func (passwords) Generate(_ context.Context, r model.Request) (model.Response, error) {
+	_, rest, _ := strings.Cut(r.Messages[0].Text, "The password is ")
+	word, _, _ := strings.Cut(rest, ".")
+	return model.Response{Text: word, Finish: model.Stopped}, nil
+}
+
+// write puts a configuration into the stage's folder.
+func (s stage) write(t *testing.T, text string, mode os.FileMode) {
+	t.Helper()
+	file := filepath.Join(s.folder, "trestle.yaml")
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unvaried masks what differs from run to run.
+func (s stage) unvaried(text string) string {
+	for _, m := range []struct{ what, with string }{
+		{regexp.QuoteMeta(s.folder) + `/`, ""},
+		{`127\.0\.0\.1:\d+`, "127.0.0.1:N"},
+		{`\d+(\.\d+)? [kMGT]B free`, "N GB free"},
+		{`answers in \d+\.\d s`, "answers in N s"},
+		{`clock within \d+ s`, "clock within N s"},
+	} {
+		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
+	}
+	return text
+}
+
+const doctored = `
+model: {base_url: %q, name: gpt-5-mini, context_tokens: 6800}
+adapters:
+  telegram: {type: telegram, token: "7001:right", api_url: %q}
+  acme: {type: telegram, token: ""}
+spaces:
+  family: {chats: ["telegram:%d"]}
+`
+
+// ECOSYSTEM 3.3: each part says what is wrong and what mends it; 1 says so to
+// scripts. --only and --min narrow, --fix mends the modes.
+func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
+	telegram, url := onTelegram(t, "7001:right")
+	telegram.AddBot(fake.BotProfile{Token: "7001:right", Name: "Ada", Username: "ada_bot", Privacy: true})
+	kai := telegram.AddPerson(fake.Profile{Name: "Kai"})
+	group := telegram.NewGroup("Family", kai)
+	telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "getUpdates", Times: -1, Status: 409, Description: "Conflict: terminated by other getUpdates request"})
+	s := stage{folder: t.TempDir()}
+	s.write(t, fmt.Sprintf(doctored, onModel(t, &modeltest.Server{Window: 4096}), url, group.ID()), 0o644)
+	if err := os.Mkdir(filepath.Join(s.folder, "data"), 0o755); err != nil { //nolint:gosec // that is a fault
+		t.Fatal(err)
+	}
+	out, errs, code := s.do(t, "", "doctor")
+	if code != exitFailed || errs != "" {
+		t.Errorf("exit %s: %s", code, errs)
+	}
+	golden(t, "doctor", s.unvaried(out))
+
+	if out, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02"); code != exitDone || !strings.Contains(out, "privacy mode") || strings.Count(out, "\n") != 3 {
+		t.Errorf("a warning alone: exit %s:\n%s", code, out)
+	}
+	if _, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02", "--min", "warn"); code != exitFailed {
+		t.Errorf("a warning with --min warn: exit %s", code)
+	}
+	if out, _, code := s.do(t, "", "doctor", "config", "data", "--fix", "--only", "TRS-C03"); code != exitDone || !strings.Contains(out, "trestle.yaml has mode 0600") {
+		t.Errorf("--fix: exit %s:\n%s", code, out)
+	}
+	for _, path := range []string{"trestle.yaml", "data"} {
+		if info, err := os.Stat(filepath.Join(s.folder, path)); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s was not mended: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if _, errs, code := s.do(t, "", "doctor", "telegarm"); code != exitUsage || !strings.Contains(errs, "parts are config, data, console, model, telegram") {
+		t.Errorf("no such part: exit %s: %s", code, errs)
+	}
+	if _, errs, code := s.do(t, "", "doctor", "--min", "bad"); code != exitUsage || !strings.Contains(errs, "warn or fail") {
+		t.Errorf("no such level: exit %s: %s", code, errs)
+	}
+}
+
+// ECOSYSTEM 1 rule 5, 3.1: an account that is served is examined by the process
+// that serves it, which is not thrown off.
+func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
+	telegram, url := onTelegram(t, "7001:right")
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
+	s.serve(t)
+	out, errs, code := s.do(t, "", "doctor")
+	if code != exitDone || errs != "" {
+		t.Errorf("exit %s: %s", code, errs)
+	}
+	golden(t, "doctor_running", s.unvaried(out))
+	for _, c := range telegram.Ledger().Calls {
+		if c.Method == "getUpdates" && c.Status == 409 {
+			t.Error("the running process was thrown off")
+		}
+	}
+	report := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json")
+	if len(report.Findings) != 1 || report.Findings[0].Part != "data" || report.Findings[0].Level != "ok" {
+		t.Errorf("as JSON: %+v", report)
+	}
+}

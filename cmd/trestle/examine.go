@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/skew"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// backupAge is how old the last backup may be.
+const backupAge = 7 * 24 * time.Hour
+
+// parts returns what there is to examine, in the order of the report.
+func (x *examination) parts() []doctor.Part {
+	setup := x.setup()
+	all := []doctor.Part{
+		{Name: "config", Examine: setup.Examine, Fix: setup.Fix},
+		{Name: "data", Examine: x.examineRecord, Last: true},
+	}
+	if x.conf.Listen != "" {
+		all = append(all, doctor.Part{Name: "console", Examine: x.examineConsole})
+	}
+	all = append(all, x.endpoints()...)
+	for _, a := range x.conf.Adapters {
+		if !a.Misconfigured {
+			all = append(all, doctor.Part{Name: a.Name, Examine: func(ctx context.Context) []adapters.Finding { return x.examineAccount(ctx, a) }})
+		}
+	}
+	return all
+}
+
+func (x *examination) setup() doctor.Setup {
+	s := doctor.Setup{Folder: x.conf.Data, Summary: fmt.Sprintf("%s: %s, %s, %s", sourceName(x.conf),
+		countOf(len(x.conf.Adapters), "adapter"), countOf(len(x.conf.Agents), "agent"), countOf(len(x.conf.Spaces), "space"))}
+	if x.file != "" {
+		s.Files = append(s.Files, doctor.File{Path: x.file, Name: x.conf.Path})
+	}
+	for _, f := range x.conf.Problems {
+		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Todo})
+	}
+	return s
+}
+
+func sourceName(c *config.Config) string {
+	if c.Path == "" {
+		return "the environment"
+	}
+	return c.Path
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
+	r, err := sqlite.Examination{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
+	if err != nil {
+		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
+	}
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), backupAge
+	return r.Examine(slices.Concat(x.clock.Readings(), x.there.clocks()), x.now)
+}
+
+func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
+	c := doctor.Console{Listen: x.conf.Listen, Token: x.conf.Token != "", Running: x.running != nil, Addresses: doctor.Addresses}
+	if x.running != nil {
+		var h health
+		if err := x.running.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) }); err != nil {
+			return []adapters.Finding{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
+		}
+		c.Listen = h.Listen
+	}
+	return c.Examine(ctx)
+}
+
+// endpoints returns a part for each model that is asked.
+func (x *examination) endpoints() []doctor.Part {
+	var all []doctor.Part
+	add := func(name, entry string, m config.Model, window int) {
+		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: window, Count: new(hud.Counter).Count}
+		all = append(all, doctor.Part{Name: name, Examine: func(ctx context.Context) []adapters.Finding {
+			if m.Offline && x.models == nil {
+				return []adapters.Finding{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
+			}
+			var err error
+			if e.Model, err = x.endpoint(m); err != nil {
+				return []adapters.Finding{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
+			}
+			return e.Examine(ctx)
+		}})
+	}
+	add("model", "model", x.conf.Model, x.conf.SettingsFor("", "").ContextTokens)
+	for _, a := range x.conf.Agents {
+		if a.Model != x.conf.Model && !a.Misconfigured {
+			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, "").ContextTokens)
+		}
+	}
+	return all
+}
+
+// endpoint returns a model's client without its patience: a doctor wants to
+// hear of failures.
+func (x *examination) endpoint(m config.Model) (model.Model, error) {
+	if x.models != nil {
+		return x.models(m), nil
+	}
+	return x.openEndpoint(m)
+}
+
+// examineAccount looks at one account, in the process that serves it or else
+// from here.
+func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []adapters.Finding {
+	if x.running != nil {
+		found, err := x.there.over(ctx, x.running, a.Name)
+		if err == nil && len(found) > 0 {
+			return found
+		}
+		if err != nil {
+			return []adapters.Finding{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
+		}
+	}
+	ad, err := x.newAdapter(a)
+	if err != nil {
+		return []adapters.Finding{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
+	}
+	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name))
+}
+
+func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string) []adapters.Finding {
+	e, ok := ad.(adapters.Examiner)
+	if !ok {
+		return []adapters.Finding{doctor.Fine("this platform has no examination")}
+	}
+	return e.Examine(ctx, chats)
+}
+
+// namedChats returns the chats of an adapter that the configuration names.
+func namedChats(c *config.Config, adapter string) []string {
+	var ids []string
+	for _, s := range c.Spaces {
+		for _, chat := range s.Chats {
+			if chat.Adapter == adapter && !s.Misconfigured && !slices.Contains(ids, chat.Chat) {
+				ids = append(ids, chat.Chat)
+			}
+		}
+	}
+	return ids
+}
+
+// examined is the answer of GET /doctor on the control socket: what the running
+// process finds of one of its accounts. Nothing is found of one that it does
+// not serve.
+type examined struct {
+	Findings []adapters.Finding `json:"findings"`
+	Clocks   []skew.Reading     `json:"clocks"`
+}
+
+// serveDoctor examines an account with the client that serves it.
+func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("part")
+	answer := examined{Findings: []adapters.Finding{}}
+	for _, l := range s.lines {
+		if l.name == name {
+			answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name))
+		}
+	}
+	answer.Clocks = s.clock.Readings()
+	writeJSON(rw, http.StatusOK, answer)
+}
+
+// examinedThere collects what a running process read off its clocks.
+type examinedThere struct {
+	mu   sync.Mutex // guards read
+	read []skew.Reading
+}
+
+// over asks the running process for its findings.
+func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([]adapters.Finding, error) {
+	var a examined
+	err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) })
+	if err != nil {
+		if f, ok := errors.AsType[*failure](err); ok {
+			err = errors.New(f.what)
+		}
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.read = a.Clocks
+	return a.Findings, nil
+}
+
+func (t *examinedThere) clocks() []skew.Reading {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.read
+}
