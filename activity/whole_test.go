@@ -12,7 +12,6 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -110,7 +109,7 @@ func (b *border) answer(text string) {
 	if err != nil || len(waiting) != 1 {
 		b.t.Fatalf("waiting: %v, %v", waiting, err)
 	}
-	wake, err := port.Claim(ctx, shell.Claim{
+	wake, err := port.Claim(ctx, spaces.Claim{
 		Mind: waiting[0].Mind, Space: waiting[0].Space, Holder: "test", TTL: time.Minute, At: at,
 		Judge: func(j spaces.Judged) (vs []spaces.Verdict) {
 			for _, r := range j.Rows {

@@ -33,6 +33,7 @@ type cycle struct {
 	phase   spaces.Phase   // it is in
 	active  spaces.SpaceID // where plain messages go
 	upto    int64          // last event of the trigger space that was shown
+	judged  int64          // last event of it that the gate had judged when it was last asked
 	turns   []spaces.Turn  // committed
 	pending []spaces.Turn  // shown, not yet committed
 
@@ -104,6 +105,10 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 		if st.State == spaces.StepDone {
 			c.step = st.N + 1
 		}
+	}
+	c.judged = w.Head
+	for _, r := range w.Rows {
+		c.judged = max(c.judged, r.Seq)
 	}
 	c.retrace(w.Inner)
 	return c
@@ -188,7 +193,7 @@ func (c *cycle) engage(ctx context.Context) error {
 		if ended, err := c.afford(ctx); ended || err != nil {
 			return err
 		}
-		if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
+		if err := c.look(ctx); err != nil {
 			return err
 		}
 		c.notice()
@@ -202,8 +207,18 @@ func (c *cycle) engage(ctx context.Context) error {
 	}
 }
 
+// look brings the mind up to date before a step of engagement. Right after
+// contemplation only what has happened in the room meanwhile can be new.
+func (c *cycle) look(ctx context.Context) error {
+	if c.step == 1 && !c.reread && !c.mind.behind(c.place.space, c.judged) {
+		return nil
+	}
+	return c.mind.refresh(ctx, c.place.space)
+}
+
 // notice shows what is new in the trigger space, or the timer that woke the
-// cycle, as a turn of the log.
+// cycle, as a turn of the log. What the gate has not judged waits for the next
+// step, unless stale speech made the agent look again.
 func (c *cycle) notice() {
 	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
 		what := "TIMER"
@@ -218,14 +233,20 @@ func (c *cycle) notice() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	seat := m.seat(c.wake.Cycle.Space)
-	if seat == nil || seat.Room.Upto() <= c.upto {
+	if seat == nil {
+		return
+	}
+	upto := seat.Room.Upto()
+	if !c.reread {
+		upto = min(upto, c.judged)
+	}
+	if upto <= c.upto {
 		return
 	}
 	triggers := map[spaces.EventID]string{}
 	for i, e := range c.wake.Events {
 		triggers[e.ID] = c.wake.Rows[i].Reason
 	}
-	upto := seat.Room.Upto()
 	v := m.view(c)
 	v.Current = append(slices.Clip(c.turns), c.pending...)
 	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers); turn.Text != "" {

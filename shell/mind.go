@@ -105,6 +105,14 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 	return m.follow(ctx, space, false)
 }
 
+// behind reports whether a room has events up to seq that the mind has not read.
+func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seat := m.seat(space)
+	return seat == nil || seat.Room.Upto() < seq
+}
+
 // seated takes over the uplinks and returns the spaces that got a new seat.
 func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
 	m.mu.Lock()

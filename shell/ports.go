@@ -17,23 +17,12 @@ type Inbox interface {
 	// in one transaction. If a cycle is open there already, it is handed out to be
 	// resumed instead. A nil wake means that nothing wakes, or that somebody
 	// else holds the lease.
-	Claim(ctx context.Context, c Claim) (*spaces.Wake, error)
+	Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
 	// Due fires the timers that are due: each becomes a claimed cycle without a
 	// space, once.
 	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error)
 	// NextTimer returns when the earliest timer or delayed row becomes due.
 	NextTimer(ctx context.Context) (time.Time, bool, error)
-}
-
-// A Claim asks for a wake.
-type Claim struct {
-	Mind   spaces.Mind
-	Space  spaces.SpaceID
-	Holder string
-	TTL    time.Duration
-	At     time.Time
-	// Judge is called at most once, within the transaction, and must be pure.
-	Judge func(spaces.Judged) []spaces.Verdict
 }
 
 // Journal is the only writer of cycles.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -53,7 +52,7 @@ type mortal struct {
 	reaper *reaper
 }
 
-func (m mortal) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+func (m mortal) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
 	return around(m.reaper, "claim", func() (*spaces.Wake, error) { return m.ports.Claim(ctx, c) })
 }
 

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +23,8 @@ type Shell struct {
 	gone    map[spaces.AgentID]bool // agents that were replaced by none: they end what they began
 	rung    map[place]bool          // rung since the scheduler last looked
 	running map[place]*run          // cycles under way
+	turns   map[place]*turn         // claimed with the commit that woke them
+	claimed []*turn                 // of these, the ones whose commit is over
 	load    map[spaces.Mind]int     // cycles under way by mind
 }
 
@@ -56,7 +57,7 @@ func New(o Options) *Shell {
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(),
-		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, load: map[spaces.Mind]int{},
+		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.SetAgents(o.Agents)
@@ -140,8 +141,11 @@ func (s *Shell) Run(ctx context.Context) error {
 		case <-timers.C:
 			timers.Reset(s.fire(ctx, &cycles))
 		}
-		for _, p := range s.ready() {
-			cycles.Go(func() { s.serve(ctx, p) })
+		for _, t := range s.ready() {
+			cycles.Go(func() { s.serve(ctx, t) })
+		}
+		for _, t := range s.given() {
+			cycles.Go(func() { s.attend(ctx, t) })
 		}
 	}
 }
@@ -160,56 +164,6 @@ func (s *Shell) sweep(ctx context.Context) {
 		s.rung[place{w.Mind, w.Space}] = true
 	}
 	s.mu.Unlock()
-}
-
-// ready takes the rung places that may start now: not running, and within the
-// limits of their mind and of the process. The rest stay rung.
-func (s *Shell) ready() []place {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var start []place
-	for p := range s.rung {
-		if len(s.running) >= s.Cycles {
-			break
-		}
-		if !s.serves(p.mind.Agent) {
-			delete(s.rung, p)
-			continue
-		}
-		if s.running[p] != nil || s.load[p.mind] >= max(1, s.Settings(p.mind.Agent, p.space).Parallel) {
-			continue
-		}
-		delete(s.rung, p)
-		s.running[p] = &run{}
-		s.load[p.mind]++
-		start = append(start, p)
-	}
-	return start
-}
-
-// serve claims and runs what waits at one place.
-func (s *Shell) serve(ctx context.Context, p place) {
-	defer s.finished(p)
-	judge, erased := s.judge(p), false
-	w, err := s.Inbox.Claim(ctx, Claim{
-		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(),
-		Judge: func(j spaces.Judged) []spaces.Verdict {
-			erased = slices.ContainsFunc(j.Events, func(e spaces.Event) bool { return e.Body.Kind() == spaces.KindDeleted })
-			return judge(j)
-		},
-	})
-	switch {
-	case err != nil:
-		if ctx.Err() == nil {
-			s.Logger.Error("wake not claimed", "mind", p.mind.String(), "space", p.space, "error", err)
-		}
-	case w != nil:
-		s.run(ctx, p, w)
-	case erased: // nobody wakes, but the words must go from what is kept
-		if err := s.minds.get(p.mind).refresh(ctx, p.space); err != nil && ctx.Err() == nil {
-			s.Logger.Error("deleted words not redacted", "mind", p.mind.String(), "space", p.space, "error", err)
-		}
-	}
 }
 
 // fire runs the timers that are due and returns when to look again.

@@ -35,6 +35,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // played by the test: it records what people do and reads what stands in the
 // outbox.
 type world struct {
+	claims   atomic.Int64 // made by the last record
 	t        *testing.T
 	dir      string
 	store    *sqlite.Store
@@ -299,9 +300,16 @@ func (w *world) ref() spaces.Ref {
 // record stores a batch and rings for it, as the border does.
 func (w *world) record(items ...spaces.Incoming) {
 	w.t.Helper()
-	done, err := w.store.Border().Record(w.t.Context(), spaces.Intake{Account: account, Items: items, At: time.Now()})
-	w.ok(err)
+	in := spaces.Intake{Account: account, Items: items, At: time.Now()}
+	var claims []spaces.Claim
 	if w.shell != nil {
+		in.Claims = func(ws []spaces.Waiting) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+	}
+	done, err := w.store.Border().Record(w.t.Context(), in)
+	w.ok(err)
+	w.claims.Store(int64(len(claims)))
+	if w.shell != nil {
+		w.shell.Claimed(claims, done.Woken)
 		w.shell.Ring(done.Wakes)
 	}
 }

@@ -15,8 +15,11 @@ type Wake struct {
 	// Consumed are all rows the cycle has been shown, for [NextChain].
 	Consumed []Consumed
 	Resumed  bool
-	Halted   bool   // a person stopped it before: it only has to be closed
-	Timer    *Timer // what woke it when no row did
+	Halted   bool // a person stopped it before: it only has to be closed
+	// Head is the last event of the space when its rows were judged; 0 when an
+	// earlier process judged them.
+	Head  int64
+	Timer *Timer // what woke it when no row did
 }
 
 // A StepCommit is everything one step decided. It happens whole or not at all.
@@ -67,6 +70,7 @@ type Committed struct {
 	// Leaving are actions stored as being sent: whoever gets them carries them.
 	Leaving []Action
 	Waiting []string // accounts with actions that are ready in the outbox
+	Head    int64    // last event of the trigger space when its rows were judged
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
 	Joined       []Row
 	JoinedEvents []Event
@@ -116,12 +120,18 @@ type Intake struct {
 	Cursor  []byte // nil leaves the stored one
 	Items   []Incoming
 	At      time.Time
+	// Claims is asked, within the transaction and after everything else of it,
+	// which of the minds that now have ready rows would be claimed at once: a
+	// message that finds its mind free costs no second commit. Those that wake come
+	// back in [Recorded.Woken]. Nil claims none.
+	Claims func([]Waiting) []Claim
 }
 
 // Recorded is what became of an intake.
 type Recorded struct {
 	New        int // events appended
 	Duplicates int
-	Wakes      []Waiting // minds that now have ready rows
+	Wakes      []Waiting // minds that now have ready rows, but for those claimed
+	Woken      []Wake    // of [Intake.Claims]
 	Spaces     []SpaceID // rooms that changed
 }

@@ -36,6 +36,17 @@ type Waiting struct {
 	Since time.Time // when the oldest of them was recorded
 }
 
+// A Claim asks for a wake.
+type Claim struct {
+	Mind   Mind
+	Space  SpaceID
+	Holder string
+	TTL    time.Duration
+	At     time.Time
+	// Judge is called at most once, within the transaction, and must be pure.
+	Judge func(Judged) []Verdict
+}
+
 // A Verdict is the gate's word on one row.
 type Verdict struct {
 	Seq int64

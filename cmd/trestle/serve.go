@@ -89,7 +89,7 @@ func (s *process) openStore(ctx context.Context) error {
 		return err
 	}
 	s.store = store
-	s.border = border{store.Border(), s.ringLines}
+	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()
 	return nil

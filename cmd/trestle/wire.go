@@ -106,7 +106,26 @@ type outside struct {
 // notice at once.
 type border struct {
 	sqlite.Border
-	ring func()
+	ring  func()
+	shell func() *shell.Shell // made after the record is open
+}
+
+// newBorder joins the open record with the bells.
+func (p *parts) newBorder() border {
+	return border{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }}
+}
+
+// Record makes a batch durable, and wakes with the same commit the minds that are
+// free.
+func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
+	var claims []spaces.Claim
+	in.Claims = func(ws []spaces.Waiting) []spaces.Claim {
+		claims = b.shell().Claims(ws)
+		return claims
+	}
+	done, err := b.Border.Record(ctx, in)
+	b.shell().Claimed(claims, done.Woken)
+	return done, err
 }
 
 // Post stores a notice and rings for it.

@@ -141,7 +141,7 @@ func (w *world) live(ctx context.Context, s *process) error {
 		return err
 	}
 	s.store = store
-	s.border = border{store.Border(), s.ringLines}
+	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()
 	if err := s.core(ctx); err != nil {

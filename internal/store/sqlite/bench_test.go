@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -31,7 +30,7 @@ func benchOf(tb testing.TB, s *Store) bench {
 
 func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
 	tb.Helper()
-	return w.s.Shell().Claim(tb.Context(), shell.Claim{
+	return w.s.Shell().Claim(tb.Context(), spaces.Claim{
 		Mind: w.mind, Space: w.room, Holder: "p", TTL: time.Minute, At: start, Judge: letIn,
 	})
 }

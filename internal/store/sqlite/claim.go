@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/fault"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,29 +24,32 @@ values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
 )
 
 // Claim implements [shell.Inbox].
-func (s Shell) Claim(ctx context.Context, c shell.Claim) (*spaces.Wake, error) {
+func (s Shell) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		p, err := t.place(ctx, c.Mind, c.Space)
-		if err != nil || p.leased.After(c.At) {
-			return err
-		}
-		if p.open != "" {
-			wake, err = t.takeUp(ctx, c, p)
-			p.epoch++
-		}
-		if err == nil && wake == nil && c.Space != "" && !p.asleep {
-			wake, err = t.wake(ctx, c, p)
-		}
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		wake, err = t.claim(ctx, c)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
 	}
-	if wake == nil {
-		return nil, nil
+	return wake, nil
+}
+
+// claim gives out the wake of a place, unless somebody has it.
+func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
+	p, err := t.place(ctx, c.Mind, c.Space)
+	if err != nil || p.leased.After(c.At) {
+		return nil, err
 	}
-	return wake, fault.Point("wake.claimed")
+	if p.open != "" {
+		wake, err = t.takeUp(ctx, c, p)
+		p.epoch++
+	}
+	if err == nil && wake == nil && c.Space != "" && !p.asleep {
+		wake, err = t.wake(ctx, c, p)
+	}
+	return wake, err
 }
 
 // A place is what a claim must know of a mind in a space before anything else.
@@ -65,7 +66,7 @@ func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p 
 }
 
 // lease takes the lease of a place with a new epoch.
-func (t *tx) lease(ctx context.Context, c shell.Claim, p place) (spaces.Lease, error) {
+func (t *tx) lease(ctx context.Context, c spaces.Claim, p place) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
 	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, ms(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
@@ -75,7 +76,7 @@ func (t *tx) lease(ctx context.Context, c shell.Claim, p place) (spaces.Lease, e
 }
 
 // wake judges the due rows and opens a cycle over those that wake.
-func (t *tx) wake(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, error) {
+func (t *tx) wake(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
 	if err != nil || len(woken) == 0 {
@@ -86,12 +87,24 @@ func (t *tx) wake(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, er
 		Active: c.Space, Upto: up.Cursor, Started: c.At,
 	}}
 	fillWake(wake, woken)
+	if wake.Head, err = t.head(ctx, c.Space); err != nil {
+		return nil, err
+	}
 	return wake, t.start(ctx, c, p, wake)
+}
+
+// head returns the seq of a room's last event.
+func (t *tx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
+	l, err := t.line(ctx, space, spaces.Primary)
+	if err != nil || l == nil {
+		return 0, err
+	}
+	return l.HeadSeq, nil
 }
 
 // start stores a new cycle: its lease, its row, its first step and the event
 // that opens it in the inner log.
-func (t *tx) start(ctx context.Context, c shell.Claim, p place, w *spaces.Wake) error {
+func (t *tx) start(ctx context.Context, c spaces.Claim, p place, w *spaces.Wake) error {
 	l, err := t.lease(ctx, c, p)
 	if err != nil {
 		return err

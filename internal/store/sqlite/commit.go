@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -190,11 +189,15 @@ func (k *commit) join(ctx context.Context) error {
 	if k.c.Close != nil {
 		last = k.c.Upto
 	}
-	joined, _, err := k.judge(ctx, shell.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle, last)
+	joined, _, err := k.judge(ctx, spaces.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle, last)
+	if err != nil {
+		return err
+	}
 	for _, e := range joined {
 		k.done.Joined = append(k.done.Joined, e.Row)
 		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)
 	}
+	k.done.Head, err = k.head(ctx, k.space)
 	return err
 }
 

@@ -28,6 +28,12 @@ func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 			return err
 		}
 		rec = i.done
+		if in.Claims != nil && len(rec.Wakes) > 0 {
+			t.follow(func(ctx context.Context, t *tx) (err error) {
+				rec.Wakes, rec.Woken, err = t.claims(ctx, i.done.Wakes, in.Claims)
+				return err
+			})
+		}
 		return t.reached("ingest.before_commit")
 	})
 	if err != nil {
@@ -57,6 +63,22 @@ func (i *intake) record(ctx context.Context) error {
 		return nil
 	}
 	return i.run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, ms(i.batch.At))
+}
+
+// claims gives out the wakes that are wanted at once, and returns who is left.
+func (t *tx) claims(ctx context.Context, ws []spaces.Waiting, wanted func([]spaces.Waiting) []spaces.Claim) (left []spaces.Waiting, woken []spaces.Wake, err error) {
+	left = slices.Clone(ws)
+	for _, c := range wanted(ws) {
+		wake, err := t.claim(ctx, c)
+		if err != nil {
+			return ws, nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
+		}
+		if wake != nil {
+			woken = append(woken, *wake)
+		}
+		left = slices.DeleteFunc(left, func(w spaces.Waiting) bool { return w.Mind == c.Mind && w.Space == c.Space })
+	}
+	return left, woken, nil
 }
 
 func (i *intake) item(ctx context.Context, it spaces.Incoming) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,7 +16,7 @@ const (
 // judge has the gate judge the due rows of a mind in a space, as far as the
 // event at last, stores its verdicts, and returns those that wake, claimed for
 // the cycle.
-func (t *tx) judge(ctx context.Context, c shell.Claim, cycle spaces.CycleID, last int64) ([]entry, spaces.Uplink, error) {
+func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]entry, spaces.Uplink, error) {
 	due, err := all(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), ms(c.At), maxRows, last}, scanEntry)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err

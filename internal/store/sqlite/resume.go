@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,7 +21,7 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 
 // takeUp hands out the cycle that is open there already, or gives it up when it
 // has crashed too often. It returns nil when there is nothing to take up.
-func (t *tx) takeUp(ctx context.Context, c shell.Claim, p place) (*spaces.Wake, error) {
+func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
 	var timer string

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -72,7 +71,7 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 
 // fire turns a timer into a claimed cycle without a space.
 func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
-	c := shell.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
+	c := spaces.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
 	p, err := t.place(ctx, c.Mind, "")
 	if err != nil || p.leased.After(at) || p.open != "" {
 		return nil, err // an earlier wake runs, or waits to be resumed first

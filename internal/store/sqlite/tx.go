@@ -35,6 +35,8 @@ type tx struct {
 	lg    *slog.Logger
 	dirty bool // written since the log was last folded in
 
+	followers []write // of the group's jobs, to run before the commit
+
 	// kept is set when the running job is committed although its caller gets an
 	// error: a refusal that is itself recorded, or an answer a test wants lost.
 	kept bool
@@ -46,6 +48,10 @@ func newTx(conn *sql.Conn, o Options) *tx {
 		newID: o.NewID, now: o.Now, idle: o.Idle, dir: o.Dir, lg: o.Logger,
 	}
 }
+
+// follow has do run in the same transaction after all jobs that share it. What
+// do fails at is undone alone; the jobs stay.
+func (t *tx) follow(do write) { t.followers = append(t.followers, do) }
 
 func (t *tx) query(ctx context.Context, q query, args ...any) (*sql.Rows, error) {
 	st, err := t.prepared(ctx, q)

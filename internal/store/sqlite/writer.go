@@ -145,6 +145,10 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 		}
 	}
 	if err == nil && kept > 0 {
+		err = t.runFollowers(ctx)
+	}
+	t.followers = t.followers[:0]
+	if err == nil && kept > 0 {
 		w.commits.Add(1)
 		err = t.commit(ctx)
 	} else {
@@ -159,6 +163,20 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	for i, j := range group {
 		j.outcome <- outcomes[i]
 	}
+}
+
+// runFollowers runs what the jobs wanted to follow them.
+func (t *tx) runFollowers(ctx context.Context) error {
+	for _, do := range t.followers {
+		o, err := runJob(ctx, t, do, true)
+		if err != nil {
+			return err
+		}
+		if o.err != nil || o.panicked != nil {
+			t.lg.Error("follower undone", "error", errors.Join(o.err, o.panicked))
+		}
+	}
+	return nil
 }
 
 // makeRoom gives up the ballast when a write found the disk full.
@@ -179,7 +197,11 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 	}
 	t.kept = false
 	t.cache.trim()
+	before := len(t.followers)
 	o = guarded(ctx, t, do)
+	if !o.stays() {
+		t.followers = t.followers[:before]
+	}
 	switch {
 	case o.stays():
 		if shared {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 var inboxTests = map[string]func(*testing.T, *world){
 	"ClaimTakesEveryReadyRow":              claimTakesAll,
+	"MessageClaimsAMindThatIsFree":         claimedAtOnce,
 	"IgnoredRowsWaitForNobody":             ignored,
 	"GateIsGivenAllItNeeds":                gateGiven,
 	"LeasedPlaceIsLeftAlone":               leased,
@@ -22,6 +22,33 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
 	"RestartEndsEveryLease":                restartEndsLeases,
 	"StoppedChainIsShownToTheGate":         stoppedChain,
+}
+
+// DESIGN 2, 6.2: the commit that records a message may claim the minds that are
+// free, and no others.
+func claimedAtOnce(t *testing.T, w *world) {
+	room, other := w.family(), w.open(spaces.Opening{Key: "club", Name: "Club", Circle: "home", Agents: []spaces.AgentID{"ada"}})
+	var asked []spaces.Waiting
+	done, err := w.s.Border.Record(t.Context(), spaces.Intake{
+		Account: account, Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(other, "zoe", "two")}, At: w.now,
+		Claims: func(ws []spaces.Waiting) []spaces.Claim {
+			asked = slices.Clone(ws)
+			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: wakeAll}}
+		},
+	})
+	w.ok(err)
+	if len(asked) != 2 || len(done.Woken) != 1 || len(done.Wakes) != 1 || done.Wakes[0].Space != other {
+		t.Fatalf("asked about %+v; woke %+v and left %+v", asked, done.Woken, done.Wakes)
+	}
+	wake := &done.Woken[0]
+	if len(wake.Rows) != 1 || wake.Rows[0].State != spaces.RowClaimed || wake.Lease.Epoch != 1 || wake.Events[0].ID != w.last(room).ID {
+		t.Errorf("wake %+v", wake)
+	}
+	if w.claim(ada, room) != nil {
+		t.Error("it is claimed twice")
+	}
+	w.rest(wake, 0)
+	w.rest(w.woken(ada, other), 0)
 }
 
 // DESIGN 6.2, BLU-03
@@ -263,7 +290,7 @@ func stoppedChain(t *testing.T, w *world) {
 	answer := w.answer(ada, room, "hi")
 	w.ok(w.s.Shell.Stop(t.Context(), e.ID))
 	var got spaces.RootTally
-	_, err := w.s.Shell.Claim(t.Context(), shell.Claim{
+	_, err := w.s.Shell.Claim(t.Context(), spaces.Claim{
 		Mind: bea, Space: room, Holder: holder, TTL: ttl, At: w.now,
 		Judge: func(j spaces.Judged) []spaces.Verdict { got = j.Roots[answer.Root]; return wakeNone(j) },
 	})

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -186,7 +185,7 @@ func (w *world) claim(m spaces.Mind, space spaces.SpaceID) *spaces.Wake {
 
 func (w *world) claimAs(who string, m spaces.Mind, space spaces.SpaceID, judge func(spaces.Judged) []spaces.Verdict) *spaces.Wake {
 	w.t.Helper()
-	wake, err := w.s.Shell.Claim(w.t.Context(), shell.Claim{Mind: m, Space: space, Holder: who, TTL: ttl, At: w.now, Judge: judge})
+	wake, err := w.s.Shell.Claim(w.t.Context(), spaces.Claim{Mind: m, Space: space, Holder: who, TTL: ttl, At: w.now, Judge: judge})
 	w.ok(err)
 	return wake
 }
