@@ -26,10 +26,20 @@ type backupAnswer struct {
 }
 
 func backupCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	check := false
+	c := &cobra.Command{
 		Use: "backup FILE", Short: "write a copy of the record, also while it is in use", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.backup(c.Context(), args[0]) },
+		Long: "Write a complete, consistent copy of the record to FILE, also while a process uses it. With --check, FILE is a copy\n" +
+			"made earlier: it is opened beside the record, brought to the present schema, and audited, and nothing is changed.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if check {
+				return p.checkBackup(c.Context(), args[0])
+			}
+			return p.backup(c.Context(), args[0])
+		},
 	}
+	c.Flags().BoolVar(&check, "check", false, "see whether FILE, an earlier backup, is whole and can be restored")
+	return c
 }
 
 // copier is what can copy the record.

@@ -14,18 +14,17 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // statusAnswer is the answer of `trestle status`.
 type statusAnswer struct {
-	Version string         `json:"version"`
-	Data    string         `json:"data"`
-	Running bool           `json:"running"`
-	Health  *health        `json:"health"` // null when nothing runs
-	Tally   console.Tally  `json:"tally"`
-	Minds   []console.Mind `json:"minds"`
-	Entries []extension    `json:"misconfigured"`
+	Version string        `json:"version"`
+	Data    string        `json:"data"`
+	Running bool          `json:"running"`
+	Health  *health       `json:"health"` // null when nothing runs
+	Tally   console.Tally `json:"tally"`
+	Minds   []mindRow     `json:"minds"`
+	Entries []extension   `json:"misconfigured"`
 }
 
 func statusCommand(p *program) *cobra.Command {
@@ -49,11 +48,33 @@ func (p *program) status(ctx context.Context) error {
 		if a.Tally, err = r.Tally(ctx, time.Now()); err != nil {
 			return err
 		}
-		if a.Minds, err = r.Minds(ctx, time.Now()); err != nil {
+		minds, err := r.Minds(ctx, time.Now())
+		if err != nil {
 			return err
 		}
+		a.Minds = mindRows(minds)
 		return p.answer(a, a.print)
 	})
+}
+
+// mindRow is one mind as a list shows it.
+type mindRow struct {
+	Mind   string  `json:"mind"`
+	Cycles int64   `json:"cycles"`
+	Tokens int     `json:"tokens_today"`
+	Last   *runRow `json:"last"` // null before the first
+}
+
+func mindRows(minds []console.Mind) []mindRow {
+	rows := make([]mindRow, 0, len(minds))
+	for _, m := range minds {
+		r := mindRow{Mind: m.Mind.String(), Cycles: m.Cycles, Tokens: m.Tokens}
+		if m.Last != nil {
+			r.Last = new(rowOf(*m.Last))
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 func (a statusAnswer) print(w io.Writer) {
@@ -77,11 +98,11 @@ func (a statusAnswer) print(w io.Writer) {
 	if len(a.Minds) > 0 {
 		rows := [][]string{{"MIND", "CYCLES", "LAST CYCLE", "STOP", "TOKENS TODAY"}}
 		for _, m := range a.Minds {
-			last := spaces.Cycle{}
+			last := runRow{}
 			if m.Last != nil {
 				last = *m.Last
 			}
-			rows = append(rows, []string{m.Mind.String(), strconv.FormatInt(m.Cycles, 10), when(last.Started), dash(string(last.Stop)), strconv.Itoa(m.Tokens)})
+			rows = append(rows, []string{m.Mind, strconv.FormatInt(m.Cycles, 10), when(last.Started), dash(string(last.Stop)), strconv.Itoa(m.Tokens)})
 		}
 		fmt.Fprintf(w, "\n")
 		table(w, rows)

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // version is set when a release is built; otherwise the module's own is used.
@@ -18,6 +20,10 @@ type versions struct {
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
 	System  string `json:"system"`
+	// Schema is that of the records this program writes; every one from Oldest on is
+	// brought up to it when it is opened.
+	Schema int64 `json:"schema"`
+	Oldest int64 `json:"oldest_schema"`
 }
 
 func versionCommand(p *program) *cobra.Command {
@@ -30,14 +36,14 @@ func versionCommand(p *program) *cobra.Command {
 				if v.Commit != "" {
 					fmt.Fprintf(w, " (%.12s)", v.Commit)
 				}
-				fmt.Fprintf(w, " %s %s\n", v.Go, v.System)
+				fmt.Fprintf(w, " %s %s schema %d\n", v.Go, v.System, v.Schema)
 			})
 		},
 	}
 }
 
 func ownVersion() versions {
-	v := versions{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versions{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Oldest: 1, Schema: sqlite.Schema()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -80,10 +80,28 @@ func (p *program) command() *cobra.Command {
 		}
 		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
 	}
-	root.AddCommand(runCommand(p), chatCommand(p), doctorCommand(p), statusCommand(p), spacesCommand(p), runsCommand(p), explainCommand(p),
-		hudCommand(p), eventsCommand(p), backupCommand(p), pairCommand(p), jobsCommand(p), configCommand(p), fakeCommand(p), versionCommand(p))
-	for _, c := range root.Commands() {
+	for _, command := range []func(*program) *cobra.Command{
+		runCommand,
+		chatCommand,
+		doctorCommand,
+		statusCommand,
+		spacesCommand,
+		runsCommand,
+		explainCommand,
+		hudCommand,
+		eventsCommand,
+		backupCommand,
+		restoreCommand,
+		reportCommand,
+		pairCommand,
+		jobsCommand,
+		configCommand,
+		fakeCommand,
+		versionCommand,
+	} {
+		c := command(p)
 		wantUsage(c)
+		root.AddCommand(c)
 	}
 	return root
 }

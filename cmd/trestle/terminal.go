@@ -218,10 +218,14 @@ func eachTyped(ctx context.Context, next func() (string, error), say func(text s
 	}
 }
 
-// quiet waits until nothing is under way: no row waits, no cycle is open,
-// nothing is to be sent. It looks at the record, so that nothing can be missed
-// between two parts.
+// quiet waits until nothing is under way that the terminal could still be shown:
+// no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
+// the record, so that nothing can be missed between two parts.
 func (s *process) quiet(ctx context.Context) error {
+	here, err := s.rooms.Connect(ctx)
+	if err != nil {
+		return err
+	}
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for {
@@ -229,7 +233,11 @@ func (s *process) quiet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if n.Inbox == 0 && n.Open == 0 && n.Outbox == 0 && s.shell.Idle() {
+		unsent, err := s.store.Console().Unsent(ctx, here.Key())
+		if err != nil {
+			return err
+		}
+		if n.Inbox == 0 && n.Open == 0 && unsent == 0 && s.shell.Idle() {
 			return nil
 		}
 		select {

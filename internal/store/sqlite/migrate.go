@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 const (
@@ -126,4 +129,19 @@ func vacuumInto(ctx context.Context, db *sql.DB, file string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// Schema returns the version of the schema that this program writes.
+func Schema() int64 {
+	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
+	if err != nil {
+		panic("sqlite: a constant pattern is wrong")
+	}
+	var newest int64
+	for _, name := range names {
+		if n, err := goose.NumericComponent(path.Base(name)); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	return newest
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// A chapter is one file of a support bundle: what a command answers.
+type chapter struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+	args []string
+}
+
+// chapters are what a bundle holds: how things stand, never what people said.
+func chapters() []chapter {
+	return []chapter{
+		{"version.json", "the versions of the program and of its schema", []string{"version"}},
+		{"config.json", "the configuration with where each value was written; credentials as ***", []string{"config", "show", "--all"}},
+		{"status.json", "parts, minds and what is under way", []string{"status"}},
+		{"doctor.json", "what an examination finds", []string{"doctor"}},
+		{"problems.json", "open problems", []string{"problems"}},
+		{"adapters.json", "accounts and their connections", []string{"adapters"}},
+		{"jobs.json", "long work", []string{"jobs"}},
+		{"runs.json", "the newest runs: times, tokens, stop reasons", []string{"runs", "--limit", "100"}},
+	}
+}
+
+// reportAnswer is the answer of `trestle report`.
+type reportAnswer struct {
+	File  string    `json:"file"`
+	Bytes int       `json:"bytes"`
+	Holds []chapter `json:"holds"`
+}
+
+func reportCommand(p *program) *cobra.Command {
+	file := ""
+	c := &cobra.Command{
+		Use: "report", Short: "write a support bundle without credentials and without anybody's words", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.report(c.Context(), file) },
+	}
+	c.Flags().StringVar(&file, "out", "", "where to write it (default trestle-report-DATE.tar.gz)")
+	return c
+}
+
+func (p *program) report(ctx context.Context, file string) error {
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if file == "" {
+		file = "trestle-report-" + now.UTC().Format("20060102-150405") + ".tar.gz"
+	}
+	own := *p             // making commands sets the flags of whom they belong to
+	root := own.command() //nolint:contextcheck // every command is given its context when it runs
+	known := func(c chapter) bool {
+		_, _, err := root.Find(c.args)
+		return err == nil
+	}
+	held := slices.DeleteFunc(chapters(), func(c chapter) bool { return !known(c) })
+	a := reportAnswer{File: file, Holds: held}
+	if p.output == "text" {
+		for _, c := range held {
+			fmt.Fprintf(p.out, "%-14s %s\n", c.Name, c.What)
+		}
+	}
+	bundle, err := p.bind(ctx, conf, held, now)
+	if err != nil {
+		return err
+	}
+	a.Bytes = len(bundle)
+	if err := writeNew(p.absolute(file), bundle); err != nil {
+		return &failure{what: err.Error(), where: file, todo: "name a new file in a folder that can be written", code: exitFailed}
+	}
+	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, byteSize(int64(a.Bytes))) })
+}
+
+// bind makes the bundle of what the commands answer.
+func (p *program) bind(ctx context.Context, conf *config.Config, held []chapter, now time.Time) ([]byte, error) {
+	var bundle bytes.Buffer
+	zipped := gzip.NewWriter(&bundle)
+	files := tar.NewWriter(zipped)
+	for _, c := range held {
+		text := p.chapterText(ctx, conf, c)
+		err := files.WriteHeader(&tar.Header{Name: "trestle-report/" + c.Name, Mode: 0o600, Size: int64(len(text)), ModTime: now})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := files.Write(text); err != nil {
+			return nil, err
+		}
+	}
+	err := errors.Join(files.Close(), zipped.Close())
+	return bundle.Bytes(), err
+}
+
+// chapterText is what a command answers, and why it did not where it failed. It
+// is scrubbed once more: whoever reads the bundle is a stranger.
+func (p *program) chapterText(ctx context.Context, conf *config.Config, c chapter) []byte {
+	var text bytes.Buffer
+	own := *p
+	clean := &scrubber{to: &text, secrets: conf.Secrets()}
+	own.in, own.out, own.errs = bytes.NewReader(nil), clean, clean
+	own.run(ctx, append([]string{"-o", "json", "--config", p.configPath, "--data", p.dataPath}, c.args...))
+	return text.Bytes()
+}
+
+// writeNew writes a file that nobody else can read and that did not exist.
+func writeNew(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// checkedBackup is the answer of `trestle backup --check`.
+type checkedBackup struct {
+	backupAnswer
+	Findings []string `json:"findings"` // what is wrong with it; empty for a good one
+}
+
+// checkBackup opens a copy of a backup, so that the backup itself stays as it
+// is, and audits it.
+func (p *program) checkBackup(ctx context.Context, file string) error {
+	began := time.Now()
+	full := p.absolute(file)
+	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
+	var err error
+	if a.Bytes, a.SHA256, err = digest(full); err != nil {
+		return &failure{what: err.Error(), where: file, todo: "name a file that trestle backup wrote", code: exitFailed}
+	}
+	if a.Findings, err = auditBackup(ctx, full); err != nil {
+		return &failure{what: err.Error(), where: file, todo: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
+	}
+	a.Seconds = time.Since(began).Seconds()
+	err = p.answer(a, func(w io.Writer) {
+		for _, f := range a.Findings {
+			fmt.Fprintln(w, plain(f))
+		}
+		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
+	})
+	if err == nil && len(a.Findings) > 0 {
+		return &silent{exitFailed}
+	}
+	return err
+}
+
+// auditBackup returns what is wrong with a backup that can be opened.
+func auditBackup(ctx context.Context, file string) (findings []string, err error) {
+	dir, err := os.MkdirTemp("", "trestle-check-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := copyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: newID, CheckFor: time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	found, err := store.Audit(ctx, time.Time{}) // nothing is overdue in a copy
+	findings = []string{}
+	for _, f := range found {
+		findings = append(findings, f.String())
+	}
+	return findings, err
+}
+
+func restoreCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "restore FILE", Short: "put a backup in place as the record of an empty data folder", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.restore(c.Context(), args[0]) },
+	}
+}
+
+// restore copies a good backup into an empty data folder.
+func (p *program) restore(ctx context.Context, file string) error {
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	began, full := time.Now(), p.absolute(file)
+	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
+		return &failure{what: "the data folder is not empty", where: conf.Data, todo: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
+	}
+	findings, err := auditBackup(ctx, full)
+	if err == nil && len(findings) > 0 {
+		err = fmt.Errorf("the backup is not whole: %s", findings[0])
+	}
+	if err != nil {
+		return &failure{what: err.Error(), where: file, todo: "use another backup, and see trestle backup --check", code: exitFailed}
+	}
+	if err := p.putInPlace(full, conf.Data); err != nil {
+		return &failure{what: err.Error(), where: conf.Data, todo: "see that there is room and that the folder can be written", code: exitFailed}
+	}
+	a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
+	if a.Bytes, a.SHA256, err = digest(filepath.Join(conf.Data, sqlite.FileName)); err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) {
+		fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, conf.Data, byteSize(a.Bytes), a.Seconds, a.SHA256)
+	})
+}
+
+// putInPlace copies the file beside its place first, so that there is never half
+// a record.
+func (p *program) putInPlace(file, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	place := filepath.Join(dir, sqlite.FileName)
+	if err := copyFile(file, place+".restoring"); err != nil {
+		return errors.Join(err, os.Remove(place+".restoring"))
+	}
+	return os.Rename(place+".restoring", place)
+}
+
+// copyFile writes a copy that is on disk when it returns.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

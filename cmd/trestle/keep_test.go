@@ -1,0 +1,149 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// aTalk is a stage whose record holds one short conversation.
+func aTalk(t *testing.T) stage {
+	t.Helper()
+	s := stage0(t)
+	if _, errs, code := s.do(t, "hello\n", "chat"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	return s
+}
+
+// ECOSYSTEM 3.2: a backup is checked without being changed, restored only into
+// an empty folder, and tells the same story there.
+func TestBackupIsCheckedAndRestored(t *testing.T) {
+	s := aTalk(t)
+	if _, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone {
+		t.Fatalf("backup: %s", errs)
+	}
+	copied := filepath.Join(s.folder, "monday.db")
+	before := sumOf(t, copied)
+	checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json")
+	if len(checked.Findings) > 0 || checked.SHA256 != before || sumOf(t, copied) != before {
+		t.Errorf("check says %+v", checked)
+	}
+	if _, errs, code := s.do(t, "", "restore", "monday.db"); code != exitUsage || !strings.Contains(errs, "not empty") {
+		t.Errorf("restore over a record: exit %s: %s", code, errs)
+	}
+	restored := answerOf[backupAnswer](t, s, "restore", "monday.db", "--data", filepath.Join(s.folder, "elsewhere"), "-o", "json")
+	if restored.SHA256 != before {
+		t.Errorf("restored %+v", restored)
+	}
+	info, err := os.Stat(filepath.Join(s.folder, "elsewhere", "trestle.db"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("restored as %v, %v", info, err)
+	}
+	was := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	is := answerOf[[]runRow](t, s, "runs", "-o", "json", "--data", filepath.Join(s.folder, "elsewhere"))
+	if len(was) != 1 || len(is) != 1 || was[0].Run != is[0].Run {
+		t.Errorf("runs were %+v and are %+v", was, is)
+	}
+}
+
+func TestBrokenBackupIsRefused(t *testing.T) {
+	s := aTalk(t)
+	if _, errs, code := s.do(t, "", "backup", "whole.db"); code != exitDone {
+		t.Fatalf("backup: %s", errs)
+	}
+	whole, err := os.ReadFile(filepath.Join(s.folder, "whole.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"empty.db": {}, "text.db": []byte(strings.Repeat("this is no database\n", 300)),
+		"cut.db": whole[:len(whole)/2], "spoilt.db": slices.Concat(whole[:8192], make([]byte, 16384), whole[8192+16384:]),
+	} {
+		if err := os.WriteFile(filepath.Join(s.folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, code := s.do(t, "", "backup", "--check", name); code != exitFailed && name != "empty.db" {
+			t.Errorf("check of %s: exit %s: %s%s", name, code, out, errs)
+		}
+		if name == "empty.db" {
+			continue // to the engine it is a database in which nothing happened yet
+		}
+		if _, _, code := s.do(t, "", "restore", name, "--data", filepath.Join(s.folder, "from-"+name)); code != exitFailed {
+			t.Errorf("restore of %s: exit %s", name, code)
+		}
+		if _, err := os.Stat(filepath.Join(s.folder, "from-"+name, "trestle.db")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s was put in place: %v", name, err)
+		}
+	}
+}
+
+// ECOSYSTEM 3.2, SECURITY S16: the bundle says what is inside before it is
+// written, and holds neither credentials nor words of people.
+func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
+	s := stage0(t)
+	s.env = "TELEGRAM_BOT_TOKEN=7001:planted-secret\nTELEGRAM_API_URL=http://127.0.0.1:1\nOPENAI_API_KEY=sk-planted-key"
+	quiet := stage{folder: s.folder}
+	if _, errs, code := quiet.do(t, "the planted words\n", "chat"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz")
+	if code != exitDone || !strings.HasPrefix(out, "version.json") {
+		t.Fatalf("exit %s: %s%s", code, out, errs)
+	}
+	files := unpack(t, filepath.Join(s.folder, "bundle.tar.gz"))
+	for name, text := range files {
+		if !strings.Contains(out, filepath.Base(name)) {
+			t.Errorf("%s was not announced", name)
+		}
+		for _, planted := range []string{"planted-secret", "planted-key", "planted words"} {
+			if strings.Contains(text, planted) {
+				t.Errorf("%s holds %q", name, planted)
+			}
+		}
+	}
+	var v versions
+	if err := json.Unmarshal([]byte(files["trestle-report/version.json"]), &v); err != nil || v.Schema == 0 {
+		t.Errorf("versions are %+v, %v", v, err)
+	}
+	if !strings.Contains(files["trestle-report/config.json"], `"***"`) || !strings.Contains(files["trestle-report/status.json"], "ada/home") {
+		t.Errorf("config or status is missing: %v", files)
+	}
+	info, err := os.Stat(filepath.Join(s.folder, "bundle.tar.gz"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("written as %v, %v", info, err)
+	}
+	if _, _, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != exitFailed {
+		t.Errorf("a second report over the first: exit %s", code)
+	}
+}
+
+func unpack(t *testing.T, file string) map[string]string {
+	t.Helper()
+	zipped, err := gzip.NewReader(mustOpen(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for r := tar.NewReader(zipped); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[h.Name] = string(text)
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ECOSYSTEM 1 rule 1, STYLE 37: yesterday's configuration and record, as the
+// first schema left them (testdata/upgrade), open, are backed up before they
+// are migrated, and run: what was said is there, and an answer can be had.
+func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
+	telegram, url := onTelegram(t, "7001:yesterday")
+	s := yesterday(t, url)
+	record := filepath.Join(s.folder, "data", "trestle.db")
+
+	_, errs, code := s.do(t, "", "runs")
+	if code != exitFailed || !strings.Contains(errs, "older") {
+		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
+	}
+	was := sumOf(t, record)
+	if out, errs, code := s.do(t, "", "run", "--check"); code != exitDone || sumOf(t, record) != was {
+		t.Errorf("check of the upgrade: exit %s: %s%s", code, out, errs)
+	}
+	out, errs, code := s.do(t, "@Ada is anybody there?\n", "chat", "family")
+	if code != exitDone || !strings.Contains(out, "is anybody there?") {
+		t.Fatalf("chat after the upgrade: exit %s: %q %s", code, out, errs)
+	}
+	if aside := sumOf(t, record+".schema1"); aside == "" {
+		t.Error("no copy was set aside before the migration")
+	}
+	if runs := answerOf[[]runRow](t, s, "runs", "-o", "json"); len(runs) != 4 {
+		t.Errorf("there are %d runs, want yesterday's three and today's", len(runs))
+	}
+	if out, _, _ := s.do(t, "", "events", "--limit", "200"); !strings.Contains(out, "when is lunch on Friday?") || !strings.Contains(out, "is anybody there?") {
+		t.Errorf("what was said is not all there:\n%s", out)
+	}
+	if checked := auditOf(t, s); len(checked) > 0 {
+		t.Errorf("the migrated record breaks its invariants: %q", checked)
+	}
+	s.serve(t)
+	methods := map[string]bool{}
+	for _, c := range telegram.Ledger().Calls {
+		methods[c.Method] = true
+	}
+	if !methods["getMe"] {
+		t.Errorf("the account of yesterday was not reached: %v", methods)
+	}
+}
+
+// yesterday returns a folder with the installation of testdata/upgrade, whose
+// Telegram is at url.
+func yesterday(t *testing.T, url string) stage {
+	t.Helper()
+	s := stage0(t)
+	text, err := os.ReadFile("testdata/upgrade/trestle.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := strings.Replace(string(text), "http://127.0.0.1:18081", url, 1)
+	if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(here), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	zipped, err := gzip.NewReader(mustOpen(t, "testdata/upgrade/trestle.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := io.ReadAll(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(s.folder, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.folder, "data", "trestle.db"), record, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// auditOf returns what an audit of the stage's record finds.
+func auditOf(t *testing.T, s stage) []string {
+	t.Helper()
+	if _, errs, code := s.do(t, "", "backup", "audited.db"); code != exitDone {
+		t.Fatal(errs)
+	}
+	out, _, _ := s.do(t, "", "backup", "--check", "audited.db", "-o", "json")
+	var checked checkedBackup
+	if err := json.Unmarshal([]byte(out), &checked); err != nil {
+		t.Fatal(err)
+	}
+	return checked.Findings
+}
