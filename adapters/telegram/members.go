@@ -12,6 +12,9 @@ func readMember(raw json.RawMessage) ([]adapters.Update, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
 	}
+	if c.Chat.ID == 0 || c.New.User.ID == 0 {
+		return nil, errUnnamed
+	}
 	u := c.update()
 	who := c.New.User
 	switch {
@@ -32,6 +35,9 @@ func readStanding(raw json.RawMessage) ([]adapters.Update, error) {
 	var c memberChange
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
+	}
+	if c.Chat.ID == 0 {
+		return nil, errUnnamed
 	}
 	u := c.update()
 	u.Key = standingKey(c.Chat.ID, c.Date, c.Old.Status, c.New.Status)
@@ -58,6 +64,9 @@ func readReaction(raw json.RawMessage) ([]adapters.Update, error) {
 	var c reactionChange
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
+	}
+	if c.Chat.ID == 0 || c.MessageID == 0 {
+		return nil, errUnnamed
 	}
 	u := adapters.Update{Chat: c.Chat.chat(), At: at(c.Date)}
 	switch {

@@ -2,17 +2,21 @@ package telegram
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
+// errUnnamed means that an update is about something that it does not name.
+var errUnnamed = errors.New("it does not say which message, or in which chat")
+
 // readMessage reads message and channel_post: something said, or a service
 // message that tells of something done.
 func (r reader) readMessage(raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := m.read(raw); err != nil {
 		return nil, err
 	}
 	if updates := m.told(); updates != nil {
@@ -33,7 +37,7 @@ func (r reader) readMessage(raw json.RawMessage) ([]adapters.Update, error) {
 // readEdit reads edited_message and edited_channel_post.
 func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := m.read(raw); err != nil {
 		return nil, err
 	}
 	u := m.update()
@@ -46,6 +50,18 @@ func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, strings.Join(content, "\x00"))
 	u.Body = adapters.Edit{New: said}
 	return []adapters.Update{u}, nil
+}
+
+// read reads m from JSON. Without an id and a chat it is nothing that could be
+// told apart from others.
+func (m *message) read(raw json.RawMessage) error {
+	if err := json.Unmarshal(raw, m); err != nil {
+		return err
+	}
+	if m.ID == 0 || m.Chat.ID == 0 {
+		return errUnnamed
+	}
+	return nil
 }
 
 // update returns what every update made of m has; its body is to be set.
@@ -114,18 +130,26 @@ func (r reader) said(m *message) adapters.Message {
 	return out
 }
 
-// quoted returns the words of another chat that m answers, as a block quote: the
-// message itself is not in this chat's record.
+// quoted returns what m quotes, as a block quote: the words of a message in
+// another chat, which is not in this chat's record, or those that the sender
+// picked from a longer one.
 func (r reader) quoted(m *message) string {
-	if m.External == nil {
-		return ""
-	}
 	var words string
-	if m.Quote != nil {
+	if m.Quote != nil && (m.External != nil || m.Quote.Manual) {
 		words = r.markdown.of(m.Quote.Text, m.Quote.Entities)
 	}
-	if who := m.External.Origin.name(); who != "" {
-		words = strings.TrimSuffix(markup.Escape(who)+": "+words, ": ")
+	if m.External != nil {
+		var carried []string
+		for _, a := range m.External.attachments() {
+			carried = append(carried, "["+markup.Escape(a.Kind)+"]")
+		}
+		if words != "" {
+			carried = append(carried, words)
+		}
+		words = strings.Join(carried, " ")
+		if who := m.External.Origin.name(); who != "" {
+			words = strings.TrimSuffix(markup.Escape(who)+": "+words, ": ")
+		}
 	}
 	if words == "" {
 		return ""

@@ -21,11 +21,14 @@ const (
 	hurried = 250 * time.Millisecond
 )
 
-// allowedUpdates names every kind of update that we read. Telegram keeps the
-// list until it is told another, and leaves out members and reactions unless
-// they are named.
-const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post",` +
-	`"message_reaction","my_chat_member","chat_member"]`
+// allowedUpdates names every kind of update there is but for inline queries,
+// whose words strangers write while they type. What we do not read is kept as it
+// came. Telegram keeps the list until it is told another, and leaves out members
+// and reactions unless they are named.
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","business_connection",` +
+	`"business_message","edited_business_message","deleted_business_messages","guest_message","message_reaction",` +
+	`"message_reaction_count","callback_query","shipping_query","pre_checkout_query","purchased_paid_media","poll",` +
+	`"poll_answer","my_chat_member","chat_member","chat_join_request","chat_boost","removed_chat_boost","managed_bot"]`
 
 // Receive takes updates until ctx is done or the platform fails: as Telegram
 // calls when there is a WebhookURL, else by polling.

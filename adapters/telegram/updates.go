@@ -97,7 +97,7 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 		Raw:  raw,
 	}
 	var kinds map[string]json.RawMessage
-	if json.Unmarshal(raw, &kinds) != nil {
+	if json.Unmarshal(raw, &kinds) != nil || onBehalf[kind] {
 		return u
 	}
 	var inside struct {
@@ -108,6 +108,13 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 		u.Chat, u.At = inside.Chat.chat(), at(inside.Date)
 	}
 	return u
+}
+
+// onBehalf are the kinds that happen in chats of somebody for whom the bot may
+// act. Their ids are those of the bot's own chats with the same people, so that
+// they belong to the account and to none of its chats.
+var onBehalf = map[string]bool{
+	"business_message": true, "edited_business_message": true, "deleted_business_messages": true, "guest_message": true,
 }
 
 // unknownKind returns the first name in raw, by alphabet, that is not among known.

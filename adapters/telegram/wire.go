@@ -61,10 +61,12 @@ type message struct {
 	ReplyTo    *message `json:"reply_to_message"`
 	External   *struct {
 		Origin *origin `json:"origin"`
+		media
 	} `json:"external_reply"`
 	Quote *struct {
 		Text     string   `json:"text"`
 		Entities []entity `json:"entities"`
+		Manual   bool     `json:"is_manual"` // chosen by the sender
 	} `json:"quote"`
 
 	Text            string   `json:"text"`
@@ -82,22 +84,28 @@ type origin struct {
 	SenderUserName string `json:"sender_user_name"`
 	SenderChat     *chat  `json:"sender_chat"`
 	Chat           *chat  `json:"chat"`
+	Signature      string `json:"author_signature"` // of a channel's author, or an anonymous administrator
 }
 
 // name returns who said it first, as shown.
 func (o *origin) name() string {
+	var from *chat
 	switch {
 	case o == nil:
 		return ""
 	case o.SenderUser != nil:
 		return o.SenderUser.name()
 	case o.SenderChat != nil:
-		return o.SenderChat.name()
+		from = o.SenderChat
 	case o.Chat != nil:
-		return o.Chat.name()
+		from = o.Chat
 	default:
 		return o.SenderUserName
 	}
+	if o.Signature != "" {
+		return from.name() + " (" + o.Signature + ")"
+	}
+	return from.name()
 }
 
 // entity is a special stretch of a text; offsets count UTF-16 units.
