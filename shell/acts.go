@@ -158,18 +158,22 @@ func (c *Catalogue) find(name string) *spec {
 	return &c.specs[i]
 }
 
-// parse checks an act against its schema and returns its typed form. The error
-// is a sentence for the model.
-func (s *spec) parse(args string) (deed, error) {
+// parse checks an act against its schema and returns its typed form, or what is
+// wrong with it, in a sentence for the model.
+func (s *spec) parse(args string) (d deed, wrong string) {
 	if strings.TrimSpace(args) == "" {
 		args = "{}"
 	}
 	var loose map[string]any
-	if err := json.Unmarshal([]byte(args), &loose); err != nil {
-		return nil, fmt.Errorf("the arguments are not a JSON object: %w", err)
+	if json.Unmarshal([]byte(args), &loose) != nil {
+		return nil, "The arguments could not be read: they are no JSON object."
 	}
-	if err := s.check.Validate(loose); err != nil {
-		return nil, fmt.Errorf("the arguments do not fit the schema: %w", err)
+	if s.check.Validate(loose) != nil {
+		return nil, misfit(s.check.Schema(), loose)
 	}
-	return s.decode([]byte(args))
+	d, err := s.decode([]byte(args))
+	if err != nil {
+		return nil, "The arguments are not what this act takes."
+	}
+	return d, ""
 }

@@ -44,9 +44,9 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
 		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it.")
 	}
-	d, err := s.parse(a.Args)
-	if err != nil {
-		return st.deny("bad_arguments", err.Error(), "Give exactly the arguments of the schema.")
+	d, wrong := s.parse(a.Args)
+	if wrong != "" {
+		return st.deny("bad_arguments", wrong, "Ask again with the arguments the act is described with.")
 	}
 	key := doneKey(s, a.Args)
 	if c.done[key] {

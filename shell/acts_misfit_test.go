@@ -1,0 +1,21 @@
+package shell
+
+import "testing"
+
+// PRD-5.6-3: what does not fit is told in plain language.
+func TestWhatDoesNotFitIsToldInPlainWords(t *testing.T) {
+	c := NewCatalogue()
+	for _, x := range []struct{ act, args, want string }{
+		{"send_message", `{"txt":"hi"}`, `There is no argument "txt"; there are reply_to, space, text, thread, why.`},
+		{"send_message", `{}`, `The argument "text" is missing.`},
+		{"timer", `{"seconds":"ten","note":"x"}`, `The argument "seconds" must be a whole number, and it is a text.`},
+		{"timer", `{"seconds":1.5,"note":"x"}`, `The argument "seconds" must be a whole number, and it is a number.`},
+		{"note", `nope`, `The arguments could not be read: they are no JSON object.`},
+		{"note", `{"text":null}`, `The argument "text" must be a text, and it is nothing.`},
+		{"note", `{"text":"fine"}`, ``},
+	} {
+		if _, got := c.find(x.act).parse(x.args); got != x.want {
+			t.Errorf("%s %s: %q, want %q", x.act, x.args, got, x.want)
+		}
+	}
+}
