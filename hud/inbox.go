@@ -119,11 +119,11 @@ func (v *View) toldByKeyframe(s *Seat, from, to int) map[spaces.EventID]bool {
 	return told
 }
 
-// old reports whether the agent knows m already because it is its own doing;
-// its failures are told by the tail.
+// old reports whether m is no news: the agent's own doing, whose failures are told
+// by the tail, or what was said before anybody listened.
 func (v *View) old(m *spaces.Message) bool {
 	_, failed := m.Notice.(spaces.Failed)
-	return failed || m.Notice == nil && m.Sender == v.me()
+	return failed || m.Past || m.Notice == nil && m.Sender == v.me()
 }
 
 func (v *View) addressed(r *Room, m *spaces.Message) bool {

@@ -25,6 +25,10 @@ type Said struct {
 	Args        string       `json:"args,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Forwarded   string       `json:"forwarded,omitempty"`
+	// Past is true for what was said before we listened and was written into the
+	// log later, from history or an export. It is news to nobody, and says nothing
+	// of who is in the room now.
+	Past bool `json:"past,omitempty"`
 	// Origin tells where a cross-space message came from (GTS-23).
 	Origin *Provenance `json:"origin,omitempty"`
 }

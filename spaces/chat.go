@@ -19,6 +19,7 @@ type Message struct {
 	Mentions    []EntityID
 	Attachments []Attachment
 	Forwarded   string
+	Past        bool // written into the log later, see [Said.Past]
 	Origin      *Provenance
 	Reactions   []Reaction
 	Edits       []Revision // earlier texts, oldest first
@@ -160,7 +161,7 @@ func (c *Chat) active(e Event) {
 func (c *Chat) say(e Event, b Said) []int {
 	m := Message{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
-		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Origin: b.Origin,
+		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Past: b.Past, Origin: b.Origin,
 	}
 	if m.ReplyTo == "" && !b.ReplyRef.IsZero() {
 		if m.ReplyTo = c.byRef[b.ReplyRef]; m.ReplyTo == "" {

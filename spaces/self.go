@@ -159,7 +159,7 @@ type Members map[EntityID]int64
 
 // Apply folds one event of the room.
 func (m Members) Apply(e Event) {
-	if _, ok := e.Body.(Said); ok && e.Actor != "" {
+	if b, ok := e.Body.(Said); ok && e.Actor != "" && !b.Past {
 		m.join(e.Actor, e.Seq)
 	}
 	if b, ok := e.Body.(Joined); ok {

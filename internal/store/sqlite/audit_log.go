@@ -146,7 +146,7 @@ func (a *auditor) event(name string, at spaces.Branch, e spaces.Event, n int64) 
 }
 
 func (a *auditor) runAfter(run int, e spaces.Event) int {
-	if _, said := e.Body.(spaces.Said); !said {
+	if b, said := e.Body.(spaces.Said); !said || b.Past {
 		return run
 	}
 	if _, ours := e.Actor.IsAgent(); ours {

@@ -70,7 +70,7 @@ func (t *tx) joinIn(ctx context.Context, r *room, e *spaces.Event) error {
 		return err
 	}
 	e.Readers = r.readers
-	if _, said := e.Body.(spaces.Said); said {
+	if b, said := e.Body.(spaces.Said); said && !b.Past {
 		return t.countRun(ctx, r, e.Actor)
 	}
 	return nil

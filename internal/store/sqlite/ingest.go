@@ -16,6 +16,9 @@ const (
 	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
+	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor = $2 - 1`
+	insertPast query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
+values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
 	insertStray query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
@@ -245,6 +248,9 @@ func (i *intake) target(ctx context.Context, space spaces.SpaceID, id spaces.Eve
 // enter appends an event and lets the minds uplinked there know. An event that
 // does not cohere enters as the record of its refusal, and has no id then.
 func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+	if b, said := e.Body.(spaces.Said); said && b.Past {
+		return i.recall(ctx, e)
+	}
 	if err := i.stir(ctx, e); err != nil {
 		return "", err
 	}
@@ -264,6 +270,32 @@ func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, err
 		}
 	}
 	return e.ID, err
+}
+
+// recall appends what was said before. Nobody is woken by it, and a mind that had
+// seen everything has seen this, too.
+func (i *intake) recall(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+	if err := i.append(ctx, &e); err != nil {
+		return "", err
+	}
+	i.count(e.Space)
+	if err := i.run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
+		return "", fmt.Errorf("pass over %s: %w", e.ID, err)
+	}
+	r, err := i.room(ctx, e.Space)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range r.minds {
+		if m.Agent.Entity() == e.Actor {
+			continue
+		}
+		err := i.run(ctx, insertPast, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID), string(e.Root), e.Depth, ms(e.RecvAt))
+		if err != nil {
+			return "", fmt.Errorf("note that %s is past for %s: %w", e.ID, m, err)
+		}
+	}
+	return e.ID, nil
 }
 
 func (i *intake) count(space spaces.SpaceID) {

@@ -40,7 +40,7 @@ func (h *setHash) toggle(id spaces.EntityID) setHash {
 // fold keeps the members table equal to the fold of the room's events
 // ([spaces.Members]), and the set of readers with it.
 func (t *tx) fold(ctx context.Context, r *room, body spaces.Body, actor spaces.EntityID, seq int64) error {
-	if _, ok := body.(spaces.Said); ok && actor != "" {
+	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
 		return t.join(ctx, r, actor, seq)
 	}
 	if b, ok := body.(spaces.Joined); ok {
