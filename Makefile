@@ -8,7 +8,7 @@ TOOL  := go tool -modfile=tools.mod
 export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test race scene fuzz faults bench microbench vuln db/new run build clean
+.PHONY: help fmt lint fix test race scene fuzz faults bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -68,6 +68,18 @@ run: ## start Trestle; in a terminal it opens the chat
 
 build: ## build bin/trestle, static and reproducible
 	@go build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/trestle
+
+# The version of a package; a release names its own.
+VERSION ?= 0.0.0~$(or $(shell git log -1 --format=%cd --date=format:%Y%m%d%H%M 2>/dev/null),0)
+
+deb: ## build a Debian package in bin (needs dpkg-deb); VERSION=1.2.3 names it
+	@command -v dpkg-deb >/dev/null || { echo 'make deb needs dpkg-deb, which is part of Debian' >&2; exit 1; }
+	@go build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/trestle
+	@packaging/deb/build.sh $(abspath $(BIN)) '$(VERSION)' $(dir $(BIN))
+
+parity: ## say which requirements of a table have a test: make parity FILE=requirements.md [OUT=parity.md]
+	@test -n "$(FILE)" || { echo 'usage: make parity FILE=requirements.md [OUT=parity.md]' >&2; exit 2; }
+	@go run ./internal/parity $(if $(OUT),-out '$(OUT)') '$(FILE)'
 
 clean: ## remove what was built
 	@rm -rf bin

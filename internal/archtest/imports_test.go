@@ -52,6 +52,7 @@ var rows = []row{
 	{"internal/doctor", []string{"adapters", "internal/model", "internal/skew"}, "an examination asks the contracts with platforms and models, and ports of its own for the rest"},
 	{"internal/problems", nil, "a problem is told in words of its own, so that whoever sees one can say so"},
 
+	{"internal/parity", nil, "it reads a table and the text of tests"},
 	{"internal/archtest", nil, "it reads source text"},
 	{"internal/faults/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/fault", "internal/faults/..."}, "the kill harness meets the program as a platform and a model endpoint would: from outside"},
 	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines"},
@@ -60,7 +61,7 @@ var rows = []row{
 
 // barredInTests are packages that not even a test may import: programs, which
 // nothing may depend on. Otherwise a test may import what it needs to build its world.
-var barredInTests = []string{"cmd/...", "internal/faults/...", "internal/bench/...", "internal/archtest"}
+var barredInTests = []string{"cmd/...", "internal/faults/...", "internal/bench/...", "internal/parity", "internal/archtest"}
 
 func TestImportsFollowTheTable(t *testing.T) {
 	report(t, "These imports are not in the table (rows, in internal/archtest/imports_test.go); an arrow is added there with its reason, or not at all:",
