@@ -267,11 +267,12 @@ func (d *decoder) agents(n *node) {
 
 const defaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
 
-// persona is a text, or {file: PATH}.
+// persona is a text, the name of a built-in one, or {file: PATH}.
 func (d *decoder) persona(s *section) string {
 	n := s.get("persona")
 	if n == nil || n.kind != mapNode {
-		return s.text(n, "persona")
+		text := s.text(n, "persona")
+		return cmp.Or(Personas[text], text)
 	}
 	inner := s.inner("persona")
 	path := inner.str("file")

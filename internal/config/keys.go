@@ -87,7 +87,7 @@ var adapterTypes = []string{"telegram", "slack", "discord"}
 
 var agentKeys = []key{
 	{"name", "the key", "how people call it", form{}},
-	{"persona", "", "who it is, in words to it; `{file: ./ada.md}` reads them from a file", form{kind: aSection, of: personaKeys, shorter: true}},
+	{"persona", "", "who it is, in words to it: a text, `{file: ./ada.md}`, or `friendly`, `professional` or `technical`, which are built in", form{kind: aSection, of: personaKeys, shorter: true}},
 	{"model", "as at the top", "a model of its own; what it leaves out is as at the top", form{kind: aSection, of: modelKeys, shorter: true}},
 }
 

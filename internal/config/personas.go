@@ -1,0 +1,25 @@
+package config
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed personas/*.md
+var personaTexts embed.FS
+
+// Personas are the built-in personas by the name that stands for them
+// (PRD-5.5-A3).
+var Personas = map[string]string{
+	"friendly":     builtIn("friendly.v1"),
+	"professional": builtIn("professional.v1"),
+	"technical":    builtIn("technical.v1"),
+}
+
+func builtIn(name string) string {
+	text, err := personaTexts.ReadFile("personas/" + name + ".md")
+	if err != nil {
+		panic("config: persona is not built in: " + err.Error())
+	}
+	return strings.TrimSpace(string(text))
+}

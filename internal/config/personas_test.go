@@ -1,0 +1,27 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// PRD-5.5-A3: three built-in personas, each by its name; a text is itself.
+func TestPersonasAreKnownByName(t *testing.T) {
+	for _, name := range []string{"friendly", "professional", "technical"} {
+		c, err := loadText(t, "agents: {ada: {persona: "+name+"}}", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := c.Agent("ada")
+		if a.Persona != Personas[name] || len(strings.Fields(a.Persona)) < 30 {
+			t.Errorf("%s is %q", name, a.Persona)
+		}
+	}
+	c, err := loadText(t, "agents: {ada: {persona: You are friendly}}", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := c.Agent("ada"); a.Persona != "You are friendly" {
+		t.Errorf("a text became %q", a.Persona)
+	}
+}
