@@ -60,9 +60,10 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.MaxInterval = 30 * time.Second
+	hold := time.Duration(0) // the first poll proves at once that we are heard
 	for ctx.Err() == nil {
 		asked := time.Now()
-		raw, err := c.updates(ctx, at)
+		raw, err := c.updates(ctx, at, hold)
 		if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Limited {
 			c.log.Warn("polling is limited", "retry_after", e.RetryAfter)
 			wait(ctx, max(e.RetryAfter, time.Second))
@@ -86,18 +87,18 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 			at = next
 			pause.Reset()
 		}
-		if len(raw) == 0 {
+		if len(raw) == 0 && hold > 0 {
 			wait(ctx, hurried-now.Sub(asked))
 		}
+		hold = c.poll
 	}
 	return nil
 }
 
-// updates makes one poll. It waits for something to happen unless there is a gap
-// to tell of first.
-func (c *Client) updates(ctx context.Context, at position) ([]json.RawMessage, error) {
+// updates makes one poll. It waits for something to happen, no longer than hold,
+// unless there is a gap to tell of first.
+func (c *Client) updates(ctx context.Context, at position, hold time.Duration) ([]json.RawMessage, error) {
 	now := time.Now()
-	hold := c.poll
 	if _, _, lost := at.lost(now); lost {
 		hold = 0
 	}

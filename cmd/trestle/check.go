@@ -78,7 +78,7 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 	if err := s.boot.Stage("config_load", s.loaded); err != nil {
 		return err
 	}
-	if err := s.boot.Stage("database_init", func() error { return s.openStore(ctx) }); err != nil {
+	if err := s.openStore(ctx); err != nil {
 		return storeFailure(err, data)
 	}
 	defer func() {
@@ -89,7 +89,7 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 	if err := s.core(ctx); err != nil {
 		return err
 	}
-	trusted := s.boot.Stage("trust_gate", s.gate) == nil
+	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
 	s.shell = s.newShell()
 	s.makeLines(trusted)
 	_ = s.boot.Stage("model", s.tryModel) // the report has the error

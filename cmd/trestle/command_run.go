@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -39,14 +37,6 @@ func runCommand(p *program) *cobra.Command {
 	c.Flags().BoolVar(&check, "check", false, "start everything on a copy of the record, receive and send nothing, say what failed, and exit")
 	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
 	return c
-}
-
-// stoppable returns a context that the first signal ends. The second signal
-// then ends the program at once, as signals do.
-func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 func (p *program) serve(ctx context.Context) error {

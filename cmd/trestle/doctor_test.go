@@ -113,8 +113,8 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 // ECOSYSTEM 1 rule 5, 3.1: an account that is served is examined by the process
 // that serves it, which is not thrown off.
 func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
-	telegram, url := onTelegram(t, "7001:right")
-	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
+	telegram, url := onTelegram(t, "7003:served")
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
 	s.serve(t)
 	out, errs, code := s.do(t, "", "doctor")
 	if code != exitDone || errs != "" {

@@ -20,12 +20,37 @@ type health struct {
 	StartedAt   time.Time   `json:"started_at"`
 	Listen      string      `json:"listen,omitempty"`
 	Extensions  []extension `json:"extensions"`
+	Deferred    deferred    `json:"deferred"`
+}
+
+// deferred is what phase 2 has come to (PRD-5.3-4).
+type deferred struct {
+	SkillsLoaded       int  `json:"skills_loaded"`
+	ToolsSynced        int  `json:"tools_synced"`
+	ChannelsConnected  int  `json:"channels_connected"`
+	SchedulerStarted   bool `json:"scheduler_started"`
+	EmbeddingsComputed bool `json:"embeddings_computed"`
+	AllHealthy         bool `json:"all_healthy"`
+}
+
+// health says how everything stands now.
+func (s *process) health() health {
+	r := s.boot.Report()
+	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
+	now := time.Now()
+	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailure), schedulerExtension(s.scheduled.Load()))
+	for _, l := range s.lines {
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
+	}
+	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
+	h.summarise(r.ReadyAt != nil)
+	return h
 }
 
 // extension is one part that may fail alone.
 type extension struct {
 	Name    string     `json:"name"`
-	Kind    string     `json:"kind"` // adapter, model, entry
+	Kind    string     `json:"kind"` // adapter, model, scheduler, entry
 	State   string     `json:"state"`
 	Healthy bool       `json:"healthy"`
 	Since   *time.Time `json:"since,omitempty"`
@@ -35,13 +60,21 @@ type extension struct {
 }
 
 // summarise fills in the status: starting until the start is over, degraded
-// when any extension is not healthy.
+// when any extension is not healthy or the gate was not passed.
 func (h *health) summarise(started bool) {
-	h.Status = "healthy"
+	h.Status, h.Deferred.AllHealthy = "healthy", h.TrustPassed
 	for _, x := range h.Extensions {
-		if !x.Healthy {
-			h.Status = "degraded"
+		switch {
+		case !x.Healthy:
+			h.Deferred.AllHealthy = false
+		case x.Kind == "adapter":
+			h.Deferred.ChannelsConnected++
+		case x.Kind == "scheduler":
+			h.Deferred.SchedulerStarted = true
 		}
+	}
+	if !h.Deferred.AllHealthy {
+		h.Status = "degraded"
 	}
 	if !started {
 		h.Status = "starting"
@@ -79,6 +112,14 @@ func modelExtension(m config.Model, failure string) extension {
 		return extension{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
 	}
 	return extension{Name: "model", Kind: "model", State: "configured", Healthy: true}
+}
+
+func schedulerExtension(started bool) extension {
+	x := extension{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
+	if !started {
+		x.State = "stopped"
+	}
+	return x
 }
 
 // stamp returns a time for JSON, or nil for none.

@@ -123,13 +123,18 @@ func TestBootSaysEachStage(t *testing.T) {
 		"Bootstrap [config_load] completed in Nms",
 		"Bootstrap [database_init] completed in Nms",
 		"Bootstrap [schema_migration] completed in Nms",
+		"Bootstrap [recovery] completed in Nms",
 		"Bootstrap [seed_system_data] completed in Nms",
 		"Bootstrap [trust_gate] completed in Nms",
 		"Bootstrap Trust Gate passed",
 		"Bootstrap Phase 2 (extensions)",
 		"Bootstrap [model] skipped",
+		"Bootstrap [skill_sources] skipped",
+		"Bootstrap [tool_sync] skipped",
+		"Bootstrap [semantic_embeddings] skipped",
 		"Bootstrap [scheduler_init] completed in Nms",
 		"Bootstrap [adapter_local] completed in Nms",
+		"Bootstrap [channel_connect] completed in Nms",
 		"Bootstrap [ready] completed in Nms",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,16 +27,14 @@ const (
 	closeGrace = 5 * time.Second  // for the record to be closed
 )
 
-// errGate is why nothing beyond the core was started.
-var errGate = errors.New("the trust gate was not passed")
-
 // A process serves a configuration: it boots, runs and stops everything.
 type process struct {
 	*parts
 	boot *Bootstrap
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
-	listenAt  string // where health is served; empty when it is not
+	listenAt  string      // where health is served; empty when it is not
+	scheduled atomic.Bool // the scheduler was started
 	// ready is closed when everything that can run does.
 	ready chan struct{}
 }
@@ -56,7 +56,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 	if err := s.boot.Stage("config_load", s.loaded); err != nil {
 		return err
 	}
-	if err := s.boot.Stage("database_init", func() error { return s.openStore(ctx) }); err != nil {
+	if err := s.openStore(ctx); err != nil {
 		return storeFailure(err, s.config().Data)
 	}
 	defer func() {
@@ -82,9 +82,13 @@ func (s *process) loaded() error {
 	return nil
 }
 
+// openStore opens the record, in stages of their own.
 func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle})
+	store, err := sqlite.Open(ctx, sqlite.Options{
+		Dir: s.config().Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle,
+		Stage: s.boot.Stage, Program: ownVersion().Version,
+	})
 	if err != nil {
 		return err
 	}
@@ -97,21 +101,25 @@ func (s *process) openStore(ctx context.Context) error {
 
 // storeFailure says what people can do about a record that does not open.
 func storeFailure(err error, data string) error {
-	if _, locked := errors.AsType[*sqlite.LockedError](err); locked {
-		return &failure{what: err.Error(), where: data, todo: "stop the other process, or use --data for another folder", code: exitTryAgain}
+	f := &failure{what: err.Error(), where: data, todo: "see that the folder can be written: trestle doctor data", code: exitConfig}
+	_, locked := errors.AsType[*sqlite.LockedError](err)
+	switch {
+	case locked:
+		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
+	case errors.Is(err, sqlite.ErrNewer):
+		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
+	case errors.Is(err, sqlite.ErrFull):
+		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
+	case errors.Is(err, sqlite.ErrDamaged):
+		f.todo = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
+	case errors.Is(err, sqlite.ErrNetworkDisk):
+		f.todo = "move the data folder to a disk of this machine (TRS-R06)"
 	}
-	return &failure{what: err.Error(), where: data, todo: "see that the folder can be written and is on a disk of this machine", code: exitConfig}
+	return f
 }
 
 // core is the rest of phase 1: everything that needs no network.
 func (s *process) core(ctx context.Context) error {
-	err := s.boot.Stage("schema_migration", func() error {
-		_, _, err := s.store.Shell().NextTimer(ctx) // the schema answers
-		return err
-	})
-	if err != nil {
-		return storeFailure(err, s.config().Data)
-	}
 	if err := s.boot.Stage("seed_system_data", func() error { return s.settle(ctx) }); err != nil {
 		return storeFailure(err, s.config().Data)
 	}
@@ -121,7 +129,7 @@ func (s *process) core(ctx context.Context) error {
 
 // serve passes the gate, starts what may fail alone, and runs it all.
 func (s *process) serve(ctx context.Context, beside func(context.Context) error) error {
-	trusted := s.boot.Stage("trust_gate", s.gate) == nil
+	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
 	s.shell = s.newShell()
 	s.makeLines(trusted)
 	g, ctx := errgroup.WithContext(ctx)
@@ -154,16 +162,6 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 // errOver ends a process whose terminal has nothing more to say.
 var errOver = errors.New("the terminal is done")
 
-// gate checks everything the network must not be used without (PRD-5.3-3).
-func (s *process) gate() error {
-	for _, a := range s.config().Agents {
-		if !a.Misconfigured {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: no agent can run as it is configured", errGate)
-}
-
 // makeLines prepares a line for the terminal and for each account.
 func (s *process) makeLines(trusted bool) {
 	s.lines = append(s.lines, s.newLine(localName, s.rooms, s.joinLocal))
@@ -179,7 +177,7 @@ func (s *process) makeLines(trusted bool) {
 			err = s.hooks.add(ad)
 		}
 		if err != nil {
-			s.misfits = append(s.misfits, config.Problem{Entry: "adapters." + a.Name, Fault: config.Fault{What: err.Error()}})
+			s.misfit("adapters."+a.Name, err)
 			continue
 		}
 		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a.Name, ad, s.unpaced(a))))
@@ -198,27 +196,41 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		}
 		return nil
 	})
+	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
+		_ = s.boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
+	}
 	_ = s.boot.Stage("scheduler_init", func() error {
+		s.scheduled.Store(true)
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
 		g.Go(func() error { return s.runJobs(ctx) })
 		return nil
 	})
 	g.Go(func() error {
-		joins := errgroup.Group{}
-		for _, l := range s.lines {
-			g.Go(func() error { return l.Run(ctx) })
-			g.Go(func() error { return s.collect(ctx, l) })
-			joins.Go(func() error {
-				return s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) })
-			})
-		}
-		_ = joins.Wait() // the report has the errors; the lines go on trying
+		_ = s.boot.Stage("channel_connect", func() error { return s.connect(ctx, g) }) // the lines go on trying
 		_ = s.boot.Stage("ready", func() error { return nil })
 		s.boot.Ready()
 		close(s.ready)
 		return nil
 	})
+}
+
+// connect starts every line and returns once each has connected or said why it
+// has not. Its error names those that have not.
+func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
+	failed := make([]error, len(s.lines))
+	var joins sync.WaitGroup
+	for i, l := range s.lines {
+		g.Go(func() error { return l.Run(ctx) })
+		g.Go(func() error { return s.collect(ctx, l) })
+		joins.Go(func() {
+			if err := s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) }); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", l.name, err)
+			}
+		})
+	}
+	joins.Wait()
+	return errors.Join(failed...)
 }
 
 // firstOutcome waits until the account has connected, or says why it has not.
@@ -279,20 +291,6 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 	w := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
 	g.Go(func() error { return serveHTTP(ctx, ln, w.handler(), time.Second) })
 	return nil
-}
-
-// health says how everything stands now.
-func (s *process) health() health {
-	r := s.boot.Report()
-	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
-	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailure))
-	for _, l := range s.lines {
-		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
-	}
-	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
-	h.summarise(r.ReadyAt != nil)
-	return h
 }
 
 // socketName is the control socket within the data folder.

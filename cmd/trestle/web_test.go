@@ -25,7 +25,7 @@ func newWeb(token string) *web {
 	c := &config.Config{Token: adapters.Secret(token)}
 	return &web{
 		config: func() *config.Config { return c }, boot: newBootstrap(io.Discard), bus: new(inproc.Bus),
-		health: func() health { h := health{CoreReady: true}; h.summarise(true); return h },
+		health: func() health { h := health{CoreReady: true, TrustPassed: true}; h.summarise(true); return h },
 	}
 }
 
@@ -145,7 +145,7 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 		{"conflict", lost, true, "degraded"},
 		{"still starting", connected, false, "starting"},
 	} {
-		h := health{Extensions: []extension{lineExtension(test.status, now)}}
+		h := health{TrustPassed: true, Extensions: []extension{lineExtension(test.status, now)}}
 		h.summarise(test.started)
 		if h.Status != test.want {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)

@@ -147,6 +147,7 @@ func (w *world) live(ctx context.Context, s *process) error {
 	if err := s.core(ctx); err != nil {
 		return err
 	}
+	s.boot.Trust()
 	s.shell = s.newShell()
 	s.makeLines(true)
 	g, gctx := errgroup.WithContext(ctx)

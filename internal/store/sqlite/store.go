@@ -34,6 +34,10 @@ type Options struct {
 	// CheckFor bounds the check of the file at the start; a larger file is opened
 	// with the check unfinished, and that is logged. Default: 10 seconds.
 	CheckFor time.Duration
+	// Stage runs a part of [Open] under its name, so that it can be timed: first
+	// "database_init", then "schema_migration", then "recovery" of what an earlier
+	// process left. Default: they are just run.
+	Stage func(name string, do func() error) error
 	// Program is the version of the program, noted in the record so that an older
 	// program can name it. Default: none is noted.
 	Program string
@@ -57,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CheckFor == 0 {
 		o.CheckFor = 10 * time.Second
+	}
+	if o.Stage == nil {
+		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Free == nil {
 		o.Free = freeBytes
@@ -91,7 +98,25 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) (err error) {
+func (s *Store) open(ctx context.Context) error {
+	file := filepath.Join(s.opts.Dir, FileName)
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"database_init", func() error { return s.openFile(ctx, file) }},
+		{"schema_migration", func() error { return migrate(ctx, s.db, file, migrations.SQLite, s.opts) }},
+		{"recovery", func() error { return s.recover(ctx, file) }},
+	} {
+		if err := s.opts.Stage(step.name, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openFile takes the folder for this process and opens the database in it.
+func (s *Store) openFile(ctx context.Context, file string) (err error) {
 	if err := os.MkdirAll(s.opts.Dir, 0o700); err != nil {
 		return err
 	}
@@ -103,19 +128,18 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.lock, err = lockDir(s.opts.Dir); err != nil {
 		return err
 	}
-	file := filepath.Join(s.opts.Dir, FileName)
 	if err := refuseOrphan(file); err != nil {
 		return err
 	}
 	if s.db, err = openWriter(ctx, file); err != nil {
 		return err
 	}
-	if err := check(ctx, s.db, s.opts); err != nil {
-		return err
-	}
-	if err := migrate(ctx, s.db, file, migrations.SQLite, s.opts); err != nil {
-		return err
-	}
+	return check(ctx, s.db, s.opts)
+}
+
+// recover begins reading and writing, and gives back what an earlier process
+// left.
+func (s *Store) recover(ctx context.Context, file string) (err error) {
 	if s.readers, err = openReaders(ctx, file); err != nil {
 		return err
 	}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// errGate is why nothing beyond the core was started.
+var errGate = errors.New("the trust gate was not passed")
+
+// gate checks everything that the network must not be used without (PRD-5.3-3):
+// that the record can be read and written, and that an agent can run. Accounts
+// and models whose credentials are missing or have not the shape of any were set
+// aside as misconfigured when the configuration was read; the gate lets the
+// others through (ECOSYSTEM 1, rule 2).
+func (s *process) gate(ctx context.Context) error {
+	if _, _, err := s.store.Shell().NextTimer(ctx); err != nil {
+		return fmt.Errorf("%w: the record cannot be read: %w", errGate, err)
+	}
+	if err := s.store.Problems().Keep(ctx, nil); err != nil {
+		return fmt.Errorf("%w: the record cannot be written: %w", errGate, err)
+	}
+	c := s.config()
+	if !slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return !a.Misconfigured }) {
+		return fmt.Errorf("%w: no agent can run as it is configured", errGate)
+	}
+	return nil
+}
+
+// misfit notes that an entry turned out not to run.
+func (p *parts) misfit(entry string, err error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: config.Fault{What: err.Error()}})
+}

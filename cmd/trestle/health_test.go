@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// part returns what health says of one part.
+func part(t *testing.T, h health, name string) extension {
+	t.Helper()
+	i := slices.IndexFunc(h.Extensions, func(x extension) bool { return x.Name == name })
+	if i < 0 {
+		t.Fatalf("health does not name %s: %+v", name, h.Extensions)
+	}
+	return h.Extensions[i]
+}
+
+// I13, PRD-5.4-R1, PRD-5.3-A3: an account is healthy while it is heard, for 90 s;
+// it comes back by itself, and nothing else suffers meanwhile.
+func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		defer w.stop()
+		if h := w.process.health(); h.Status != "healthy" || !h.Deferred.AllHealthy || h.Deferred.ChannelsConnected != 2 || !h.Deferred.SchedulerStarted {
+			t.Errorf("at first: %+v", h)
+		}
+		w.telegram.Fault(fake.Fault{Do: fake.Hang, Method: "getUpdates", Times: -1})
+		<-time.After(60 * time.Second)
+		if x := part(t, w.process.health(), "telegram"); !x.Healthy {
+			t.Errorf("after a minute of silence: %+v", x)
+		}
+		<-time.After(60 * time.Second)
+		h := w.process.health()
+		if x := part(t, h, "telegram"); h.Status != "degraded" || x.Healthy || x.Reason == "" {
+			t.Errorf("after two minutes of silence: %s, %+v", h.Status, x)
+		}
+		if x := part(t, h, localName); !x.Healthy {
+			t.Errorf("the terminal's rooms suffer: %+v", x)
+		}
+		w.telegram.ClearFaults()
+		<-time.After(3 * time.Minute)
+		if h := w.process.health(); h.Status != "healthy" {
+			t.Errorf("after the recovery: %+v", h)
+		}
+	})
+}
+
+// fetched reads a page of the running process.
+func fetched[T any](t *testing.T, url string) (v T) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%s answers %s", url, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// PRD-5.3-A1, PRD-5.3-A2, PRD-5.3-A3, PRD-5.3-4, PRD-5.3-5, PRD-5.4-2, PRD-5.4-3,
+// PRD-5.4-A2, PRD-5.4-A3, PRD-5.4-A4: a dead credential, and one that is none,
+// leave the rest running; health and the report of the start name them.
+func TestFailingAccountLeavesTheRestRunning(t *testing.T) {
+	_, url := onTelegram(t, "7001:right")
+	s := stage{folder: t.TempDir()}
+	s.write(t, fmt.Sprintf(`
+adapters:
+  good: {type: telegram, token: "7001:right", api_url: %q}
+  dead: {type: telegram, token: "7002:revoked", api_url: %q}
+  none: {type: telegram, token: "no token at all", api_url: %q}
+`, url, url, url), 0o600)
+	s.serve(t)
+	console := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
+	h := fetched[health](t, console+"/health")
+	if h.Status != "degraded" || !h.CoreReady || !h.TrustPassed || h.Deferred.AllHealthy || h.Deferred.ChannelsConnected != 2 {
+		t.Errorf("health is %+v", h)
+	}
+	for name, healthy := range map[string]bool{"good": true, "local": true, "dead": false, "adapters.none": false, "scheduler": true, "model": true} {
+		if x := part(t, h, name); x.Healthy != healthy || !healthy && x.Reason == "" {
+			t.Errorf("%s: %+v, want healthy %v", name, x, healthy)
+		}
+	}
+	b := fetched[bootReport](t, console+"/health/bootstrap")
+	if !slices.Equal(b.Failed, []string{"adapter_dead", "channel_connect"}) || b.ReadyAt == nil || b.TotalDurationMS != b.ReadyAt.Sub(b.StartedAt).Milliseconds() {
+		t.Errorf("report is %+v", b)
+	}
+	var names []string
+	for _, st := range b.Stages {
+		names = append(names, st.Stage)
+		if failed := slices.Contains(b.Failed, st.Stage); failed != (st.Error != "") || failed != (st.Status == "failed") || st.DurationMS < 0 {
+			t.Errorf("stage %+v", st)
+		}
+	}
+	for _, want := range []string{
+		"config_load", "database_init", "schema_migration", "seed_system_data", "trust_gate", "skill_sources", "tool_sync",
+		"semantic_embeddings", "scheduler_init", "adapter_good", "adapter_dead", "channel_connect", "ready",
+	} {
+		if !slices.Contains(names, want) {
+			t.Errorf("there is no stage %s in %v", want, names)
+		}
+	}
+	if out, _, code := s.do(t, "still there?\n", "chat"); code != exitDone || !strings.Contains(out, "still there?") {
+		t.Errorf("the terminal: exit %s: %s", code, out)
+	}
+}
+
+// spy notes how far the start was when somebody was called.
+type spy struct {
+	mu     sync.Mutex // guards early and calls
+	early  []string
+	calls  int
+	report func() bootReport
+}
+
+func (s *spy) saw(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	if r := s.report(); !r.TrustPassed || !r.CoreReady {
+		s.early = append(s.early, what)
+	}
+}
+
+func (s *spy) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.saw(r.URL.Path)
+	return nil, io.ErrClosedPipe
+}
+
+// Generate has never an answer.
+func (s *spy) Generate(context.Context, model.Request) (model.Response, error) {
+	s.saw("model")
+	return model.Response{}, &model.Error{Kind: model.Unavailable, Err: io.ErrClosedPipe}
+}
+
+// PRD-5.3-1, PRD-5.3-2, PRD-5.3-A4, PRD-5.3-A5: nothing of others runs and
+// nobody is called before the gate; without the gate, never.
+func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
+	for _, test := range []struct {
+		name, agents string
+		passes       bool
+	}{
+		{"passed", "{ada: {}}", true}, {"shut", "{ada: {phases: seven}}", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := t.TempDir()
+			text := "listen: \"\"\nadapters: {telegram: {type: telegram, token: \"7001:right\", api_url: \"http://telegram.test\"}}\nagents: " + test.agents
+			if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, err := config.Load(config.Source{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			over := &watch{want: map[bool]string{true: "Bootstrap [ready]", false: "Trust Gate failed"}[test.passes], seen: make(chan struct{})}
+			p := newProcess(c, slog.New(slog.DiscardHandler), over, true)
+			watcher := &spy{report: p.boot.Report}
+			p.client = &http.Client{Transport: watcher}
+			p.models = func(config.Model) model.Model { return watcher }
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- p.run(ctx, nil) }()
+			<-over.seen
+			h := p.health()
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if len(watcher.early) > 0 || (watcher.calls > 0) != test.passes {
+				t.Errorf("%d calls, before the gate: %v", watcher.calls, watcher.early)
+			}
+			if h.TrustPassed != test.passes || !h.CoreReady || h.Status != "degraded" {
+				t.Errorf("health is %+v", h)
+			}
+		})
+	}
+}
+
+// DELIVERY, issue 3: a stop drains what is in hand, then closes the spans.
+func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
+	folder := t.TempDir()
+	s := stage{folder: folder}
+	if _, errs, code := s.do(t, "remember this\n", "run"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	m := spaces.Mind{Agent: "ada", Circle: "home"}
+	ups, err := store.Shell().Uplinks(t.Context(), m)
+	if err != nil || len(ups) == 0 {
+		t.Fatalf("uplinks: %v, %v", ups, err)
+	}
+	spans, err := store.Shell().Spans(t.Context(), m, ups[0].Space, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanStopped && p.To > 1 })
+	if !found || slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanCrashed }) {
+		t.Errorf("spans are %+v, want one that a stop closed behind the answer", spans)
+	}
+}
+
+// childEnv makes the test's own program a child that is stopped.
+const childEnv = "TRESTLE_TEST_STOPPED_CHILD"
+
+// Issue 3: the first signal asks, the second one ends the program at once.
+func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
+	if os.Getenv(childEnv) != "" {
+		ctx, stop := stoppable(t.Context())
+		defer stop()
+		fmt.Println("running")
+		<-ctx.Done()
+		fmt.Println("stopping")
+		<-t.Context().Done() // work that does not end
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), childEnv+"=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{"running", "stopping"} {
+		if !lines.Scan() || lines.Text() != want {
+			t.Fatalf("the child says %q, want %q", lines.Text(), want)
+		}
+		if err := child.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	err = child.Wait()
+	if code := child.ProcessState.ExitCode(); code != int(exitInterrupted) || time.Since(began) > 5*time.Second {
+		t.Errorf("the child ended with %v after %s", err, time.Since(began))
+	}
+}
