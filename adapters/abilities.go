@@ -130,3 +130,11 @@ type File struct {
 	// Open gives the bytes from the beginning, once for every attempt; the caller closes.
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
+
+// A Finder can look whether a part arrived whose sending nobody could judge.
+type Finder interface {
+	// Find looks for a part by its Key where Send would have put it. False means
+	// that it did not arrive, and may be sent: whoever asks leaves the platform a
+	// moment to show what it took. An error tells nothing.
+	Find(ctx context.Context, p Post) (Receipt, bool, error)
+}

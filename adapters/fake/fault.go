@@ -44,7 +44,7 @@ type Fault struct {
 
 // An ArmedFault is a fault in force.
 type ArmedFault struct {
-	of    *faults
+	of    *Faults
 	fault Fault
 	seen  int // guarded by of.mu
 	hits  int // guarded by of.mu
@@ -64,15 +64,17 @@ func (a *ArmedFault) Clear() {
 	a.of.remove(a)
 }
 
-// faults are the ones in force, oldest first; the first that hits a call wins.
-type faults struct {
+// Faults are the ones in force, oldest first; the first that hits a call wins.
+// The zero value has none. It is safe for concurrent use.
+type Faults struct {
 	armed atomic.Int32 // lets calls pass without a lock while there is none
 
 	mu   sync.Mutex // guards what follows
 	list []*ArmedFault
 }
 
-func (fs *faults) arm(f Fault) *ArmedFault {
+// Arm puts f in force.
+func (fs *Faults) Arm(f Fault) *ArmedFault {
 	if f.Times == 0 {
 		f.Times = 1
 	}
@@ -87,7 +89,8 @@ func (fs *faults) arm(f Fault) *ArmedFault {
 	return a
 }
 
-func (fs *faults) clear() {
+// Clear takes every fault out of force.
+func (fs *Faults) Clear() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.list = nil
@@ -95,7 +98,7 @@ func (fs *faults) clear() {
 }
 
 // remove needs the lock.
-func (fs *faults) remove(a *ArmedFault) {
+func (fs *Faults) remove(a *ArmedFault) {
 	kept := make([]*ArmedFault, 0, len(fs.list))
 	for _, o := range fs.list {
 		if o != a {
@@ -106,8 +109,8 @@ func (fs *faults) remove(a *ArmedFault) {
 	fs.armed.Store(int32(len(kept)))
 }
 
-// hit returns the fault that meets the call, if any, and counts it.
-func (fs *faults) hit(matches func(Fault) bool) (Fault, bool) {
+// Hit returns the fault that meets the call, if any, and counts it.
+func (fs *Faults) Hit(matches func(Fault) bool) (Fault, bool) {
 	if fs.armed.Load() == 0 {
 		return Fault{}, false
 	}

@@ -18,7 +18,7 @@ import (
 type Telegram struct {
 	opts   Options
 	ledger ledger
-	faults faults
+	faults Faults
 	floods floods
 	changed
 	lastPerson, lastGroup, lastFile atomic.Int64
@@ -72,10 +72,10 @@ func (t *Telegram) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Fault puts f in force. Faults are tried in the order they were armed.
-func (t *Telegram) Fault(f Fault) *ArmedFault { return t.faults.arm(f) }
+func (t *Telegram) Fault(f Fault) *ArmedFault { return t.faults.Arm(f) }
 
 // ClearFaults takes every fault out of force.
-func (t *Telegram) ClearFaults() { t.faults.clear() }
+func (t *Telegram) ClearFaults() { t.faults.Clear() }
 
 // Ledger returns a copy of what was received and acknowledged so far.
 func (t *Telegram) Ledger() Record { return t.ledger.snapshot() }

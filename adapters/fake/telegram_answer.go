@@ -15,7 +15,7 @@ func (t *Telegram) answer(w http.ResponseWriter, r *http.Request, c *call) {
 		t.finish(w, c, p)
 		return
 	}
-	f, hit := t.faults.hit(c.matches)
+	f, hit := t.faults.Hit(c.matches)
 	if !hit {
 		t.finish(w, c, t.apply(r, c))
 		return

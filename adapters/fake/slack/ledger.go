@@ -1,0 +1,102 @@
+package slack
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// A Record is everything a workspace saw of its apps, in order of time.
+type Record struct {
+	Calls    []Call   `json:"calls"`    // every request, also refused ones
+	Acked    []Ack    `json:"acked"`    // events that an app acknowledged
+	Expired  []Ack    `json:"expired"`  // events given up after the last retry
+	Unfurled []Unfurl `json:"unfurled"` // addresses that a preview would have fetched
+	Called   []Loud   `json:"called"`   // messages that call a whole channel or a group
+	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
+}
+
+// A Call is one request that reached the workspace.
+type Call struct {
+	At      time.Time      `json:"at"`
+	App     string         `json:"app,omitzero"`
+	Method  string         `json:"method"`
+	Channel string         `json:"channel,omitzero"`
+	Thread  string         `json:"thread,omitzero"`
+	Target  string         `json:"target,omitzero"` // the message changed
+	Text    string         `json:"text,omitzero"`   // as sent, markup included
+	Key     string         `json:"key,omitzero"`    // the id in the metadata
+	Status  int            `json:"status"`          // answered; 0 when the connection was cut or left hanging
+	Error   string         `json:"error,omitzero"`
+	Message string         `json:"message,omitzero"` // the ts made
+	Applied bool           `json:"applied"`
+	Early   time.Duration  `json:"early,omitzero"` // by how much it came before a Retry-After had passed
+	Fault   fake.FaultKind `json:"fault,omitzero"`
+}
+
+// An Ack is one event that an app acknowledged, or that was given up.
+type Ack struct {
+	At      time.Time `json:"at"`
+	App     string    `json:"app"`
+	Event   string    `json:"event"` // its id
+	Kind    string    `json:"kind"`
+	Channel string    `json:"channel,omitzero"`
+	TS      string    `json:"ts,omitzero"`
+	Attempt int       `json:"attempt,omitzero"`
+}
+
+// An Unfurl is one address that Slack would have fetched to show a preview.
+type Unfurl struct {
+	App, Channel, TS, URL string
+}
+
+// Loud is a message that notifies more people than it names.
+type Loud struct {
+	App, Channel, TS, Whom string
+}
+
+// ledger keeps a Record within a limit. A negative limit keeps nothing.
+type ledger struct {
+	limit int
+
+	mu  sync.Mutex // guards rec
+	rec Record
+}
+
+// note adds an entry to one of the lists.
+func note[E any](l *ledger, list func(*Record) *[]E, entry E) {
+	if l.limit < 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := list(&l.rec)
+	if len(*of) >= l.limit {
+		half := len(*of) - l.limit/2
+		l.rec.Dropped += half
+		*of = slices.Delete(*of, 0, half)
+	}
+	*of = append(*of, entry)
+}
+
+func (l *ledger) call(c Call) { note(l, func(r *Record) *[]Call { return &r.Calls }, c) }
+
+func (l *ledger) acked(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Acked }, a) }
+
+func (l *ledger) expired(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Expired }, a) }
+
+func (l *ledger) unfurled(u Unfurl) { note(l, func(r *Record) *[]Unfurl { return &r.Unfurled }, u) }
+
+func (l *ledger) loud(c Loud) { note(l, func(r *Record) *[]Loud { return &r.Called }, c) }
+
+// snapshot returns a copy the caller owns.
+func (l *ledger) snapshot() Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Record{
+		Calls: slices.Clone(l.rec.Calls), Acked: slices.Clone(l.rec.Acked), Expired: slices.Clone(l.rec.Expired),
+		Unfurled: slices.Clone(l.rec.Unfurled), Called: slices.Clone(l.rec.Called), Dropped: l.rec.Dropped,
+	}
+}

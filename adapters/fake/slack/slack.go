@@ -1,0 +1,146 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// Options say how a workspace behaves.
+type Options struct {
+	// Team is the workspace's id. Default: T0000001
+	Team string
+	// Limits plays Slack's rate limits: one message a second in a channel, and the
+	// tiers of methods. Default: false.
+	Limits bool
+	// LedgerSize bounds how many entries of each sort the ledger keeps; negative
+	// keeps none. Default: 100,000.
+	LedgerSize int
+	// Client carries the requests to apps that are called over HTTP. Default:
+	// http.DefaultClient.
+	Client *http.Client
+}
+
+// Slack is one workspace. All its methods, and those of its apps and channels,
+// may be called concurrently.
+type Slack struct {
+	o      Options
+	ledger ledger
+	faults fake.Faults
+	pace   pace
+	calls  sync.WaitGroup // requests to apps that are under way
+
+	mu       sync.Mutex // guards what follows, and all that hangs on it
+	host     string     // by which apps reach us; learned from their requests
+	lastTS   int64      // in microseconds; no two messages have the same
+	lastID   int
+	apps     []*App
+	people   map[string]*Person
+	channels map[string]*Channel
+	order    []*Channel
+	tickets  map[string]*App // addresses of sockets not used yet
+	files    map[string]*file
+	changed  chan struct{} // closed and replaced whenever something is sent
+}
+
+// New returns an empty workspace.
+func New(o Options) *Slack {
+	if o.Team == "" {
+		o.Team = "T0000001"
+	}
+	if o.LedgerSize == 0 {
+		o.LedgerSize = 100_000
+	}
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	return &Slack{
+		o: o, ledger: ledger{limit: o.LedgerSize}, pace: newPace(),
+		people: map[string]*Person{}, channels: map[string]*Channel{}, tickets: map[string]*App{},
+		files: map[string]*file{}, changed: make(chan struct{}),
+	}
+}
+
+// Team returns the workspace's id.
+func (s *Slack) Team() string { return s.o.Team }
+
+// Serve answers on ln until ctx is done, then drops every connection at once and
+// returns nil.
+func (s *Slack) Serve(ctx context.Context, ln net.Listener) error {
+	defer s.calls.Wait()
+	defer s.dropAll()
+	return fake.Serve(ctx, ln, s)
+}
+
+// dropAll ends every socket without a word and gives up what was to be delivered.
+func (s *Slack) dropAll() {
+	for _, a := range s.Apps() {
+		a.end()
+	}
+}
+
+// Fault puts f in force: of its matchers, Method and the counting ones apply here.
+func (s *Slack) Fault(f fake.Fault) *fake.ArmedFault { return s.faults.Arm(f) }
+
+// ClearFaults takes every fault out of force.
+func (s *Slack) ClearFaults() { s.faults.Clear() }
+
+// Ledger returns a copy of everything seen so far.
+func (s *Slack) Ledger() Record { return s.ledger.snapshot() }
+
+// Apps returns the apps, oldest first.
+func (s *Slack) Apps() []*App {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*App(nil), s.apps...)
+}
+
+// ServeHTTP answers one request of an app's.
+func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.host = r.Host
+	s.mu.Unlock()
+	switch path := r.URL.Path; {
+	case len(path) > 5 && path[:5] == "/api/":
+		s.serveAPI(w, r, path[5:])
+	case path == "/socket":
+		s.serveSocket(w, r)
+	case len(path) > 8 && path[:8] == "/upload/":
+		s.serveUpload(w, r, path[8:])
+	case len(path) > 7 && path[:7] == "/files/":
+		s.serveFile(w, r, path[7:])
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// id mints an id of a sort. mu is held.
+func (s *Slack) id(sort string) string {
+	s.lastID++
+	return fmt.Sprintf("%s%07d", sort, s.lastID)
+}
+
+// lag is how long ago the workspace says that something happened which happens
+// now. In a bubble, where time stands still, it leaves room for many names.
+const lag = 10 * time.Millisecond
+
+// ts mints a message's name, which is its time. mu is held.
+func (s *Slack) ts() string {
+	now := time.Now().Add(-lag).UnixMicro()
+	if now <= s.lastTS {
+		now = s.lastTS + 1
+	}
+	s.lastTS = now
+	return fmt.Sprintf("%d.%06d", now/1_000_000, now%1_000_000)
+}
+
+// ring tells those who wait that something was sent. mu is held.
+func (s *Slack) ring() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}

@@ -1,0 +1,258 @@
+package slack
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Said is how a person says something.
+type Said struct {
+	Thread    string // ts of the message whose thread it is in
+	Broadcast bool   // also sent to the channel
+	File      *File
+	Blocks    json.RawMessage // instead of those that a client makes of the words
+	Mrkdwn    bool            // the text is mrkdwn already; no blocks are made
+}
+
+// A File is something to share.
+type File struct {
+	Name, MIME string
+	Data       []byte
+}
+
+// Says has a person write words in the channel. @handle names somebody. It
+// returns the message's ts.
+func (c *Channel) Says(p *Person, text string, s Said) string {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.members[p.ID] = true
+	m := &message{ts: c.of.ts(), thread: s.Thread, user: p.ID, broadcast: s.Broadcast, clientID: "client-" + c.of.id("M")}
+	if m.text, m.blocks = c.of.typed(text); s.Mrkdwn {
+		m.text, m.blocks = text, s.Blocks
+	} else if s.Blocks != nil {
+		m.blocks = s.Blocks
+	}
+	if s.File != nil {
+		m.files = append(m.files, c.of.keep(*s.File, p.ID))
+	}
+	c.add(m)
+	return m.ts
+}
+
+// handle is how people name each other.
+var handle = regexp.MustCompile(`@([a-z0-9_.\-]+)`)
+
+// typed returns what Slack's client makes of words that somebody types: mrkdwn,
+// and the same as rich text. mu is held.
+func (s *Slack) typed(words string) (mrkdwn string, blocks json.RawMessage) {
+	if words == "" {
+		return "", nil
+	}
+	byHandle := map[string]string{}
+	for id, p := range s.people {
+		byHandle[p.profile.Handle] = id
+	}
+	type run struct {
+		Type string `json:"type"`
+		Text string `json:"text,omitempty"`
+		User string `json:"user_id,omitempty"`
+	}
+	var runs []run
+	var b strings.Builder
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	add := func(text string) {
+		if text != "" {
+			b.WriteString(escape.Replace(text))
+			runs = append(runs, run{Type: "text", Text: text})
+		}
+	}
+	at := 0
+	for _, m := range handle.FindAllStringSubmatchIndex(words, -1) {
+		id := byHandle[words[m[2]:m[3]]]
+		if id == "" {
+			continue
+		}
+		add(words[at:m[0]])
+		b.WriteString("<@" + id + ">")
+		runs = append(runs, run{Type: "user", User: id})
+		at = m[1]
+	}
+	add(words[at:])
+	section := map[string]any{"type": "rich_text_section", "elements": runs}
+	return b.String(), encode([]any{map[string]any{"type": "rich_text", "block_id": "b1", "elements": []any{section}}})
+}
+
+// encode returns v as JSON; it holds nothing that has none.
+func encode(v any) json.RawMessage {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic("fake slack: " + err.Error())
+	}
+	return out
+}
+
+// Edits has the writer of a message replace its words. It reports whether the
+// channel has that message.
+func (c *Channel) Edits(ts, text string) bool {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := c.find(ts)
+	if m == nil {
+		return false
+	}
+	c.change(m, func() { m.text, m.blocks = c.of.typed(text) })
+	return true
+}
+
+// Deletes removes a message.
+func (c *Channel) Deletes(ts string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if m := c.find(ts); m != nil {
+		c.remove(m)
+	}
+}
+
+// Reacts sets the person's reactions on a message, by Slack's names; none takes
+// them back. Slack tells each change by itself.
+func (c *Channel) Reacts(p *Person, ts string, names ...string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := c.find(ts)
+	if m == nil {
+		return
+	}
+	for _, r := range slices.Clone(m.reactions) {
+		if slices.Contains(r.users, p.ID) && !slices.Contains(names, r.name) {
+			c.react(m, p.ID, r.name, false)
+		}
+	}
+	for _, name := range names {
+		c.react(m, p.ID, name, true)
+	}
+}
+
+// channelType is how membership events say what a channel is.
+func (c *Channel) channelType() string {
+	if c.kind == public {
+		return "C"
+	}
+	return "G"
+}
+
+// Joins has a person enter.
+func (c *Channel) Joins(p *Person) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.joins(p.ID, "")
+}
+
+// Invites lets an app in.
+func (c *Channel) Invites(by *Person, a *App) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.joins(a.user.ID, by.ID)
+}
+
+func (c *Channel) joins(user, inviter string) {
+	c.members[user] = true
+	event := map[string]any{
+		"type": "member_joined_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
+		"team": c.of.teamOf(user), "event_ts": c.of.ts(),
+	}
+	if inviter != "" {
+		event["inviter"] = inviter
+	}
+	c.tell(event, "")
+}
+
+// Leaves has a person go.
+func (c *Channel) Leaves(p *Person) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.leaves(p.ID)
+}
+
+// Kicks removes an app.
+func (c *Channel) Kicks(a *App) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	kind := "channel_left"
+	if c.kind != public {
+		kind = "group_left"
+	}
+	delete(c.members, a.user.ID)
+	a.emit(map[string]any{"type": kind, "channel": c.ID, "actor_id": "", "event_ts": c.of.ts()}, c.ID, "")
+}
+
+func (c *Channel) leaves(user string) {
+	event := map[string]any{
+		"type": "member_left_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
+		"team": c.of.teamOf(user), "event_ts": c.of.ts(),
+	}
+	delete(c.members, user)
+	c.tell(event, "")
+}
+
+// Renames gives the channel another name.
+func (c *Channel) Renames(p *Person, name string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.name = name
+	kind := "channel_rename"
+	if c.kind != public {
+		kind = "group_rename"
+	}
+	c.tell(map[string]any{
+		"type": kind, "event_ts": c.of.ts(), "channel": map[string]any{"id": c.ID, "name": name, "created": c.created},
+	}, "")
+}
+
+// Archives closes the channel; Unarchives opens it again.
+func (c *Channel) Archives(p *Person) { c.archives(p, true) }
+
+// Unarchives opens an archived channel again.
+func (c *Channel) Unarchives(p *Person) { c.archives(p, false) }
+
+func (c *Channel) archives(p *Person, closed bool) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.archived = closed
+	kind := map[bool]string{true: "archive", false: "unarchive"}[closed]
+	sort := map[bool]string{true: "channel_", false: "group_"}[c.kind == public]
+	c.tell(map[string]any{"type": sort + kind, "channel": c.ID, "user": p.ID, "event_ts": c.of.ts()}, "")
+}
+
+// Pins has a person pin a message.
+func (c *Channel) Pins(p *Person, ts string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := c.find(ts)
+	if m == nil {
+		return
+	}
+	c.tell(map[string]any{
+		"type": "pin_added", "user": p.ID, "channel_id": c.ID, "event_ts": c.of.ts(),
+		"item": map[string]any{"type": "message", "channel": c.ID, "created": c.of.now(), "message": m.wire(c)},
+	}, ts)
+}
+
+// Commands has a person use a slash command.
+func (c *Channel) Commands(p *Person, a *App, command, args string) {
+	s := c.of
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := c.name
+	if c.kind == im {
+		name = "directmessage"
+	}
+	a.enqueue(&envelope{
+		kind: "slash_commands", event: s.id("Tr"), channel: c.ID, sort: "slash_commands",
+		payload: map[string]any{
+			"command": command, "text": args, "user_id": p.ID, "user_name": p.profile.Handle, "team_id": s.o.Team,
+			"channel_id": c.ID, "channel_name": name, "response_url": "http://" + s.host + "/respond",
+		},
+	})
+}

@@ -1,0 +1,283 @@
+package slack_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/adapters/slack"
+)
+
+// DELIVERY 2.6.
+func TestSlackPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
+
+const (
+	botToken = "xoxb-very-secret-bot"
+	appToken = "xapp-very-secret-app"
+)
+
+// workspace is a fake Slack on a network in memory, with an app, a person, a
+// channel and a direct chat.
+type workspace struct {
+	*fakeslack.Slack
+	t       *testing.T
+	app     *fakeslack.App
+	maya    *fakeslack.Person
+	ops     *fakeslack.Channel
+	direct  *fakeslack.Channel
+	client  *http.Client
+	refuse  atomic.Bool // the next connection
+	logs    logs
+	network *fake.Network
+}
+
+func newWorkspace(t *testing.T, o fakeslack.Options, profile fakeslack.AppProfile) *workspace {
+	t.Helper()
+	w := &workspace{t: t, network: new(fake.Network)}
+	if o.Client == nil {
+		o.Client = w.network.Client()
+	}
+	w.Slack = fakeslack.New(o)
+	profile.Name, profile.Handle, profile.BotToken = "Ada", "ada", botToken
+	w.app = w.AddApp(profile)
+	w.maya = w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Handle: "maya"})
+	w.ops = w.NewChannel("ops", w.maya)
+	w.ops.Invites(w.maya, w.app)
+	w.direct = w.app.Direct(w.maya)
+	w.serve(o.Client)
+	return w
+}
+
+// serve puts the fake on the network, where its next connection can be refused.
+func (w *workspace) serve(other *http.Client) {
+	ln, err := w.network.Listen("slack.test")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.client = &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
+			if w.refuse.CompareAndSwap(true, false) {
+				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
+			}
+			return w.network.DialContext(ctx, n, addr)
+		},
+	}}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- w.Serve(ctx, ln) }()
+	w.t.Cleanup(func() {
+		cancel()
+		other.CloseIdleConnections()
+		if err := <-done; err != nil {
+			w.t.Errorf("serve: %v", err)
+		}
+	})
+}
+
+// options are those of a client of the workspace.
+func (w *workspace) options() slack.Options {
+	return slack.Options{
+		BotToken: botToken, AppToken: appToken, APIURL: "http://slack.test", HTTPClient: w.client,
+		Logger: slog.New(slog.NewJSONHandler(&w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+}
+
+func (w *workspace) adapter(o slack.Options) *slack.Client {
+	c, err := slack.New(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// rig is the suite's hand on the workspace.
+type rig struct {
+	*workspace
+	thread string
+}
+
+func openRig(t *testing.T) adaptertest.Rig {
+	t.Helper()
+	r := &rig{workspace: newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken})}
+	r.thread = r.ops.Says(r.maya, "about food", fakeslack.Said{})
+	r.ops.Says(r.maya, "what shall we eat?", fakeslack.Said{Thread: r.thread})
+	r.forget()
+	open := func() adapters.Adapter { return r.adapter(r.options()) }
+	return adaptertest.Rig{
+		Adapter: open(), Restart: open,
+		Chat: r.ops.ID, Other: r.direct.ID, Thread: r.thread,
+		Mention: "@ada", Secret: "very-secret",
+		Say:        r.say,
+		Edit:       func(chat, message, words string) { r.channel(chat).Edits(message, words) },
+		EditUnseen: r.editUnseen,
+		Delete:     func(chat, message string) { r.channel(chat).Deletes(message) },
+		DeleteUnseen: func(chat string) string {
+			r.inject(fmt.Sprintf(`{"type":"message","subtype":"message_deleted","channel":%q,"channel_type":"channel","ts":"1700000011.000100","event_ts":"1700000011.000100","deleted_ts":"1700000009.000100"}`, chat))
+			return "1700000009.000100"
+		},
+		React: func(chat, message string, emoji ...string) {
+			names := map[string]string{"👍": "+1", "🔥": "fire"}
+			var list []string
+			for _, e := range emoji {
+				list = append(list, names[e])
+			}
+			r.channel(chat).Reacts(r.maya, message, list...)
+		},
+		Comes: func(chat string) string {
+			kai := r.AddPerson(fakeslack.Profile{Name: "Kai"})
+			r.channel(chat).Joins(kai)
+			return kai.ID
+		},
+		Goes:      func(chat string) string { r.channel(chat).Leaves(r.maya); return r.maya.ID },
+		Unknown:   func() { r.inject(`{"type":"brand_new_kind","event_ts":"1700000001.000100"}`) },
+		Malformed: func() { r.app.InjectPayload("events_api", json.RawMessage(`"not an object"`)) },
+		Redeliver: func() { r.app.Redeliver(100) },
+		Disorder:  func() { r.app.Disorder(5) },
+		Acked:     r.acked,
+		Fail:      r.fail,
+		Requests:  r.requests,
+		Sent:      r.sent,
+		Gone: func(chat string) string {
+			id := r.channel(chat).Says(r.maya, "soon gone", fakeslack.Said{})
+			r.channel(chat).Deletes(id)
+			return id
+		},
+		Logs: r.logs.String,
+	}
+}
+
+// forget lets what was said so far be long ago, and known to nobody.
+func (w *workspace) forget() {
+	w.app.Forget()
+	<-time.After(time.Minute)
+}
+
+func (w *workspace) channel(id string) *fakeslack.Channel {
+	c, ok := w.Channel(id)
+	if !ok {
+		w.t.Fatalf("no channel %q", id)
+	}
+	return c
+}
+
+func (r *rig) say(l adaptertest.Line) string {
+	thread := l.Thread
+	if thread == "" {
+		thread = l.ReplyTo
+	}
+	return r.channel(l.Chat).Says(r.maya, l.Text, fakeslack.Said{Thread: thread})
+}
+
+func (w *workspace) inject(event string) { w.app.Inject(json.RawMessage(event)) }
+
+func (r *rig) editUnseen(chat, words string) string {
+	r.inject(fmt.Sprintf(`{"type":"message","subtype":"message_changed","channel":%q,"channel_type":"channel","ts":"1700000010.000100","event_ts":"1700000010.000100",`+
+		`"message":{"type":"message","user":%q,"text":%q,"ts":"1700000009.000200","edited":{"user":%q,"ts":"1700000010.000000"}}}`, chat, r.maya.ID, words, r.maya.ID))
+	return "1700000009.000200"
+}
+
+func (w *workspace) acked(message string) bool {
+	return slices.ContainsFunc(w.Ledger().Acked, func(a fakeslack.Ack) bool { return a.TS == message })
+}
+
+// fail makes the next call of the right sort fail.
+func (r *rig) fail(f adaptertest.Failure) bool {
+	sending := fake.Fault{Method: "chat.postMessage", Do: fake.Refuse}
+	switch f {
+	case adaptertest.Unreachable:
+		r.refuse.Store(true)
+		return true
+	case adaptertest.Dismissed:
+		r.app.Revoke()
+		return true
+	case adaptertest.ReadLost:
+		r.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Cut, Times: 2})
+		r.app.Sever()
+		return true
+	case adaptertest.TooFast:
+		sending.RetryAfter = 2
+	case adaptertest.BadMessage:
+		sending.Description = "msg_too_long"
+	case adaptertest.NoThread:
+		sending.Description = "channel_not_found"
+	case adaptertest.Blocked:
+		sending.Description = "not_in_channel"
+	case adaptertest.AnswerLost:
+		sending.Do, sending.Apply = fake.Cut, true
+	case adaptertest.RequestLost:
+		sending.Do = fake.Cut
+	case adaptertest.Broken:
+		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
+	case adaptertest.Garbled:
+		sending.Do, sending.Apply = fake.Garbage, true
+	case adaptertest.Hung:
+		sending.Do = fake.Hang
+	case adaptertest.MovedAway, adaptertest.OtherReader: // Slack knows neither
+		return false
+	}
+	r.Fault(sending)
+	return true
+}
+
+func (w *workspace) requests() int {
+	n := 0
+	for _, c := range w.Ledger().Calls {
+		if c.Method == "chat.postMessage" {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) sent(chat string) []adaptertest.Sent {
+	emoji := map[string]string{"+1": "👍", "fire": "🔥"}
+	var all []adaptertest.Sent
+	for _, m := range r.channel(chat).Sent() {
+		one := adaptertest.Sent{Message: m.TS, Text: m.Text, Deleted: m.Deleted}
+		if m.Thread == r.thread {
+			one.Thread = m.Thread
+		} else {
+			one.ReplyTo = m.Thread
+		}
+		for name, users := range m.Reactions {
+			if slices.Contains(users, r.app.User()) {
+				one.Reactions = append(one.Reactions, emoji[name])
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// logs is a buffer for one logger and one reader.
+type logs struct {
+	mu  sync.Mutex // guards what follows
+	buf bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}

@@ -1,0 +1,125 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// finer by Slack's own code, which comes with status 200.
+func (c *Client) judge(method string, seen answer, said verdict, err error) error {
+	out := &adapters.Error{Op: method}
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: seen.status})
+	switch {
+	case said.OK != nil && said.Error != "" && seen.status < http.StatusInternalServerError:
+		out.Kind = kindOf(said.Error)
+		err = errors.New(said.words())
+	case seen.status == http.StatusTooManyRequests:
+	case seen.status >= 300 && seen.status < 500:
+		// Slack says why in JSON. A page without it comes from something in between,
+		// which cannot tell what happened behind it.
+		out.Kind = adapters.Unknown
+	}
+	if out.Kind == adapters.Limited {
+		seconds, _ := strconv.Atoi(seen.retryAfter) // the header is missing in some answers
+		out.RetryAfter = time.Duration(max(seconds, 0)) * time.Second
+	}
+	out.Err = c.scrub(seen.status, err)
+	return out
+}
+
+// words returns what Slack says in one line.
+func (v verdict) words() string {
+	s := v.Error
+	if v.Needed != "" {
+		s += " (needs the scope " + v.Needed + ")"
+	}
+	if len(v.Metadata.Messages) > 0 {
+		s += ": " + strings.Join(v.Metadata.Messages[:min(len(v.Metadata.Messages), 3)], "; ")
+	}
+	return s
+}
+
+// Slack's codes by what they mean for the caller (docs.slack.dev/reference/methods,
+// the tables of errors). Every other code is a definite no: Invalid.
+var codes = map[adapters.Kind][]string{
+	adapters.Limited: {"ratelimited", "rate_limited", "rate_limit_exceeded"},
+	adapters.Unauthorized: {
+		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
+		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found",
+	},
+	adapters.NoTarget: {
+		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",
+		"cannot_reply_to_message", "invalid_thread_ts", "bad_timestamp", "no_item_specified", "item_not_found",
+	},
+	adapters.Forbidden: {
+		"not_in_channel", "is_archived", "missing_scope", "no_permission", "restricted_action", "restricted_action_read_only_channel",
+		"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel", "restricted_action_thread_locked",
+		"messages_tab_disabled", "access_denied", "ekm_access_denied", "org_login_required", "cant_update_message",
+		"cant_delete_message", "edit_window_closed", "update_failed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
+		"accesslimited", "message_limit_exceeded", "external_channel_migrating", "as_user_not_supported", "not_reactable",
+	},
+	adapters.NotSent: {"team_added_to_org", "request_timeout"},
+	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable"},
+}
+
+// kindOf returns what a code of Slack's means.
+func kindOf(code string) adapters.Kind {
+	for kind, list := range codes {
+		if slices.Contains(list, code) {
+			return kind
+		}
+	}
+	return adapters.Invalid
+}
+
+// scrubbedError is a foreign error in words free of tokens and of the address a
+// socket was opened at, which lets anybody in. It unwraps to nothing but the
+// context's errors.
+type scrubbedError struct {
+	text  string
+	cause error
+}
+
+// Error returns the words.
+func (e *scrubbedError) Error() string { return e.text }
+
+// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+func (e *scrubbedError) Unwrap() error { return e.cause }
+
+// scrub keeps of err only its words without secrets, and whether the context
+// ended it.
+func (c *Client) scrub(status int, err error, secrets ...adapters.Secret) error {
+	text := err.Error()
+	if status != 0 && status != http.StatusOK {
+		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
+	}
+	for _, s := range append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret) {
+		text = s.Scrub(text)
+	}
+	out := &scrubbedError{text: text}
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cause) {
+			out.cause = cause
+		}
+	}
+	return out
+}
+
+// refusedFor reports whether err is Slack's definite refusal with one of codes.
+func refusedFor(err error, codes ...string) bool {
+	e, ok := errors.AsType[*adapters.Error](err)
+	if !ok || e.Err == nil || e.Kind == adapters.Unknown {
+		return false
+	}
+	code, _, _ := strings.Cut(e.Err.Error(), " ")
+	return slices.Contains(codes, strings.TrimSuffix(code, ":"))
+}

@@ -1,0 +1,169 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Fetcher = (*Client)(nil)
+
+// Fetch opens a file by its id. Slack answers with its sign-in page, not with an
+// error, when the app lacks the right.
+func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+	answer, err := callInto[struct {
+		File file `json:"file"`
+	}](ctx, c, "files.info", func(ctx context.Context, api *slackgo.Client) error {
+		_, _, _, err := api.GetFileInfoContext(ctx, a.ID, 1, 1)
+		return err
+	})
+	if refusedFor(err, "file_not_found", "file_deleted") {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "files.info", Err: errors.New("slack no longer has the file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	address := first(answer.File.URL, answer.File.PrivateURL)
+	switch {
+	case address == "":
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "files.info", Err: errors.New("slack no longer has the file")}
+	case answer.File.Size > limit:
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "files.info", Err: fmt.Errorf("the file has %d bytes, more than %d", answer.File.Size, limit)}
+	}
+	return c.download(ctx, address, answer.File.MIME, limit)
+}
+
+// download gets the bytes. The transport gives the token to Slack's hosts alone,
+// and a redirect is not followed.
+func (c *Client) download(ctx context.Context, address, mime string, limit int64) (io.ReadCloser, error) {
+	const op = "download"
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err)}
+	}
+	r.Header.Set("Authorization", "Bearer "+botPlace)
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err)}
+	}
+	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !strings.HasPrefix(mime, "text/html")
+	if resp.StatusCode != http.StatusOK || page {
+		_ = resp.Body.Close() // there is nothing in it for us
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("HTTP %d instead of the file; the app needs the scope files:read", resp.StatusCode)}
+	}
+	return capped{http.MaxBytesReader(nil, resp.Body, limit)}, nil
+}
+
+// capped tells a file that is too long as Invalid.
+type capped struct{ io.ReadCloser }
+
+// Read reads on.
+func (c capped) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return n, &adapters.Error{Kind: adapters.Invalid, Op: "download", Err: fmt.Errorf("the file has more than %d bytes", tooLong.Limit)}
+	}
+	return n, err
+}
+
+// upload puts files into the workspace, where nobody sees them yet, and returns
+// their ids. Nothing is posted when it fails.
+func (c *Client) upload(ctx context.Context, files []adapters.File) ([]string, error) {
+	var ids []string
+	for _, f := range files {
+		id, err := c.uploadOne(ctx, f)
+		if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Unknown {
+			e.Kind = adapters.NotSent // whatever became of the bytes, no message was made
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// uploadOne makes the three calls of an upload.
+func (c *Client) uploadOne(ctx context.Context, f adapters.File) (string, error) {
+	bytesOf, err := f.Open(ctx)
+	if err != nil {
+		return "", &adapters.Error{Kind: adapters.Invalid, Op: "upload", Err: fmt.Errorf("open %s: %w", f.Name, err)}
+	}
+	defer bytesOf.Close()
+	content, err := io.ReadAll(bytesOf)
+	if err != nil {
+		return "", &adapters.Error{Kind: adapters.Invalid, Op: "upload", Err: fmt.Errorf("read %s: %w", f.Name, err)}
+	}
+	place, err := callInto[struct {
+		URL string `json:"upload_url"`
+		ID  string `json:"file_id"`
+	}](ctx, c, "files.getUploadURLExternal", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(content)})
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := c.put(ctx, place.URL, content); err != nil {
+		return "", err
+	}
+	_, err = c.call(ctx, "files.completeUploadExternal", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
+			Files: []slackgo.FileSummary{{ID: place.ID, Title: f.Name}},
+		})
+		return err
+	})
+	return place.ID, err
+}
+
+// put sends the bytes. The address itself is the right to do so; no token goes along.
+func (c *Client) put(ctx context.Context, address string, content []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
+	if err != nil {
+		return &adapters.Error{Kind: adapters.Unknown, Op: "upload", Err: c.scrub(0, err, adapters.Secret(address))}
+	}
+	r.Header.Set("Content-Type", "application/octet-stream")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: c.scrub(0, err, adapters.Secret(address))}
+	}
+	_ = resp.Body.Close() // its status says all
+	if resp.StatusCode != http.StatusOK {
+		return &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: fmt.Errorf("HTTP %d", resp.StatusCode)}
+	}
+	return nil
+}
+
+// attach hangs uploaded files on a message. The words are there already: what
+// fails now is tried again and then told to the log, not to the sender, who
+// would send the words twice.
+func (c *Client) attach(ctx context.Context, chat, ts string, files []string) {
+	ids, err := json.Marshal(files)
+	if err != nil {
+		panic("slack: ids do not marshal: " + err.Error())
+	}
+	for try := range maxTries {
+		_, err = c.call(ctx, "chat.update", func(ctx context.Context, api *slackgo.Client) error {
+			_, _, _, err := api.UpdateMessageContext(ctx, chat, ts, c.fields("chat.update", func(v url.Values) { v.Set("file_ids", string(ids)) }))
+			return err
+		})
+		if err == nil || adapters.KindOf(err).Permanent() {
+			break
+		}
+		wait(ctx, time.Second<<try)
+	}
+	if err != nil {
+		c.log.Error("files not attached", "chat", chat, "message", ts, "files", len(files), "error", err)
+	}
+}

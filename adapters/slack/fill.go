@@ -1,0 +1,196 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+const (
+	fillEvery  = 10 * time.Minute
+	fillMargin = time.Minute // each look reaches back so far beyond the one before it
+	fillChunk  = 200         // updates handed in together
+)
+
+// A stretch is what history brings to dispatch: the plan first, which says whose
+// live updates must wait, then a channel at a time.
+type stretch struct {
+	plan     []string // channels to be filled; a non-nil empty one holds nobody
+	channel  string
+	messages []json.RawMessage // oldest first
+}
+
+// fills reads what live events may have missed: once something listens, after a
+// hole, and every ten minutes.
+func (r *receiver) fills(ctx context.Context) error {
+	select {
+	case <-r.listens:
+	case <-ctx.Done():
+		return nil
+	}
+	start, pos := time.Now(), r.where()
+	joined, err := r.c.joined(ctx)
+	if err != nil && !skippable(err) {
+		return err
+	}
+	if err != nil {
+		r.c.log.Warn("gaps are not filled: the app's channels cannot be listed", "error", err)
+	}
+	checked := map[string]string{} // by channel, from where the next look begins
+	plan := make([]string, 0, len(joined))
+	for _, ch := range joined {
+		plan = append(plan, ch.ID)
+		checked[ch.ID] = pos.lookBack(ch.ID, start)
+	}
+	if err := r.bring(ctx, stretch{plan: plan}); err != nil {
+		return err
+	}
+	for {
+		if err := r.look(ctx, joined, checked); err != nil {
+			return err
+		}
+		timer := time.NewTimer(fillEvery)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		case <-r.refill:
+			timer.Stop()
+		}
+		if again, err := r.c.joined(ctx); err == nil {
+			joined = again
+		}
+		for _, ch := range joined {
+			if checked[ch.ID] == "" { // what was said before we came is no gap
+				checked[ch.ID] = first(r.where().Last[ch.ID], tsAt(time.Now()))
+			}
+		}
+	}
+}
+
+// look reads each channel from where it was last read: those that are waited for
+// first, then those that spoke last.
+func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string) error {
+	pos := r.where()
+	left := slices.Clone(joined)
+	slices.SortStableFunc(left, func(a, b channel) int { return -compareTS(pos.from(a.ID), pos.from(b.ID)) })
+	for len(left) > 0 {
+		i := r.urgent(left)
+		id := left[i].ID
+		left = slices.Delete(left, i, i+1)
+		from, next := checked[id], tsAt(time.Now().Add(-fillMargin))
+		messages, err := r.c.since(ctx, id, from, pos.threadsOf(id, time.Now()))
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !skippable(err):
+			return err
+		case err != nil:
+			r.c.log.Warn("gap not filled", "chat", id, "error", err)
+		case later(next, from):
+			checked[id] = next
+		}
+		if err := r.bring(ctx, stretch{channel: id, messages: messages}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// urgent returns which of the channels is to be read next.
+func (r *receiver) urgent(left []channel) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(slices.IndexFunc(left, func(ch channel) bool { return r.waiting[ch.ID] }), 0)
+}
+
+// skippable reports whether a failure concerns one channel, or a right we lack:
+// live updates go on without history.
+func skippable(err error) bool {
+	switch adapters.KindOf(err) {
+	case adapters.NoTarget, adapters.Forbidden, adapters.Invalid:
+		return true
+	case adapters.Unknown, adapters.NotSent, adapters.Limited, adapters.Moved, adapters.Unauthorized, adapters.Conflict:
+	}
+	return false
+}
+
+// bring gives dispatch what was read.
+func (r *receiver) bring(ctx context.Context, s stretch) error {
+	select {
+	case r.pages <- s:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// fill records what history brings of a channel, then what waited for it.
+func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) error {
+	if s.plan != nil {
+		return r.plan(ctx, s.plan, hellos)
+	}
+	var updates []adapters.Update
+	for _, raw := range s.messages {
+		for _, u := range r.read.past(ctx, s.channel, raw) {
+			if !r.recent.has(u.Key) {
+				updates = append(updates, u)
+			}
+		}
+	}
+	if len(updates) > 0 {
+		r.c.log.Info("gap filled", "chat", s.channel, "updates", len(updates))
+	}
+	for chunk := range slices.Chunk(updates, fillChunk) {
+		if err := r.accept(ctx, chunk); err != nil {
+			return err
+		}
+		r.recent.add(chunk, true)
+	}
+	return r.release(ctx, s.channel, hellos)
+}
+
+// plan notes which chats are to be filled and lets the others pass.
+func (r *receiver) plan(ctx context.Context, channels []string, hellos *errgroup.Group) error {
+	r.planned = true
+	for _, ch := range channels {
+		r.filling[ch] = true
+	}
+	for chat := range r.parked {
+		if !r.filling[chat] {
+			if err := r.release(ctx, chat, hellos); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// park keeps a live update until its chat's gap is filled.
+func (r *receiver) park(chat string, t *taken) {
+	r.parked[chat] = append(r.parked[chat], t)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting[chat] = true
+}
+
+// release lets the live updates of a chat pass. What history told already is only
+// acknowledged.
+func (r *receiver) release(ctx context.Context, chat string, hellos *errgroup.Group) error {
+	delete(r.filling, chat)
+	waited := r.parked[chat]
+	delete(r.parked, chat)
+	r.mu.Lock()
+	delete(r.waiting, chat)
+	r.mu.Unlock()
+	for _, t := range waited {
+		t.updates = slices.DeleteFunc(t.updates, func(u adapters.Update) bool { return r.recent.told(u.Key) || r.recent.has(u.Key) })
+	}
+	return r.record(ctx, waited, hellos)
+}

@@ -1,0 +1,86 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Finder = (*Client)(nil)
+
+// Find looks for a part among the newest messages of its chat or thread, by the
+// id in its metadata. What was posted longer ago than two hundred messages is not
+// found.
+func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, bool, error) {
+	if p.Key == "" {
+		return adapters.Receipt{}, false, nil
+	}
+	thread := p.Thread
+	if thread == "" {
+		thread = p.ReplyTo
+	}
+	for _, in := range []string{thread, ""} {
+		raw, err := c.newest(ctx, p.Chat, in)
+		if err != nil && !refusedFor(err, "thread_not_found", "invalid_thread_ts") {
+			return adapters.Receipt{}, false, err
+		}
+		for _, one := range raw {
+			if keyIn(one) == p.Key {
+				ts := markOf(one).TS
+				return adapters.Receipt{Message: ts, At: timeOf(ts)}, ts != "", nil
+			}
+		}
+		if in == "" || p.Thread != "" { // an answer whose message vanished went to the channel
+			break
+		}
+	}
+	return adapters.Receipt{}, false, nil
+}
+
+// newest returns the newest messages of a chat, or of a thread of it, with their
+// metadata.
+func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
+	method := "conversations.history"
+	if thread != "" {
+		method = "conversations.replies"
+	}
+	var all []json.RawMessage
+	for cursor := ""; ; {
+		page, err := callInto[answered](ctx, c, method, func(ctx context.Context, api *slackgo.Client) error {
+			if thread == "" {
+				_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
+					ChannelID: chat, Limit: pageSize, IncludeAllMetadata: true,
+				})
+				return err
+			}
+			_, _, _, err := api.GetConversationRepliesContext(ctx, &slackgo.GetConversationRepliesParameters{
+				ChannelID: chat, Timestamp: thread, Cursor: cursor, Limit: pageSize, IncludeAllMetadata: true,
+			})
+			return err
+		})
+		all = append(all, page.Messages...)
+		// A thread's newest messages are on its last page, a channel's on the first.
+		if cursor = page.Metadata.Cursor; err != nil || thread == "" || cursor == "" {
+			return all, err
+		}
+	}
+}
+
+// keyIn returns the id in a message's metadata.
+func keyIn(raw json.RawMessage) string {
+	var m struct {
+		Metadata struct {
+			Type    string `json:"event_type"`
+			Payload struct {
+				ID string `json:"id"`
+			} `json:"event_payload"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Metadata.Type != metadataType {
+		return ""
+	}
+	return m.Metadata.Payload.ID
+}

@@ -1,0 +1,267 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Historian = (*Client)(nil)
+
+// pageSize is how many messages one call of history asks for.
+const pageSize = 200
+
+// answered is one page of a list.
+type answered struct {
+	Messages []json.RawMessage `json:"messages"`
+	More     bool              `json:"has_more"`
+	Metadata struct {
+		Cursor string `json:"next_cursor"`
+	} `json:"response_metadata"`
+}
+
+// marked is what must be known of a message to put it into its place.
+type marked struct {
+	TS          string `json:"ts"`
+	ThreadTS    string `json:"thread_ts"`
+	ReplyCount  int    `json:"reply_count"`
+	LatestReply string `json:"latest_reply"`
+}
+
+// between returns the messages of a channel after oldest and up to latest, an
+// empty latest being now, in no order.
+func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	for cursor := ""; ; {
+		page, err := reading[answered](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
+			_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
+				ChannelID: channel, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
+			})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Messages...)
+		if cursor = page.Metadata.Cursor; cursor == "" || len(page.Messages) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// replies returns the messages of a thread after oldest, without its parent.
+func (c *Client) replies(ctx context.Context, channel, parent, oldest, latest string) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	for cursor := ""; ; {
+		page, err := reading[answered](ctx, c, "conversations.replies", func(ctx context.Context, api *slackgo.Client) error {
+			_, _, _, err := api.GetConversationRepliesContext(ctx, &slackgo.GetConversationRepliesParameters{
+				ChannelID: channel, Timestamp: parent, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
+			})
+			return err
+		})
+		if refusedFor(err, "thread_not_found") {
+			return nil, nil // gone meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range page.Messages {
+			if m := markOf(raw); m.TS != parent {
+				all = append(all, raw)
+			}
+		}
+		if cursor = page.Metadata.Cursor; cursor == "" || len(page.Messages) == 0 {
+			return all, nil
+		}
+	}
+}
+
+func markOf(raw json.RawMessage) marked {
+	var m marked
+	_ = json.Unmarshal(raw, &m) // what cannot be read comes first and is recorded as such
+	return m
+}
+
+// since returns what was said in a channel after oldest, oldest first: its own
+// messages, the threads on them, and the threads that are known or lately spoke.
+func (c *Client) since(ctx context.Context, channel, oldest string, threads []string) ([]json.RawMessage, error) {
+	all, err := c.between(ctx, channel, oldest, "")
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string]bool{}
+	for _, parent := range threads {
+		parents[parent] = true
+	}
+	for _, raw := range all {
+		if m := markOf(raw); m.ReplyCount > 0 {
+			parents[m.TS] = true
+		}
+	}
+	var said []json.RawMessage
+	for parent := range parents {
+		replies, err := c.replies(ctx, channel, parent, oldest, "")
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, replies...)
+	}
+	return inTime(append(all, said...)), nil
+}
+
+// inTime returns messages oldest first, each once: one that was also sent to the
+// channel is in its thread as well.
+func inTime(all []json.RawMessage) []json.RawMessage {
+	slices.SortStableFunc(all, func(a, b json.RawMessage) int { return compareTS(markOf(a).TS, markOf(b).TS) })
+	return slices.CompactFunc(all, func(a, b json.RawMessage) bool {
+		ts := markOf(a).TS
+		return ts != "" && ts == markOf(b).TS
+	})
+}
+
+// compareTS orders by time.
+func compareTS(a, b string) int {
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b)
+}
+
+// The windows in which history is read: Slack gives the newest first, and what is
+// handed on must be in order.
+const (
+	firstWindow = 24 * time.Hour
+	maxWindow   = 30 * 24 * time.Hour
+	manyInOne   = 1000
+)
+
+// slackBegan is before the first message of any workspace.
+var slackBegan = time.Date(2013, 8, 1, 0, 0, 0, 0, time.UTC)
+
+// History reads a chat, or a thread of it, window by window from the oldest on.
+// Threads come whole with the message they hang on.
+func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(context.Context, adapters.Page) error) error {
+	me, err := c.me(ctx)
+	if err != nil {
+		return err
+	}
+	read := reader{c: c, self: me}
+	to := s.To
+	if to.IsZero() {
+		to = time.Now()
+	}
+	if s.Thread != "" {
+		return c.threadHistory(ctx, read, s, to, take)
+	}
+	at, err := c.begin(ctx, s)
+	if err != nil {
+		return err
+	}
+	for window := firstWindow; ; {
+		end := at.Add(window)
+		last := !end.Before(to)
+		if last {
+			end = to
+		}
+		found, err := c.window(ctx, s.Chat, at, end)
+		if err != nil {
+			return err
+		}
+		page := adapters.Page{Updates: read.all(ctx, s.Chat, found)}
+		if !last {
+			page.Cursor = []byte(tsAt(end))
+		}
+		if len(page.Updates) > 0 || last {
+			if err := take(ctx, page); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+		at = end
+		switch {
+		case len(found) == 0:
+			window = min(window*2, maxWindow)
+		case len(found) > manyInOne:
+			window = max(window/4, time.Hour)
+		}
+	}
+}
+
+// begin returns where a stretch begins.
+func (c *Client) begin(ctx context.Context, s adapters.Stretch) (time.Time, error) {
+	switch {
+	case s.Cursor != nil:
+		at := timeOf(string(s.Cursor))
+		if at.IsZero() {
+			return at, &adapters.Error{Kind: adapters.Invalid, Op: "conversations.history", Err: errCursor}
+		}
+		return at, nil
+	case !s.From.IsZero():
+		return s.From, nil
+	}
+	answer, err := reading[struct {
+		Channel struct {
+			Created int64 `json:"created"`
+		} `json:"channel"`
+	}](ctx, c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: s.Chat})
+		return err
+	})
+	if err != nil || answer.Channel.Created == 0 {
+		return slackBegan, err
+	}
+	return time.Unix(answer.Channel.Created, 0).Add(-time.Second), nil
+}
+
+// window returns what was said within a time, with the threads that began in it.
+func (c *Client) window(ctx context.Context, channel string, from, to time.Time) ([]json.RawMessage, error) {
+	all, err := c.between(ctx, channel, tsAt(from), tsAt(to))
+	if err != nil {
+		return nil, err
+	}
+	var said []json.RawMessage
+	for _, raw := range all {
+		if m := markOf(raw); m.ReplyCount > 0 {
+			replies, err := c.replies(ctx, channel, m.TS, "", "")
+			if err != nil {
+				return nil, err
+			}
+			said = append(said, replies...)
+		}
+	}
+	return inTime(append(all, said...)), nil
+}
+
+// threadHistory reads one thread with its parent.
+func (c *Client) threadHistory(ctx context.Context, read reader, s adapters.Stretch, to time.Time, take func(context.Context, adapters.Page) error) error {
+	oldest := ""
+	if !s.From.IsZero() {
+		oldest = tsAt(s.From)
+	}
+	if s.Cursor != nil {
+		oldest = string(s.Cursor)
+	}
+	said, err := c.replies(ctx, s.Chat, s.Thread, oldest, tsAt(to))
+	if err != nil {
+		return err
+	}
+	return take(ctx, adapters.Page{Updates: read.all(ctx, s.Chat, inTime(said)), Total: len(said)})
+}
+
+// all returns the updates of messages of history.
+func (r reader) all(ctx context.Context, channel string, messages []json.RawMessage) []adapters.Update {
+	var updates []adapters.Update
+	for _, raw := range messages {
+		updates = append(updates, r.past(ctx, channel, raw)...)
+	}
+	return updates
+}

@@ -1,0 +1,69 @@
+package slack
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The keys below are the identity of what happened (DELIVERY 1.1), never of its
+// delivery: event ids name a delivery, and the same message comes as message and
+// as app_mention, and again from history. Every key begins with its kind. A ts is
+// Slack's name for a message, unique within its channel, and its time.
+
+// messageKey names what was said.
+func messageKey(channel, ts string) string { return "message:" + channel + ":" + ts }
+
+// editKey names one version of a message: by the time of the edit, or by the
+// words where Slack does not say it.
+func editKey(channel, ts, edited, content string) string {
+	if edited == "" {
+		edited = digest(content)
+	}
+	return "edit:" + channel + ":" + ts + ":" + edited
+}
+
+// deleteKey names the end of a message.
+func deleteKey(channel, ts string) string { return "delete:" + channel + ":" + ts }
+
+// eventKey names a fact that has a time of its own and happens in a channel.
+func eventKey(kind, channel string, about ...string) string {
+	return kind + ":" + channel + ":" + strings.Join(about, ":")
+}
+
+// rawKey names what we could not read by its bytes.
+func rawKey(raw []byte) string { return "raw:" + digest(string(raw)) }
+
+// digest returns a short name for content.
+func digest(content string) string {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(content)) // a hash never fails
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// timeOf returns the time in a ts; the zero time when it holds none.
+func timeOf(ts string) time.Time {
+	whole, part, _ := strings.Cut(ts, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	micros, _ := strconv.ParseInt((part + "000000")[:6], 10, 64) // none is zero
+	return time.Unix(seconds, micros*1000).UTC()
+}
+
+// tsAt returns the ts of a moment.
+func tsAt(t time.Time) string {
+	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
+}
+
+// later reports whether a is after b. Both have the form of Slack's: digits, a
+// point, six digits.
+func later(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) > len(b)
+	}
+	return a > b
+}

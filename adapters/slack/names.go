@@ -1,0 +1,194 @@
+package slack
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+const (
+	maxNames   = 4096            // of each sort, before all are forgotten
+	namesKept  = time.Hour       // how long a name is believed without an event about it
+	namesRetry = time.Minute     // between questions that were not answered
+	nameLimit  = 2 * time.Second // for one question: a message waits for it
+)
+
+// names is what is known of people and channels: events carry ids alone. It
+// asks Slack once for each, believes the answer for an hour, and hears of
+// changes from events. An id that Slack does not explain stands for itself.
+type names struct {
+	c *Client
+
+	mu    sync.Mutex // guards what follows
+	users map[string]knownUser
+	chats map[string]knownChat
+}
+
+type knownUser struct {
+	person adapters.Person
+	until  time.Time
+}
+
+type knownChat struct {
+	chat  adapters.Chat
+	until time.Time
+}
+
+func newNames(c *Client) *names {
+	return &names{c: c, users: map[string]knownUser{}, chats: map[string]knownChat{}}
+}
+
+// user returns the person with that id. Their scope is empty when Slack did not
+// say of which team they are.
+func (n *names) user(ctx context.Context, id string) adapters.Person {
+	n.mu.Lock()
+	known, ok := n.users[id]
+	n.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.person
+	}
+	if strings.HasPrefix(id, "B") { // a bot without a user; messages bring its name
+		return adapters.Person{ID: id, Kind: adapters.Bot, Name: id}
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameLimit)
+	defer cancel()
+	answer, err := callInto[struct {
+		User user `json:"user"`
+	}](ctx, n.c, "users.info", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetUserInfoContext(ctx, id)
+		return err
+	})
+	if err != nil || answer.User.ID == "" {
+		n.c.log.Debug("name not learned", "user", id, "error", err)
+		if !ok {
+			known.person = adapters.Person{ID: id, Kind: adapters.Human, Name: id}
+		}
+		n.keepUser(id, known.person, namesRetry)
+		return known.person
+	}
+	return n.learned(answer.User)
+}
+
+// learned keeps what Slack says of somebody.
+func (n *names) learned(u user) adapters.Person {
+	p := u.person()
+	n.keepUser(u.ID, p, namesKept)
+	return p
+}
+
+func (n *names) keepUser(id string, p adapters.Person, believed time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.users) >= maxNames {
+		clear(n.users)
+	}
+	n.users[id] = knownUser{p, time.Now().Add(believed)}
+}
+
+// person returns u in the contract's form. Only the id decides who they are.
+func (u user) person() adapters.Person {
+	p := adapters.Person{ID: u.ID, Scope: u.Team, Kind: adapters.Human, Handle: u.Name}
+	if p.Scope == "" {
+		p.Scope = u.Profile.Team
+	}
+	switch {
+	case u.ID == "USLACKBOT":
+		p.Kind = adapters.Service
+	case u.IsBot:
+		p.Kind = adapters.Bot
+	}
+	for _, name := range []string{u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID} {
+		if name != "" {
+			p.Name = name
+			break
+		}
+	}
+	return p
+}
+
+// chat returns the conversation with that id. kind is its channel_type, when the
+// event says it.
+func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
+	n.mu.Lock()
+	known, ok := n.chats[id]
+	n.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.chat
+	}
+	if kind == "im" {
+		chat := chatOf(channel{ID: id, IsIM: true}, team)
+		n.keepChat(chat, namesKept)
+		return chat
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameLimit)
+	defer cancel()
+	answer, err := callInto[struct {
+		Channel channel `json:"channel"`
+	}](ctx, n.c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
+		return err
+	})
+	if err != nil || answer.Channel.ID == "" {
+		n.c.log.Debug("name not learned", "chat", id, "error", err)
+		if !ok {
+			known.chat = chatOf(channel{
+				ID: id, IsIM: strings.HasPrefix(id, "D"), IsMPIM: kind == "mpim", IsPrivate: kind == "group",
+			}, team)
+		}
+		n.keepChat(known.chat, namesRetry)
+		return known.chat
+	}
+	chat := chatOf(answer.Channel, team)
+	n.keepChat(chat, namesKept)
+	return chat
+}
+
+// known returns the conversation without asking anybody.
+func (n *names) known(id, team string) adapters.Chat {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if k, ok := n.chats[id]; ok {
+		return k.chat
+	}
+	return chatOf(channel{ID: id, IsIM: strings.HasPrefix(id, "D")}, team)
+}
+
+func (n *names) keepChat(chat adapters.Chat, believed time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.chats) >= maxNames {
+		clear(n.chats)
+	}
+	n.chats[chat.ID] = knownChat{chat, time.Now().Add(believed)}
+}
+
+// renamed keeps a channel's new name.
+func (n *names) renamed(id, title string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if k, ok := n.chats[id]; ok {
+		k.chat.Title = title
+		n.chats[id] = k
+	}
+}
+
+// chatOf returns ch in the contract's form. Direct chats and group chats of a
+// few belong to no group: what the configuration says of a workspace's channels
+// is not said of them.
+func chatOf(ch channel, team string) adapters.Chat {
+	switch {
+	case ch.IsIM:
+		return adapters.Chat{ID: ch.ID, Kind: adapters.Direct}
+	case ch.IsMPIM:
+		return adapters.Chat{ID: ch.ID, Kind: adapters.Group, Title: strings.Trim(strings.TrimPrefix(ch.Name, "mpdm-"), "-")}
+	case ch.IsPrivate, ch.IsGroup:
+		return adapters.Chat{ID: ch.ID, Kind: adapters.Group, Title: ch.Name, Group: team}
+	default:
+		return adapters.Chat{ID: ch.ID, Kind: adapters.Channel, Title: ch.Name, Group: team}
+	}
+}

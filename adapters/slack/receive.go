@@ -1,0 +1,324 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	slackgo "github.com/slack-go/slack"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+const (
+	maxBatch  = 256              // deliveries recorded together
+	proofOf   = 30 * time.Second // between questions whether Slack is there, without a socket
+	maxHellos = 4                // App Homes filled at once
+)
+
+// Receive listens until ctx is done, or until neither a socket is open nor
+// another can be had.
+//
+// What comes is recorded in batches and acknowledged after that; while the sink
+// refuses, the same batch is handed in again, and nothing behind it is taken.
+// First, and every ten minutes, it reads from history what the sockets may have
+// missed; a chat's live updates wait until its gap is filled.
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+	pos, err := parsePosition(cursor)
+	if err != nil {
+		return &adapters.Error{Kind: adapters.Invalid, Op: "receive", Err: err}
+	}
+	me, err := c.me(ctx)
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	if cursor == nil {
+		pos.Since = tsAt(time.Now().Add(-clockSkew))
+	}
+	r := &receiver{
+		c: c, read: reader{c: c, self: me}, sink: sink, inbox: newInbox(), pos: pos,
+		pages: make(chan stretch), refill: make(chan struct{}, 1), listens: make(chan struct{}), first: cursor == nil,
+		parked: map[string][]*taken{}, filling: map[string]bool{}, waiting: map[string]bool{},
+	}
+	c.hook.Store(r)
+	defer c.hook.Store(nil)
+	g, ctx2 := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.connect(ctx2) })
+	g.Go(func() error { return r.fills(ctx2) })
+	g.Go(func() error { return r.dispatch(ctx2) })
+	return orDone(ctx, g.Wait())
+}
+
+// orDone returns err, or nil when the end of ctx explains it.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// A receiver is one Receive. Its dispatch goroutine alone hands in; the others
+// bring it what there is.
+type receiver struct {
+	c       *Client
+	read    reader
+	sink    adapters.Sink
+	inbox   *inbox
+	pages   chan stretch  // from history
+	refill  chan struct{} // a doorbell: there may be a hole
+	listens chan struct{} // closed once something can reach us
+	first   bool          // there was no cursor
+
+	// Of dispatch alone.
+	planned bool
+	filling map[string]bool     // chats whose gap is being filled
+	parked  map[string][]*taken // their live updates
+	recent  recent
+
+	mu      sync.Mutex // guards what follows
+	pos     position
+	waiting map[string]bool // chats with parked updates: their gaps are filled first
+}
+
+// A taken delivery is one whose updates are read.
+type taken struct {
+	*delivery
+	updates []adapters.Update
+}
+
+// connect keeps what brings us deliveries.
+func (r *receiver) connect(ctx context.Context) error {
+	heard := func() { r.sink.Heard(time.Now()) }
+	if r.c.o.AppToken != "" {
+		l := &lines{c: r.c, inbox: r.inbox, heard: heard, holed: r.holed, listens: sync.OnceFunc(func() { close(r.listens) })}
+		return l.run(ctx)
+	}
+	close(r.listens)
+	for ctx.Err() == nil { // requests come when people speak; whether Slack is there must be asked
+		_, err := r.c.call(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
+			_, err := api.AuthTestContext(ctx)
+			return err
+		})
+		if err != nil && adapters.KindOf(err) != adapters.Limited {
+			return err
+		}
+		heard()
+		wait(ctx, proofOf)
+	}
+	return nil
+}
+
+// holed asks for another look at history. It never blocks.
+func (r *receiver) holed() {
+	select {
+	case r.refill <- struct{}{}:
+	default:
+	}
+}
+
+// dispatch hands in what is delivered and what history brings, until ctx is done.
+func (r *receiver) dispatch(ctx context.Context) error {
+	var hellos errgroup.Group
+	hellos.SetLimit(maxHellos)
+	defer func() { _ = hellos.Wait() }() // they log what goes wrong
+	if r.first {
+		if err := r.accept(ctx, nil); err != nil { // from here on there is no gap that nobody knows of
+			return err
+		}
+	}
+	renew := time.NewTicker(renewal)
+	defer renew.Stop()
+	for ctx.Err() == nil {
+		ds := r.inbox.take(maxBatch)
+		if err := r.deliver(ctx, ds, &hellos); err != nil {
+			return err
+		}
+		if len(ds) == maxBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.inbox.bell:
+		case p := <-r.pages:
+			if err := r.fill(ctx, p, &hellos); err != nil {
+				return err
+			}
+		case <-renew.C:
+			if r.where().stale(time.Now()) {
+				if err := r.accept(ctx, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// deliver records deliveries, but for those whose chat has a gap to be filled.
+func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup.Group) error {
+	var now []*taken
+	for _, d := range ds {
+		t := &taken{delivery: d, updates: slices.DeleteFunc(r.read.read(ctx, d), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
+		chat := ""
+		if len(t.updates) > 0 {
+			chat = t.updates[0].Chat.ID
+		}
+		if _, gap := gapIn(t.updates); gap {
+			r.holed()
+		}
+		if chat != "" && (r.filling[chat] || !r.planned) {
+			r.park(chat, t)
+			continue
+		}
+		now = append(now, t)
+	}
+	return r.record(ctx, now, hellos)
+}
+
+// gapIn returns the gap that updates tell of.
+func gapIn(updates []adapters.Update) (adapters.Gap, bool) {
+	if len(updates) != 1 {
+		return adapters.Gap{}, false
+	}
+	gap, ok := updates[0].Body.(adapters.Gap)
+	return gap, ok
+}
+
+// record hands in deliveries and acknowledges them.
+func (r *receiver) record(ctx context.Context, ts []*taken, hellos *errgroup.Group) error {
+	if len(ts) == 0 {
+		return nil
+	}
+	inOrder(ts)
+	var updates []adapters.Update
+	ds := make([]*delivery, len(ts))
+	for i, t := range ts {
+		updates = append(updates, t.updates...)
+		ds[i] = t.delivery
+	}
+	if len(updates) > 0 {
+		if err := r.accept(ctx, updates); err != nil {
+			return err
+		}
+		r.recent.add(updates, false)
+	}
+	if ctx.Err() != nil { // Slack will bring them again, and the record will know them
+		return context.Cause(ctx)
+	}
+	r.inbox.done(ds)
+	for _, d := range ds {
+		if d.home != "" {
+			hellos.TryGo(func() error { r.c.hello(ctx, d.home); return nil })
+		}
+	}
+	return nil
+}
+
+// inOrder puts the deliveries of each chat into the order in which things
+// happened: two sockets keep none. Chats keep their places among each other.
+func inOrder(ts []*taken) {
+	places := map[string][]int{}
+	for i, t := range ts {
+		if len(t.updates) > 0 && t.updates[0].Chat.ID != "" && !t.updates[0].At.IsZero() {
+			chat := t.updates[0].Chat.ID
+			places[chat] = append(places[chat], i)
+		}
+	}
+	for _, at := range places {
+		of := make([]*taken, len(at))
+		for i, p := range at {
+			of[i] = ts[p]
+		}
+		slices.SortStableFunc(of, func(a, b *taken) int { return a.updates[0].At.Compare(b.updates[0].At) })
+		for i, p := range at {
+			ts[p] = of[i]
+		}
+	}
+}
+
+// accept hands a batch in until it is taken. It fails when ctx is done.
+func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error {
+	next := r.where()
+	next.Heard = time.Now().Unix()
+	for _, u := range updates {
+		if m, ok := u.Body.(adapters.Message); ok {
+			next.advance(u.Chat.ID, u.Thread.ID, m.ID)
+		}
+	}
+	pause := &backoff.ExponentialBackOff{InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.1, Multiplier: 1.5, MaxInterval: 30 * time.Second}
+	pause.Reset()
+	b := adapters.Batch{Updates: updates, Cursor: next.cursor()}
+	for {
+		err := r.sink.Accept(ctx, b)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rest := pause.NextBackOff()
+		r.c.log.Error("updates not recorded, handing them in again", "updates", len(updates), "pause", rest, "error", err)
+		wait(ctx, rest)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pos = next
+	return nil
+}
+
+// where returns a copy of the position.
+func (r *receiver) where() position {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pos.clone()
+}
+
+// maxRecent bounds the keys that a receiver remembers.
+const maxRecent = 8192
+
+// recent are the keys handed in lately, with whether history told them: live
+// events and history tell the same, and the second telling need not be handed in.
+// The record would know it anyway.
+type recent struct {
+	keys map[string]bool
+	ring []string
+	at   int
+}
+
+func (s *recent) add(updates []adapters.Update, history bool) {
+	if s.keys == nil {
+		s.keys = map[string]bool{}
+	}
+	for _, u := range updates {
+		if !s.has(u.Key) {
+			if len(s.ring) < maxRecent {
+				s.ring = append(s.ring, u.Key)
+			} else {
+				delete(s.keys, s.ring[s.at])
+				s.ring[s.at] = u.Key
+				s.at = (s.at + 1) % maxRecent
+			}
+		}
+		s.keys[u.Key] = history
+	}
+}
+
+// has reports whether the key was handed in.
+func (s *recent) has(key string) bool { _, had := s.keys[key]; return had }
+
+// told reports whether history told it, once: what Slack delivers a second time
+// after that is a redelivery, which is the record's to know.
+func (s *recent) told(key string) bool {
+	if !s.keys[key] {
+		return false
+	}
+	s.keys[key] = false
+	return true
+}
+
+// errNotReceiving is why a request cannot be taken.
+var errNotReceiving = errors.New("nothing receives for this app now")

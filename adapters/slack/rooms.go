@@ -1,0 +1,98 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// member reads somebody's coming or going; our own changes the map.
+func (r reader) member(ctx context.Context, e event) ([]adapters.Update, error) {
+	id, on := idOf(e.User), idOf(e.Channel)
+	if id == "" || on == "" {
+		return nil, fmt.Errorf("it does not say who, or where")
+	}
+	u := adapters.Update{
+		Key:  eventKey(e.Type, on, id, e.At),
+		Chat: r.c.names.chat(ctx, on, e.ChannelType, r.self.Team),
+		At:   timeOf(e.At), From: r.who(ctx, id, e.Team),
+	}
+	came := e.Type == "member_joined_channel"
+	switch {
+	case id == r.self.User && came:
+		u.From, u.Body = r.who(ctx, e.Inviter, ""), adapters.Linked{}
+	case id == r.self.User:
+		u.From, u.Body = r.who(ctx, e.Actor, ""), adapters.Unlinked{Reason: "removed"}
+	case came:
+		u.Body = adapters.Joined{People: []adapters.Person{u.From}}
+	default:
+		left := adapters.Left{People: []adapters.Person{u.From}}
+		if e.Actor != "" && e.Actor != id {
+			left.By = r.who(ctx, e.Actor, "")
+		}
+		u.Body = left
+	}
+	return []adapters.Update{u}, nil
+}
+
+// renamed reads a channel's new name and remembers it.
+func (r reader) renamed(ctx context.Context, e event) ([]adapters.Update, error) {
+	var ch channel
+	if err := json.Unmarshal(e.Channel, &ch); err != nil || ch.ID == "" {
+		return nil, fmt.Errorf("it does not say which channel")
+	}
+	r.c.names.renamed(ch.ID, ch.Name)
+	chat := r.c.names.chat(ctx, ch.ID, "", r.self.Team)
+	chat.Title = ch.Name
+	return []adapters.Update{{
+		Key: eventKey("rename", ch.ID, e.At, digest(ch.Name)), Chat: chat, At: timeOf(e.At), Body: adapters.Renamed{Title: ch.Name},
+	}}, nil
+}
+
+// standing reads what opens or closes a channel to us.
+func (r reader) standing(ctx context.Context, e event) ([]adapters.Update, error) {
+	on := idOf(e.Channel)
+	if on == "" {
+		return nil, fmt.Errorf("it does not say which channel")
+	}
+	u := adapters.Update{
+		Key: eventKey(e.Type, on, e.At), Chat: r.c.names.chat(ctx, on, "", r.self.Team),
+		From: r.who(ctx, idOf(e.User), ""), At: timeOf(e.At),
+	}
+	switch e.Type {
+	case "channel_unarchive", "group_unarchive":
+		u.Body = adapters.Linked{}
+	case "channel_archive", "group_archive":
+		u.Body = adapters.Unlinked{Reason: "archived"}
+	case "channel_deleted", "group_deleted":
+		u.Body = adapters.Unlinked{Reason: "deleted"}
+	default:
+		u.Body = adapters.Unlinked{Reason: "removed"}
+	}
+	return []adapters.Update{u}, nil
+}
+
+// migrated reads a channel's new id, which it gets when it becomes shared.
+func (r reader) migrated(ctx context.Context, e event) ([]adapters.Update, error) {
+	if e.OldChannel == "" || e.NewChannel == "" {
+		return nil, nil
+	}
+	return []adapters.Update{{
+		Key:  eventKey("migrate", e.OldChannel, e.NewChannel),
+		Chat: r.c.names.known(e.OldChannel, r.self.Team), At: timeOf(e.At), Body: adapters.Migrated{To: e.NewChannel},
+	}}, nil
+}
+
+// person remembers what an event tells of somebody.
+func (r reader) person(e event) error {
+	var u user
+	if err := json.Unmarshal(e.User, &u); err != nil {
+		return fmt.Errorf("it does not say who: %w", err)
+	}
+	if u.ID != "" {
+		r.c.names.learned(u)
+	}
+	return nil
+}

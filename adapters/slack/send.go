@@ -1,0 +1,241 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var (
+	_ adapters.Editor  = (*Client)(nil)
+	_ adapters.Deleter = (*Client)(nil)
+	_ adapters.Typer   = (*Client)(nil)
+)
+
+// metadataType names the metadata of our messages. Everybody in the workspace can
+// read it, so that it holds an opaque id and nothing else.
+const metadataType = "trestle_delivery"
+
+// form is one part in Slack's words.
+type form struct {
+	text     string // mrkdwn; with blocks what notifications show
+	markdown string
+	blocks   string // JSON
+}
+
+// formOf reads a part as Split returned it and calls the people in it.
+func formOf(part string, people []adapters.Person) form {
+	names := &caller{callNames(people), maxMentions}
+	if md, ok := strings.CutPrefix(part, markdownSign); ok {
+		return form{markdown: names.inText(md)}
+	}
+	if blocks, ok := strings.CutPrefix(part, blocksSign); ok {
+		return form{blocks: names.inBlocks(blocks), text: escapeMrkdwn(wordsOf(blocks))}
+	}
+	return form{text: names.inText(part)}
+}
+
+// plain returns the part as mrkdwn, for a server that does not take its form.
+func (f form) plain() form {
+	if f.markdown == "" {
+		return form{text: f.text}
+	}
+	t := flat.Read(f.markdown)
+	return form{text: t.Write(0, len(t.Words), mrkdwnWriter{})}
+}
+
+// wordsOf returns the words of blocks that we wrote.
+func wordsOf(blocks string) string {
+	var list []richText
+	_ = json.Unmarshal([]byte(blocks), &list) // they are ours
+	var parts []string
+	for _, b := range list {
+		for _, part := range b.Elements {
+			var words strings.Builder
+			for _, run := range part.Elements {
+				words.WriteString(run.Text)
+			}
+			parts = append(parts, words.String())
+		}
+	}
+	return neutral(strings.Join(parts, "\n"))
+}
+
+// set puts the part into the fields of a call.
+func (f form) set(v url.Values) {
+	switch {
+	case f.markdown != "":
+		v.Set("markdown_text", f.markdown) // beside it Slack takes neither text nor blocks
+	case f.blocks != "":
+		v.Set("blocks", f.blocks)
+		v.Set("text", f.text)
+	default:
+		v.Set("text", f.text)
+	}
+}
+
+// Send posts one part. Slack's refusal of a form, or of the message answered, is
+// a definite no, so the part is then sent once more without it; nothing else is
+// ever repeated. An answer goes into the thread of the message answered.
+func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+	files, err := c.upload(ctx, p.Files)
+	if err != nil {
+		return adapters.Receipt{}, err
+	}
+	f, thread := formOf(p.Text, p.Mentions), p.Thread
+	if thread == "" {
+		thread = p.ReplyTo
+	}
+	receipt, err := c.post(ctx, p, f, thread)
+	if p.Thread == "" && thread != "" && refusedFor(err, "thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "message_not_found") {
+		thread = ""
+		receipt, err = c.post(ctx, p, f, thread)
+	}
+	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name", "markdown_text_conflict", "msg_blocks_too_long") {
+		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
+		receipt, err = c.post(ctx, p, f.plain(), thread)
+	}
+	if err == nil && len(files) > 0 {
+		c.attach(ctx, p.Chat, receipt.Message, files)
+	}
+	return receipt, err
+}
+
+// post makes the call of Send.
+func (c *Client) post(ctx context.Context, p adapters.Post, f form, thread string) (adapters.Receipt, error) {
+	const method = "chat.postMessage"
+	raw, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
+		_, _, err := api.PostMessageContext(ctx, p.Chat, c.fields(method, func(v url.Values) {
+			f.set(v)
+			v.Set("unfurl_links", "false") // a fetch would carry out whatever the address holds (SECURITY S6)
+			v.Set("unfurl_media", "false")
+			if p.Key != "" {
+				v.Set("client_msg_id", p.Key)
+				v.Set("metadata", metadata(p.Key))
+			}
+			if thread != "" {
+				v.Set("thread_ts", thread)
+			}
+			face(v, p.Face)
+		}))
+		return err
+	})
+	if err != nil {
+		return adapters.Receipt{}, err
+	}
+	return receiptOf(method, raw)
+}
+
+// fields returns the library's option that sets the fields of a chat method: it
+// has no options for some of them, and orders those it has.
+func (c *Client) fields(method string, set func(url.Values)) slackgo.MsgOption {
+	return slackgo.UnsafeMsgOptionEndpoint(c.base+"/api/"+method, set)
+}
+
+// metadata is what a message is found by again.
+func metadata(key string) string {
+	out, err := json.Marshal(map[string]any{"event_type": metadataType, "event_payload": map[string]string{"id": key}})
+	if err != nil {
+		panic("slack: a key does not marshal: " + err.Error())
+	}
+	return string(out)
+}
+
+// face sets who seems to speak.
+func face(v url.Values, f adapters.Face) {
+	if f.Name != "" {
+		v.Set("username", f.Name)
+	}
+	switch {
+	case strings.HasPrefix(f.Avatar, "https://"):
+		v.Set("icon_url", f.Avatar)
+	case strings.HasPrefix(f.Avatar, ":"):
+		v.Set("icon_emoji", f.Avatar)
+	}
+}
+
+// receiptOf reads which message was made. Without its ts there is no receipt.
+func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
+	var made struct {
+		TS string `json:"ts"`
+	}
+	if err := json.Unmarshal(raw, &made); err != nil || made.TS == "" {
+		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Unknown, Op: method, Err: errors.New("the answer holds no ts")}
+	}
+	return adapters.Receipt{Message: made.TS, At: timeOf(made.TS)}, nil
+}
+
+// Edit replaces the words of message m by text, one part as Split returned it.
+func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
+	f := formOf(text, nil)
+	err := c.update(ctx, m, f)
+	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name") {
+		err = c.update(ctx, m, f.plain())
+	}
+	return err
+}
+
+// update makes the call of Edit. Slack keeps a message's blocks unless it is given
+// others, so that a text without any needs the empty list.
+func (c *Client) update(ctx context.Context, m adapters.Ref, f form) error {
+	const method = "chat.update"
+	_, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
+		_, _, _, err := api.UpdateMessageContext(ctx, m.Chat, m.Message, c.fields(method, func(v url.Values) {
+			f.set(v)
+			if f.markdown == "" && f.blocks == "" {
+				v.Set("blocks", "[]")
+			}
+		}))
+		return err
+	})
+	return err
+}
+
+// maxDeleted bounds how many of our deletions are remembered until they are told.
+const maxDeleted = 1024
+
+// Delete deletes message m. One that is gone already is success.
+func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
+	c.mu.Lock()
+	if len(c.deleted) >= maxDeleted {
+		clear(c.deleted)
+	}
+	c.deleted[m.Chat+"/"+m.Message] = struct{}{}
+	c.mu.Unlock()
+	_, err := c.call(ctx, "chat.delete", func(ctx context.Context, api *slackgo.Client) error {
+		_, _, err := api.DeleteMessageContext(ctx, m.Chat, m.Message)
+		return err
+	})
+	if refusedFor(err, "message_not_found") {
+		return nil
+	}
+	return err
+}
+
+// deletedByUs reports whether we asked for the end of that message.
+func (c *Client) deletedByUs(chat, ts string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ours := c.deleted[chat+"/"+ts]
+	return ours
+}
+
+// Typing shows a status under a thread for two minutes, or until we write there.
+// Slack has no such sign outside threads: there it does nothing.
+func (c *Client) Typing(ctx context.Context, chat, thread string) error {
+	if thread == "" {
+		return nil
+	}
+	_, err := c.call(ctx, "assistant.threads.setStatus", func(ctx context.Context, api *slackgo.Client) error {
+		return api.SetAssistantThreadsStatusContext(ctx, slackgo.AssistantThreadsSetStatusParameters{
+			ChannelID: chat, ThreadTS: thread, Status: "is writing…",
+		})
+	})
+	return err
+}

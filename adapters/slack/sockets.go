@@ -1,0 +1,208 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// twice is how many sockets are kept: Slack retires each of them now and then,
+// brings every envelope by any one of them, and loses what finds none.
+const twice = 2
+
+// lines are the sockets of one Receive.
+type lines struct {
+	c     *Client
+	inbox *inbox
+	heard func()
+	holed func() // called when there was a time without any socket
+	// listens is called at every hello.
+	listens func()
+
+	mu      sync.Mutex // guards what follows
+	open    []*socket
+	failing [twice]bool // whose last attempt to open one failed
+}
+
+// run keeps the sockets until ctx is done. It fails when none is left and neither
+// of them can be opened again, which is for the caller to mend.
+func (l *lines) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for n := range twice {
+		g.Go(func() error { return l.keep(ctx, n) })
+	}
+	return g.Wait()
+}
+
+// keep keeps one socket after the other. A retired one is read on until its
+// successor says hello.
+func (l *lines) keep(ctx context.Context, n int) error {
+	pause := &backoff.ExponentialBackOff{InitialInterval: time.Second, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: time.Minute}
+	pause.Reset()
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	for ctx.Err() == nil {
+		s, err := l.c.openSocket(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if !l.bearable(n, err) {
+				return err
+			}
+			rest := pause.NextBackOff()
+			if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Limited {
+				rest = max(rest, e.RetryAfter)
+			}
+			l.c.log.Warn("socket not opened", "pause", rest, "error", err)
+			wait(ctx, rest)
+			continue
+		}
+		l.works(n)
+		ended := make(chan error, 1)
+		retire := make(chan struct{})
+		readers.Go(func() { ended <- l.serve(ctx, s, retire) })
+		select {
+		case <-retire: // another is opened while this one still listens
+			pause.Reset()
+		case err = <-ended:
+			if ctx.Err() != nil {
+				return nil
+			}
+			l.c.log.Info("socket lost", "error", l.c.scrub(0, err))
+			if l.live() == 0 {
+				l.holed()
+			}
+			rest := pause.NextBackOff()
+			if l.live() > 0 {
+				wait(ctx, rest)
+			}
+		}
+	}
+	return nil
+}
+
+// bearable notes that a socket could not be opened and reports whether it may be
+// missing for a while: another one listens or may yet be had, and trying again
+// may help.
+func (l *lines) bearable(n int, err error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing[n] = true
+	switch adapters.KindOf(err) {
+	case adapters.Unauthorized:
+		return false
+	case adapters.Limited:
+		return true
+	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved, adapters.Conflict:
+	}
+	return len(l.open) > 0 || slices.Contains(l.failing[:], false)
+}
+
+// works notes that a socket was opened.
+func (l *lines) works(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing[n] = false
+}
+
+// serve reads one socket to its end. It closes retire when Slack wants it replaced.
+func (l *lines) serve(ctx context.Context, s *socket, retire chan<- struct{}) error {
+	stop := context.AfterFunc(ctx, s.close)
+	defer stop()
+	defer s.close()
+	defer l.remove(s)
+	var grace *time.Timer
+	retired := false
+	err := s.read(l.heard, func(frame []byte) error {
+		d, e := deliveryOf(frame)
+		switch {
+		case e.Type == "hello":
+			l.add(s)
+			l.listens()
+		case e.Type == "disconnect" && !retired:
+			l.c.log.Debug("socket retired", "reason", e.Reason)
+			if e.Reason == "link_disabled" {
+				return &adapters.Error{Kind: adapters.Unauthorized, Op: "socket", Err: errors.New("Socket Mode is switched off for the app")}
+			}
+			retired = true
+			close(retire)
+			grace = time.AfterFunc(retireGrace, s.close)
+		case d == nil:
+		default:
+			if e.ID != "" {
+				d.acks = append(d.acks, func() { l.ack(s, e.ID) })
+			}
+			if !l.inbox.add(d) {
+				l.c.log.Warn("too much waits, slack will bring it again", "update", d.id)
+			}
+		}
+		return nil
+	})
+	if grace != nil {
+		grace.Stop()
+	}
+	return err
+}
+
+// retireGrace is how long a retired socket is still read.
+const retireGrace = 10 * time.Second
+
+// ack answers by the socket that brought the envelope, else by another.
+func (l *lines) ack(s *socket, envelope string) {
+	if s.ack(envelope) {
+		return
+	}
+	l.mu.Lock()
+	others := append([]*socket(nil), l.open...)
+	l.mu.Unlock()
+	for _, o := range others {
+		if o.ack(envelope) {
+			return
+		}
+	}
+}
+
+func (l *lines) add(s *socket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = append(l.open, s)
+}
+
+func (l *lines) remove(s *socket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, o := range l.open {
+		if o == s {
+			l.open = append(l.open[:i:i], l.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// live returns how many sockets listen.
+func (l *lines) live() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
+}
+
+// wait returns after d or when ctx is done.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

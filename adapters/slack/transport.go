@@ -1,0 +1,131 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// What stands for the tokens in every request but the one on the wire. The
+// library writes them into forms and headers; errors that quote a request show
+// these.
+const (
+	botPlace = "***"
+	appPlace = "***app"
+)
+
+// transports returns the HTTP client for o, redirects refused and tokens put in
+// at the last step, and the dialer of sockets that goes the same way.
+func transports(o Options, base string) (*http.Client, *websocket.Dialer) {
+	var c http.Client
+	if o.HTTPClient != nil {
+		c = *o.HTTPClient
+	}
+	if c.Transport == nil {
+		c.Transport = manyToOne()
+	}
+	dialer := &websocket.Dialer{
+		Proxy:            http.ProxyFromEnvironment,
+		HandshakeTimeout: 15 * time.Second,
+		WriteBufferSize:  32 << 10, // Slack does not join continuation frames
+	}
+	if t, ok := c.Transport.(*http.Transport); ok {
+		dialer.NetDialContext, dialer.Proxy, dialer.TLSClientConfig = t.DialContext, t.Proxy, t.TLSClientConfig
+	}
+	host := ""
+	if u, err := url.Parse(base); err == nil {
+		host = u.Host
+	}
+	c.Transport = tokenTransport{bot: o.BotToken, app: o.AppToken, host: host, next: c.Transport}
+	// A redirected request would carry the token, and a send, to another host.
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Timeout = 0
+	c.Jar = nil
+	return &c, dialer
+}
+
+// manyToOne returns a transport for hundreds of parallel calls to one host.
+func manyToOne() *http.Transport {
+	dial := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dial(ctx, network, address)
+		},
+		TLSHandshakeTimeout:   10 * time.Second,
+		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 10 * time.Second},
+		MaxIdleConns:          128,
+		MaxIdleConnsPerHost:   128,
+		IdleConnTimeout:       60 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// tokenTransport puts the tokens where their places are held, for Slack's own
+// hosts and the configured one. A token always travels in the header: Slack takes
+// it there for every method, and a form is more likely to be logged.
+type tokenTransport struct {
+	bot, app adapters.Secret
+	host     string
+	next     http.RoundTripper
+}
+
+// RoundTrip sends a copy of r that carries the token.
+func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := r.Clone(r.Context())
+	if sent.Body != nil && strings.HasPrefix(sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		if err := moveToken(sent); err != nil {
+			return nil, err
+		}
+	}
+	switch place := strings.TrimPrefix(sent.Header.Get("Authorization"), "Bearer "); {
+	case place != botPlace && place != appPlace:
+	case !t.ours(sent.URL):
+		sent.Header.Del("Authorization")
+	case place == botPlace:
+		sent.Header.Set("Authorization", "Bearer "+string(t.bot))
+	default:
+		sent.Header.Set("Authorization", "Bearer "+string(t.app))
+	}
+	return t.next.RoundTrip(sent)
+}
+
+// moveToken takes the token's place out of the form and into the header.
+func moveToken(r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_ = r.Body.Close() // it was memory
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return err
+	}
+	if place := form.Get("token"); place != "" {
+		form.Del("token")
+		r.Header.Set("Authorization", "Bearer "+place)
+		body = []byte(form.Encode())
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return nil
+}
+
+// ours reports whether u's host may see a token.
+func (t tokenTransport) ours(u *url.URL) bool {
+	if u.Host == t.host {
+		return true
+	}
+	host := strings.ToLower(u.Hostname())
+	return u.Scheme == "https" && (host == "slack.com" || strings.HasSuffix(host, ".slack.com"))
+}

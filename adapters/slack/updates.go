@@ -1,0 +1,203 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// A reader turns what Slack sends into updates.
+type reader struct {
+	c    *Client
+	self self
+}
+
+// quiet are the kinds of events that tell nothing of a conversation, or what
+// another event tells as well: they are acknowledged and leave no trace.
+var quiet = strings.Fields(`
+	app_installed app_requested app_uninstalled app_uninstalled_team assistant_thread_context_changed assistant_thread_started
+	call_rejected channel_created channel_history_changed channel_shared channel_unshared dnd_updated dnd_updated_user
+	email_domain_changed emoji_changed file_change file_comment_added file_comment_deleted file_comment_edited file_created
+	file_deleted file_public file_shared file_unshared function_executed goodbye grid_migration_finished grid_migration_started
+	group_close group_history_changed group_open hello im_close im_created im_history_changed im_open invite_requested
+	link_shared message_metadata_deleted message_metadata_posted message_metadata_updated resources_added resources_removed
+	scope_denied scope_granted shared_channel_invite_accepted shared_channel_invite_approved shared_channel_invite_declined
+	shared_channel_invite_received shared_channel_invite_requested star_added star_removed subteam_created
+	subteam_members_changed subteam_self_added subteam_self_removed subteam_updated team_access_granted team_access_revoked
+	team_domain_change team_rename tokens_revoked user_huddle_changed user_resource_denied user_resource_granted
+	user_resource_removed workflow_deleted workflow_published workflow_step_deleted workflow_step_execute
+	workflow_unpublished`)
+
+// read returns the updates that a delivery holds; none when it tells nothing. It
+// is total: what cannot be read comes back as Unreadable with the raw bytes.
+func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
+	switch d.kind {
+	case "events_api":
+	case "slash_commands":
+		return []adapters.Update{r.command(ctx, d)}
+	case "interactive":
+		return nil // we post nothing that can be pressed
+	default:
+		return []adapters.Update{r.unreadable(d, d.kind, "a kind of envelope we do not read", nil)}
+	}
+	var cb callback
+	if err := json.Unmarshal(d.payload, &cb); err != nil {
+		return []adapters.Update{r.unreadable(d, d.kind, err.Error(), nil)}
+	}
+	if cb.Type == "app_rate_limited" {
+		return []adapters.Update{rateLimited(d, cb)}
+	}
+	var e event
+	if err := json.Unmarshal(cb.Event, &e); err != nil {
+		return []adapters.Update{r.unreadable(d, "", err.Error(), cb.Event)}
+	}
+	updates, err := r.event(ctx, e, cb.Event)
+	if err != nil {
+		return []adapters.Update{r.unreadable(d, e.Type, err.Error(), cb.Event)}
+	}
+	for i := range updates {
+		updates[i].ID = d.id
+	}
+	return updates
+}
+
+// event calls the reader for the event's kind.
+func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adapters.Update, error) {
+	switch e.Type {
+	case "message", "app_mention":
+		return r.message(ctx, raw)
+	case "reaction_added", "reaction_removed":
+		return r.reaction(ctx, e)
+	case "member_joined_channel", "member_left_channel":
+		return r.member(ctx, e)
+	case "channel_rename", "group_rename":
+		return r.renamed(ctx, e)
+	case "channel_archive", "group_archive", "channel_deleted", "group_deleted", "channel_left", "group_left",
+		"channel_unarchive", "group_unarchive":
+		return r.standing(ctx, e)
+	case "channel_id_changed":
+		return r.migrated(ctx, e)
+	case "pin_added", "pin_removed":
+		return r.pin(ctx, e)
+	case "user_change", "user_profile_changed", "user_status_changed", "team_join":
+		return nil, r.person(e)
+	case "app_home_opened":
+		return nil, nil
+	}
+	if slices.Contains(quiet, e.Type) {
+		r.c.log.Debug("event tells nothing of a conversation", "kind", e.Type)
+		return nil, nil
+	}
+	return nil, fmt.Errorf("a kind of event we do not read")
+}
+
+// unreadable keeps what could not be read, in its chat if that much can be told.
+func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessage) adapters.Update {
+	u := adapters.Update{
+		ID: d.id, Key: rawKey(d.payload), Raw: d.payload,
+		Body: adapters.Unreadable{Kind: kind, Reason: reason},
+	}
+	var where struct {
+		Channel string `json:"channel"`
+		At      string `json:"event_ts"`
+	}
+	if json.Unmarshal(inner, &where) == nil && where.Channel != "" {
+		u.Chat, u.At = r.c.names.known(where.Channel, r.self.Team), timeOf(where.At)
+	}
+	r.c.log.Warn("update not readable", "update", d.id, "kind", kind, "reason", reason)
+	return u
+}
+
+// rateLimited says that Slack dropped a minute's events: 30,000 in an hour are
+// too many for it (docs.slack.dev/apis/events-api, "Rate limiting").
+func rateLimited(d *delivery, cb callback) adapters.Update {
+	from := time.Unix(cb.Limited, 0).UTC()
+	return adapters.Update{
+		ID: d.id, Key: fmt.Sprintf("limited:%d", cb.Limited), At: from,
+		Body: adapters.Gap{From: from, To: from.Add(time.Minute), Reason: "slack drops events above 30,000 an hour"},
+	}
+}
+
+// reaction reads one emoji that somebody put on a message or took away.
+func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error) {
+	if e.Item.Type != "message" {
+		return nil, nil // on a file
+	}
+	if e.Item.Channel == "" || e.Item.TS == "" {
+		return nil, fmt.Errorf("it does not say on which message")
+	}
+	who := idOf(e.User)
+	body := adapters.Reaction{Message: e.Item.TS}
+	if e.Type == "reaction_added" {
+		body.New = []string{emojiNamed(e.Reaction)}
+	} else {
+		body.Old = []string{emojiNamed(e.Reaction)}
+	}
+	return []adapters.Update{{
+		Key:  eventKey(e.Type, e.Item.Channel, e.Item.TS, who, e.Reaction, e.At),
+		Chat: r.c.names.chat(ctx, e.Item.Channel, e.ChannelType, r.self.Team),
+		From: r.who(ctx, who, e.UserTeam), At: timeOf(e.At), Body: body,
+	}}, nil
+}
+
+// pin reads a message's being pinned or unpinned.
+func (r reader) pin(ctx context.Context, e event) ([]adapters.Update, error) {
+	on := e.ChannelID
+	if on == "" {
+		on = e.Item.Channel
+	}
+	if e.Item.Message.TS == "" {
+		return nil, nil // a file
+	}
+	var body adapters.Body = adapters.Pinned{Message: e.Item.Message.TS}
+	if e.Type == "pin_removed" {
+		body = adapters.Unpinned{Message: e.Item.Message.TS}
+	}
+	return []adapters.Update{{
+		Key:  eventKey(e.Type, on, e.Item.Message.TS, e.At),
+		Chat: r.c.names.chat(ctx, on, "", r.self.Team), From: r.who(ctx, idOf(e.User), ""), At: timeOf(e.At), Body: body,
+	}}, nil
+}
+
+// idOf returns an id that may stand in a field by itself or inside a whole object.
+func idOf(raw json.RawMessage) string {
+	var id string
+	if json.Unmarshal(raw, &id) == nil {
+		return id
+	}
+	var whole struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, &whole) == nil {
+		return whole.ID
+	}
+	return ""
+}
+
+// who returns the person with that id; ourselves by the account's id.
+func (r reader) who(ctx context.Context, id, team string) adapters.Person {
+	switch id {
+	case "":
+		return adapters.Person{}
+	case r.self.User, r.self.Bot:
+		return r.us()
+	}
+	p := r.c.names.user(ctx, id)
+	if p.Scope == "" {
+		p.Scope = team
+	}
+	if p.Scope == "" {
+		p.Scope = r.self.Team
+	}
+	return p
+}
+
+// us returns ourselves as a person.
+func (r reader) us() adapters.Person {
+	return adapters.Person{ID: r.self.account(), Scope: r.self.Team, Kind: adapters.Bot, Name: r.self.Name, Handle: r.self.Name}
+}

@@ -1,0 +1,149 @@
+package slack
+
+import "encoding/json"
+
+// The structs below hold what we read of Slack's JSON and no more. The library's
+// own refuse a whole event for one block they cannot read; these take what they
+// find.
+
+// callback is the body of one delivery of the Events API.
+type callback struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"event_id"`
+	Team    string          `json:"team_id"`
+	Event   json.RawMessage `json:"event"`
+	Limited int64           `json:"minute_rate_limited"` // of app_rate_limited
+}
+
+// event is what the kinds of events have in common, and the fields of the small ones.
+type event struct {
+	Type    string          `json:"type"`
+	Subtype string          `json:"subtype"`
+	At      string          `json:"event_ts"`
+	User    json.RawMessage `json:"user"`    // an id, or a whole user
+	Channel json.RawMessage `json:"channel"` // an id, or a whole channel
+	// ChannelID is where pins and a few others keep the channel's id.
+	ChannelID   string `json:"channel_id"`
+	ChannelType string `json:"channel_type"`
+	Team        string `json:"team"`
+	UserTeam    string `json:"user_team"`
+	Inviter     string `json:"inviter"`
+	Actor       string `json:"actor_id"`
+
+	Reaction string `json:"reaction"`
+	ItemUser string `json:"item_user"`
+	Item     item   `json:"item"`
+
+	Tab        string `json:"tab"` // of app_home_opened
+	OldChannel string `json:"old_channel_id"`
+	NewChannel string `json:"new_channel_id"`
+}
+
+// item is what a reaction or a pin is on.
+type item struct {
+	Type    string `json:"type"`
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
+	Message struct {
+		TS string `json:"ts"`
+	} `json:"message"`
+	Created int64 `json:"created"`
+}
+
+// channel is a conversation as Slack describes it.
+type channel struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	User       string `json:"user"` // the other side of a direct chat
+	IsIM       bool   `json:"is_im"`
+	IsMPIM     bool   `json:"is_mpim"`
+	IsPrivate  bool   `json:"is_private"`
+	IsGroup    bool   `json:"is_group"`
+	IsMember   bool   `json:"is_member"`
+	IsArchived bool   `json:"is_archived"`
+	Members    int    `json:"num_members"`
+}
+
+// user is somebody as Slack describes them.
+type user struct {
+	ID       string `json:"id"`
+	Team     string `json:"team_id"`
+	Name     string `json:"name"`
+	RealName string `json:"real_name"`
+	IsBot    bool   `json:"is_bot"`
+	Deleted  bool   `json:"deleted"`
+	Profile  struct {
+		RealName    string `json:"real_name"`
+		DisplayName string `json:"display_name"`
+		Team        string `json:"team"`
+	} `json:"profile"`
+}
+
+// message is something said, in an event or in history.
+type message struct {
+	Type        string          `json:"type"`
+	Subtype     string          `json:"subtype"`
+	TS          string          `json:"ts"`
+	ThreadTS    string          `json:"thread_ts"`
+	At          string          `json:"event_ts"`
+	Channel     string          `json:"channel"`
+	ChannelType string          `json:"channel_type"`
+	User        string          `json:"user"`
+	Username    string          `json:"username"`
+	BotID       string          `json:"bot_id"`
+	AppID       string          `json:"app_id"`
+	Team        string          `json:"team"`
+	UserTeam    string          `json:"user_team"`
+	SourceTeam  string          `json:"source_team"`
+	ParentUser  string          `json:"parent_user_id"`
+	Text        string          `json:"text"`
+	Blocks      json.RawMessage `json:"blocks"`
+	Attachments json.RawMessage `json:"attachments"`
+	Files       json.RawMessage `json:"files"`
+	Edited      *struct {
+		User string `json:"user"`
+		TS   string `json:"ts"`
+	} `json:"edited"`
+	Profile *struct {
+		Name string `json:"name"`
+	} `json:"bot_profile"`
+	Metadata *struct {
+		Type    string          `json:"event_type"`
+		Payload json.RawMessage `json:"event_payload"`
+	} `json:"metadata"`
+	ClientID string `json:"client_msg_id"`
+
+	// Of message_changed and message_deleted.
+	Message  *message `json:"message"`
+	Previous *message `json:"previous_message"`
+	Deleted  string   `json:"deleted_ts"`
+
+	// Of history.
+	ReplyCount  int    `json:"reply_count"`
+	LatestReply string `json:"latest_reply"`
+}
+
+// file is a file seen on a message.
+type file struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	Title      string `json:"title"`
+	MIME       string `json:"mimetype"`
+	Subtype    string `json:"subtype"` // slack_audio for a voice note
+	Mode       string `json:"mode"`    // tombstone and hidden_by_limit: gone
+	Size       int64  `json:"size"`
+	URL        string `json:"url_private_download"`
+	PrivateURL string `json:"url_private"`
+}
+
+// command is a slash command, from a form or from a socket.
+type command struct {
+	Command     string `json:"command"`
+	Text        string `json:"text"`
+	User        string `json:"user_id"`
+	UserName    string `json:"user_name"`
+	Team        string `json:"team_id"`
+	Channel     string `json:"channel_id"`
+	ChannelName string `json:"channel_name"`
+	Trigger     string `json:"trigger_id"`
+}
