@@ -55,6 +55,7 @@ type Client struct {
 	base   string // without a slash at its end
 	http   *http.Client
 	dialer *websocket.Dialer
+	ours   func(*url.URL) bool // whether a host may see a token
 	log    *slog.Logger
 	names  *names
 	tiers  *tiers
@@ -109,7 +110,9 @@ func New(o Options) (*Client, error) {
 		o: o, base: base, log: o.Logger,
 		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{},
 	}
-	c.http, c.dialer = transports(o, base)
+	var tokens tokenTransport
+	c.http, c.dialer, tokens = transports(o, base)
+	c.ours = tokens.ours
 	c.names = newNames(c)
 	return c, nil
 }

@@ -27,19 +27,19 @@ type position struct {
 var errCursor = errors.New("the stored cursor is not one of slack's")
 
 // parsePosition reads a cursor; nil is the zero position.
-func parsePosition(cursor []byte) (position, error) {
-	p := position{Last: map[string]string{}, Threads: map[string]string{}}
+func parsePosition(cursor []byte) (*position, error) {
+	p := &position{Last: map[string]string{}, Threads: map[string]string{}}
 	if cursor == nil {
 		return p, nil
 	}
-	if err := json.Unmarshal(cursor, &p); err != nil || p.Since == "" {
+	if err := json.Unmarshal(cursor, p); err != nil || p.Since == "" {
 		return p, errCursor
 	}
 	return p, nil
 }
 
 // cursor returns the stored form of p.
-func (p position) cursor() []byte {
+func (p *position) cursor() []byte {
 	out, err := json.Marshal(p)
 	if err != nil {
 		panic("slack: a position does not marshal: " + err.Error())
@@ -48,9 +48,10 @@ func (p position) cursor() []byte {
 }
 
 // clone returns a copy that shares nothing.
-func (p position) clone() position {
-	p.Last, p.Threads = maps.Clone(p.Last), maps.Clone(p.Threads)
-	return p
+func (p *position) clone() *position {
+	q := *p
+	q.Last, q.Threads = maps.Clone(p.Last), maps.Clone(p.Threads)
+	return &q
 }
 
 const (
@@ -87,7 +88,7 @@ func (p *position) advance(channel, thread, ts string) {
 
 // from returns the ts after which a channel is read: one that never spoke, or
 // that we came into meanwhile, from when we last listened.
-func (p position) from(channel string) string {
+func (p *position) from(channel string) string {
 	if ts := p.Last[channel]; ts != "" {
 		return ts
 	}
@@ -107,7 +108,7 @@ const retryWindow = 5 * time.Minute
 // lookBack returns the ts after which a channel is read after a silence until
 // now. Slack keeps no order: while it still brings again what we did not
 // acknowledge, that makes up for it; later an overlap does.
-func (p position) lookBack(channel string, now time.Time) string {
+func (p *position) lookBack(channel string, now time.Time) string {
 	from := p.from(channel)
 	if now.Sub(time.Unix(p.Heard, 0)) < retryWindow {
 		return from
@@ -120,7 +121,7 @@ func (p position) lookBack(channel string, now time.Time) string {
 }
 
 // threadsOf returns the threads of a channel that spoke within threadsKept.
-func (p position) threadsOf(channel string, now time.Time) []string {
+func (p *position) threadsOf(channel string, now time.Time) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Threads)) {
 		parent, ok := strings.CutPrefix(name, channel+"/")
@@ -133,7 +134,7 @@ func (p position) threadsOf(channel string, now time.Time) []string {
 
 // stale reports whether the stored time of the last sign of life should be
 // renewed even though nothing was said.
-func (p position) stale(now time.Time) bool { return now.Sub(time.Unix(p.Heard, 0)) >= renewal }
+func (p *position) stale(now time.Time) bool { return now.Sub(time.Unix(p.Heard, 0)) >= renewal }
 
 // renewal is how old the stored time of the last sign of life may grow.
 const renewal = 2 * time.Minute

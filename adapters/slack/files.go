@@ -52,6 +52,9 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 	if err != nil {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err)}
 	}
+	if !c.ours(r.URL) { // a file kept elsewhere; its address is whatever somebody wrote
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: errors.New("the file is not slack's: " + r.URL.Hostname())}
+	}
 	r.Header.Set("Authorization", "Bearer "+botPlace)
 	resp, err := c.http.Do(r)
 	if err != nil {

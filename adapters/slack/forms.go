@@ -179,7 +179,7 @@ func (b *richText) trim() {
 		if n := len(e.Elements); n > 0 && i < len(b.Elements)-1 {
 			e.Elements[n-1].Text = strings.TrimRight(e.Elements[n-1].Text, "\n")
 		}
-		if len(e.Elements) > 0 && !(len(e.Elements) == 1 && markup.Blank(e.Elements[0].Text)) {
+		if len(e.Elements) > 1 || len(e.Elements) == 1 && !markup.Blank(e.Elements[0].Text) {
 			kept = append(kept, e)
 		}
 	}

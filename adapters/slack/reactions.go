@@ -17,7 +17,7 @@ var _ adapters.Reactor = (*Client)(nil)
 func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
 	name := ""
 	if emoji != "" {
-		known := false
+		var known bool
 		if name, known = nameOfEmoji(emoji); !known {
 			return &adapters.Error{Kind: adapters.Invalid, Op: "reactions.add", Err: fmt.Errorf("slack has no name for %q", emoji)}
 		}

@@ -80,7 +80,7 @@ type receiver struct {
 	recent  recent
 
 	mu      sync.Mutex // guards what follows
-	pos     position
+	pos     *position
 	waiting map[string]bool // chats with parked updates: their gaps are filled first
 }
 
@@ -271,7 +271,7 @@ func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error 
 }
 
 // where returns a copy of the position.
-func (r *receiver) where() position {
+func (r *receiver) where() *position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pos.clone()

@@ -75,7 +75,7 @@ func (r reader) standing(ctx context.Context, e event) ([]adapters.Update, error
 }
 
 // migrated reads a channel's new id, which it gets when it becomes shared.
-func (r reader) migrated(ctx context.Context, e event) ([]adapters.Update, error) {
+func (r reader) migrated(e event) ([]adapters.Update, error) {
 	if e.OldChannel == "" || e.NewChannel == "" {
 		return nil, nil
 	}

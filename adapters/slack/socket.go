@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"time"
 
@@ -29,9 +28,6 @@ type socket struct {
 	mu     sync.Mutex // guards writes and closed
 	closed bool
 }
-
-// errRetired is the end of a socket that Slack asked us to leave.
-var errRetired = errors.New("slack asked for another connection")
 
 // openSocket asks for an address, which is good for one use, and connects to it.
 func (c *Client) openSocket(ctx context.Context) (*socket, error) {

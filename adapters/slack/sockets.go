@@ -130,7 +130,7 @@ func (l *lines) serve(ctx context.Context, s *socket, retire chan<- struct{}) er
 		case e.Type == "disconnect" && !retired:
 			l.c.log.Debug("socket retired", "reason", e.Reason)
 			if e.Reason == "link_disabled" {
-				return &adapters.Error{Kind: adapters.Unauthorized, Op: "socket", Err: errors.New("Socket Mode is switched off for the app")}
+				return &adapters.Error{Kind: adapters.Unauthorized, Op: "socket", Err: errors.New("the app has Socket Mode switched off")}
 			}
 			retired = true
 			close(retire)

@@ -25,7 +25,7 @@ const (
 
 // transports returns the HTTP client for o, redirects refused and tokens put in
 // at the last step, and the dialer of sockets that goes the same way.
-func transports(o Options, base string) (*http.Client, *websocket.Dialer) {
+func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenTransport) {
 	var c http.Client
 	if o.HTTPClient != nil {
 		c = *o.HTTPClient
@@ -45,12 +45,13 @@ func transports(o Options, base string) (*http.Client, *websocket.Dialer) {
 	if u, err := url.Parse(base); err == nil {
 		host = u.Host
 	}
-	c.Transport = tokenTransport{bot: o.BotToken, app: o.AppToken, host: host, next: c.Transport}
+	tokens := tokenTransport{bot: o.BotToken, app: o.AppToken, host: host, next: c.Transport}
+	c.Transport = tokens
 	// A redirected request would carry the token, and a send, to another host.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.Timeout = 0
 	c.Jar = nil
-	return &c, dialer
+	return &c, dialer, tokens
 }
 
 // manyToOne returns a transport for hundreds of parallel calls to one host.

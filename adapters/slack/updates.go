@@ -81,7 +81,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 		"channel_unarchive", "group_unarchive":
 		return r.standing(ctx, e)
 	case "channel_id_changed":
-		return r.migrated(ctx, e)
+		return r.migrated(e)
 	case "pin_added", "pin_removed":
 		return r.pin(ctx, e)
 	case "user_change", "user_profile_changed", "user_status_changed", "team_join":

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -94,9 +95,7 @@ func (s *Slack) read(w http.ResponseWriter, r *http.Request, method string) (*ca
 	if err != nil {
 		return nil, errors.New("invalid_form_data")
 	}
-	for name, values := range form {
-		c.args[name] = values
-	}
+	maps.Copy(c.args, form)
 	return c, nil
 }
 
@@ -201,9 +200,7 @@ func (a answer) bytes() (status int, body []byte) {
 	if a.err != "" {
 		fields["error"] = a.err
 	}
-	for name, v := range a.fields {
-		fields[name] = v
-	}
+	maps.Copy(fields, a.fields)
 	if a.retry > 0 {
 		return http.StatusTooManyRequests, encode(fields)
 	}

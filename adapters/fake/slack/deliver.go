@@ -17,7 +17,6 @@ type envelope struct {
 	ts      string
 	payload map[string]any
 	raw     json.RawMessage // injected: the payload as it is
-	frame   []byte          // injected: the whole frame as it is
 
 	attempt int    // how many were made before this one
 	id      string // of the envelope under way
