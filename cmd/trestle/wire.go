@@ -172,7 +172,12 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 
 // refused reports whether a commit surely did not happen.
 func refused(err error) bool {
-	return errors.Is(err, spaces.ErrLeaseLost) || errors.Is(err, spaces.ErrStale) || errors.Is(err, spaces.ErrAgentRun)
+	for _, refusal := range []error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
 }
 
 // line is one account with what the health page asks of it.
