@@ -19,15 +19,15 @@ import (
 
 func doctorCommand(p *program) *cobra.Command {
 	var o doctor.Options
-	least := "fail"
+	least, fix := "fail", false
 	c := &cobra.Command{
 		Use: "doctor [PART…]", Short: "examine the configuration, the record, the model and each platform for real; say what to do",
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Parts = args
-			return p.examine(c.Context(), o, least)
+			return p.examine(c.Context(), o, fix, least)
 		},
 	}
-	c.Flags().BoolVar(&o.Fix, "fix", false, "mend what can be mended from here: the modes of files")
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended from here: the modes of files")
 	c.Flags().StringVar(&o.Only, "only", "", "show the findings of one code alone, such as TRS-T02")
 	c.Flags().StringVar(&least, "min", least, "exit 1 at findings of this level or worse: warn or fail")
 	return c
@@ -35,7 +35,7 @@ func doctorCommand(p *program) *cobra.Command {
 
 // examine runs the examination, through the process that serves the data folder
 // where there is one: only it can look at accounts without getting in its way.
-func (p *program) examine(ctx context.Context, o doctor.Options, least string) error {
+func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
 	level := adapters.Level(least)
 	if level != adapters.Warning && level != adapters.Failure {
 		return &failure{what: "--min is warn or fail", where: "doctor", todo: "choose one of them", code: exitUsage}
@@ -44,15 +44,22 @@ func (p *program) examine(ctx context.Context, o doctor.Options, least string) e
 	if err != nil {
 		return err
 	}
-	x := p.examination(ctx, conf)
-	parts := x.parts()
+	parts := p.examination(ctx, conf).parts()
 	if err := knownParts(o.Parts, parts); err != nil {
 		return err
 	}
-	r, err := doctor.Examine(ctx, parts, o)
-	if err != nil {
-		return &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
+	changed := []string{}
+	if fix {
+		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
+			return &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
+		}
+		if conf, err = config.Load(p.source()); err != nil { // it knows the modes of its files
+			return err
+		}
+		parts = p.examination(ctx, conf).parts()
 	}
+	r := doctor.Examine(ctx, parts, o)
+	r.Changed = changed
 	if err := p.answer(r, func(w io.Writer) { r.Print(&scrubber{to: w, secrets: conf.Secrets()}) }); err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func knownParts(named []string, parts []doctor.Part) error {
 type examination struct {
 	*process // for its wiring; it runs nothing
 	conf     *config.Config
-	file     string      // of the configuration; empty when there is none
+	absolute func(path string) string
 	running  *controller // nil when no process serves the data folder
 	there    examinedThere
 	now      time.Time
@@ -87,9 +94,7 @@ type examination struct {
 
 func (p *program) examination(ctx context.Context, conf *config.Config) *examination {
 	x := &examination{process: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, now: time.Now()}
-	if conf.Path != "" {
-		x.file = p.absolute(conf.Path)
-	}
+	x.absolute = p.absolute
 	if c, ok := dial(ctx, filepath.Join(conf.Data, socketName)); ok {
 		x.running = c
 	}

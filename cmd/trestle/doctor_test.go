@@ -94,7 +94,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 	if _, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02", "--min", "warn"); code != exitFailed {
 		t.Errorf("a warning with --min warn: exit %s", code)
 	}
-	if out, _, code := s.do(t, "", "doctor", "config", "data", "--fix", "--only", "TRS-C03"); code != exitDone || !strings.Contains(out, "trestle.yaml has mode 0600") {
+	if out, _, code := s.do(t, "", "doctor", "config", "data", "--fix", "--only", "TRS-C03"); code != exitDone || !strings.Contains(out, "changed: trestle.yaml has mode 0600") {
 		t.Errorf("--fix: exit %s:\n%s", code, out)
 	}
 	for _, path := range []string{"trestle.yaml", "data"} {

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/hud"
@@ -20,9 +20,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
-
-// backupAge is how old the last backup may be.
-const backupAge = 7 * 24 * time.Hour
 
 // parts returns what there is to examine, in the order of the report.
 func (x *examination) parts() []doctor.Part {
@@ -46,11 +43,15 @@ func (x *examination) parts() []doctor.Part {
 func (x *examination) setup() doctor.Setup {
 	s := doctor.Setup{Folder: x.conf.Data, Summary: fmt.Sprintf("%s: %s, %s, %s", sourceName(x.conf),
 		countOf(len(x.conf.Adapters), "adapter"), countOf(len(x.conf.Agents), "agent"), countOf(len(x.conf.Spaces), "space"))}
-	if x.file != "" {
-		s.Files = append(s.Files, doctor.File{Path: x.file, Name: x.conf.Path})
-	}
 	for _, f := range x.conf.Problems {
 		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Todo})
+	}
+	for _, w := range x.conf.Warnings {
+		c := doctor.Caution{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Todo, Grave: w.Grave}
+		if w.Open != "" {
+			c.File, c.Name = x.absolute(w.Open), w.Open
+		}
+		s.Warnings = append(s.Warnings, c)
 	}
 	return s
 }
@@ -74,7 +75,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
 	if err != nil {
 		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
-	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), backupAge
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), x.conf.Alarms.BackupAge
 	return r.Examine(slices.Concat(x.clock.Readings(), x.there.clocks()), x.now)
 }
 

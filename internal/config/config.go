@@ -24,6 +24,7 @@ type Config struct {
 	Outgoing      string // platform, off
 	DefaultAgents []string
 	Agents        []Agent
+	Alarms        Alarms
 	Servers       []Server
 	Spaces        []Space
 
@@ -175,7 +176,7 @@ func (c *Config) Agent(id string) (Agent, bool) {
 
 // Secrets returns every credential of the configuration, to scrub logs with.
 func (c *Config) Secrets() []adapters.Secret {
-	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey}
+	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alarms.Webhook, c.Alarms.DeadMan}
 	for _, a := range c.Adapters {
 		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
 	}

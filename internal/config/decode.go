@@ -47,6 +47,7 @@ func (d *decoder) decode(root *node) {
 	d.part(top, "limits")
 	c.Model = d.model("model", top.get("model"), Model{Name: "gpt-5-mini"}, "budget.per_day", top.layer)
 	d.adapters(top.get("adapters"))
+	d.alarms(top)
 	d.agents(top.get("agents"))
 	d.joiners(top)
 	d.servers(top.get("servers"))

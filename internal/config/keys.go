@@ -45,6 +45,7 @@ var topKeys = []key{
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", form{kind: entries, of: adapterKeys}},
 	{"admit", "pairing", "who may talk to the agents. `pairing`: a stranger is shown a code, and `trestle pair CODE` admits them. `open`: everybody. `deny`: nobody but the members of named chats", form{kind: aWord, words: admitWords}},
 	{"limits", "", "limits of what is sent", form{kind: aSection, of: limitKeys}},
+	{"alarms", "", "who is told of problems", form{kind: aSection, of: alarmKeys, start: true}},
 	{"default_agents", "the first agent", "who joins a chat that was admitted without being named", form{kind: aList}},
 	{"agents", "", "one entry for each agent; its key is its id in everything that is stored", form{kind: entries, of: agentKeys, settings: true}},
 	{"servers", "", "what each channel of a server or workspace becomes; the key is `adapter:server`", form{kind: entries, of: serverKeys, settings: true}},

@@ -8,7 +8,7 @@ func (c *Config) Over(running *Config) *Config {
 	merged := *c
 	merged.Data, merged.Database, merged.Redis = running.Data, running.Database, running.Redis
 	merged.Listen, merged.WebhookListen = running.Listen, running.WebhookListen
-	merged.Outgoing = running.Outgoing
+	merged.Outgoing, merged.Alarms = running.Outgoing, running.Alarms
 	merged.Adapters = slices.Clone(running.Adapters)
 	for i, a := range merged.Adapters {
 		j := slices.IndexFunc(c.Adapters, func(b Adapter) bool { return b.Name == a.Name })

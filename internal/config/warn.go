@@ -16,6 +16,9 @@ type Warning struct {
 	// Grave is true for what `config check` and `doctor` fail at: others can read a
 	// credential, for example.
 	Grave bool
+	// Open is the file with a credential that others can read; empty for other
+	// warnings.
+	Open string
 }
 
 // kept is how the credentials of one entry are kept.
@@ -37,7 +40,11 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
 				f.Todo = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
 			}
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Fault: f, Grave: open})
+			w := Warning{Entry: k.entry, Fault: f, Grave: open}
+			if open {
+				w.Open = at.File
+			}
+			d.config.Warnings = append(d.config.Warnings, w)
 		}
 		for _, path := range k.files {
 			if seen[path] || d.handedOver(path) {
@@ -48,7 +55,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 			if err != nil || !readableByOthers(info.Mode()) {
 				continue
 			}
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Fault: Fault{
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Open: path, Fault: Fault{
 				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
 				Todo: "chmod 600 " + path,
 			}})

@@ -63,10 +63,7 @@ func golden(t *testing.T, name, text string) {
 // printed examines one part and returns the report as people see it.
 func printed(t *testing.T, part string, examine func(context.Context) []adapters.Finding) (string, doctor.Report) {
 	t.Helper()
-	r, err := doctor.Examine(t.Context(), []doctor.Part{{Name: part, Examine: examine}}, doctor.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := doctor.Examine(t.Context(), []doctor.Part{{Name: part, Examine: examine}}, doctor.Options{})
 	var out strings.Builder
 	r.Print(&out)
 	return out.String(), r

@@ -39,27 +39,35 @@ type Report struct {
 type Options struct {
 	Parts []string // names; none means all
 	Only  string   // a code: what has another is left out, and so is what is fine
-	Fix   bool
+}
+
+// Fix mends what can be mended and returns a sentence for each change. What
+// was read before is to be read again then.
+func Fix(ctx context.Context, parts []Part, o Options) ([]string, error) {
+	var all []string
+	for _, p := range chosen(parts, o) {
+		if p.Fix == nil {
+			continue
+		}
+		changed, err := p.Fix(ctx)
+		if all = append(all, changed...); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func chosen(parts []Part, o Options) []Part {
+	if len(o.Parts) == 0 {
+		return parts
+	}
+	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !slices.Contains(o.Parts, p.Name) })
 }
 
 // Examine examines the parts and returns the findings in the order of the parts.
-func Examine(ctx context.Context, parts []Part, o Options) (Report, error) {
-	if len(o.Parts) > 0 {
-		parts = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !slices.Contains(o.Parts, p.Name) })
-	}
+func Examine(ctx context.Context, parts []Part, o Options) Report {
+	parts = chosen(parts, o)
 	r := Report{Findings: []Finding{}, Changed: []string{}}
-	if o.Fix {
-		for _, p := range parts {
-			if p.Fix == nil {
-				continue
-			}
-			changed, err := p.Fix(ctx)
-			r.Changed = append(r.Changed, changed...)
-			if err != nil {
-				return r, err
-			}
-		}
-	}
 	found := make([][]adapters.Finding, len(parts))
 	for _, last := range []bool{false, true} {
 		var side sync.WaitGroup
@@ -77,7 +85,7 @@ func Examine(ctx context.Context, parts []Part, o Options) (Report, error) {
 			}
 		}
 	}
-	return r, nil
+	return r
 }
 
 // Worst returns the worst level among the findings.

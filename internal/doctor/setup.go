@@ -13,10 +13,9 @@ import (
 
 // A Setup is the configuration as an examination sees it.
 type Setup struct {
-	Summary string // of a configuration that is fine
-	Entries []Entry
-	// Files hold credentials, or name where they are.
-	Files []File
+	Summary  string // of a configuration that is fine
+	Entries  []Entry
+	Warnings []Caution
 	// Folder is the data folder; empty when it is not looked at.
 	Folder string
 }
@@ -28,36 +27,31 @@ type Entry struct {
 	Mend string
 }
 
-// A File holds something that others may not read.
-type File struct {
-	Path    string
-	Name    string // as people wrote it; empty when they wrote Path
-	Literal bool   // a credential stands in it, not only a reference to one
+// A Caution is something that runs as it is written and should not stay so.
+type Caution struct {
+	What  string
+	Mend  string
+	Grave bool   // others can read a credential, for example
+	File  string // that only its owner should be able to read; empty for none
+	Name  string // of the file, as people wrote it; empty when they wrote File
 }
 
 // Examine returns what is wrong with the configuration.
 func (s Setup) Examine(context.Context) []adapters.Finding {
 	var found []adapters.Finding
 	for _, e := range s.Entries {
-		mend := e.Mend
-		if mend == "" {
-			mend = "trestle config check shows the line"
-		}
-		found = append(found, Fail("TRS-C01", e.Path+" is misconfigured: "+e.What, mend))
+		found = append(found, Fail("TRS-C01", e.Path+" is misconfigured: "+e.What, cmp.Or(e.Mend, "trestle config check shows the line")))
 	}
-	for _, f := range s.Files {
-		mode, ok := readable(f.Path)
-		if !ok {
-			continue
+	for _, c := range s.Warnings {
+		level := Warn
+		if c.Grave {
+			level = Fail
 		}
-		name := cmp.Or(f.Name, f.Path)
-		what := fmt.Sprintf("%s can be read by other users: mode %04o", name, mode)
-		mend := "chmod 0600 " + name + ", or trestle doctor --fix"
-		if f.Literal {
-			found = append(found, Fail("TRS-C03", what+", and holds credentials", mend))
-			continue
+		mend := c.Mend
+		if _, open := readable(c.File); open {
+			mend += ", or trestle doctor --fix"
 		}
-		found = append(found, Warn("TRS-C03", what, mend))
+		found = append(found, level("TRS-C03", c.What, mend))
 	}
 	if len(found) == 0 {
 		return []adapters.Finding{Fine(s.Summary)}
@@ -77,7 +71,7 @@ func readable(path string) (fs.FileMode, bool) {
 // Fix takes away from others the right to read what is only the owner's.
 func (s Setup) Fix(context.Context) (changed []string, err error) {
 	shut := func(path, name string, mode fs.FileMode) {
-		if _, bad := readable(path); !bad {
+		if _, open := readable(path); !open {
 			return
 		}
 		if e := os.Chmod(path, mode); e != nil {
@@ -86,8 +80,10 @@ func (s Setup) Fix(context.Context) (changed []string, err error) {
 		}
 		changed = append(changed, fmt.Sprintf("%s has mode %04o", name, mode))
 	}
-	for _, f := range s.Files {
-		shut(f.Path, cmp.Or(f.Name, f.Path), 0o600)
+	for _, c := range s.Warnings {
+		if c.File != "" {
+			shut(c.File, cmp.Or(c.Name, c.File), 0o600)
+		}
 	}
 	if s.Folder != "" {
 		shut(s.Folder, s.Folder, 0o700)

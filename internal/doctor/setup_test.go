@@ -163,35 +163,41 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 	}
 	s := doctor.Setup{
 		Summary: "trestle.yaml, 41 lines; 3 values from the environment", Folder: data,
-		Files: []doctor.File{{Path: yaml}, {Path: env, Literal: true}, {Path: "gone"}},
+		Warnings: []doctor.Caution{
+			{What: "admit: everybody who finds the bot may talk to the agents", Mend: "write pairing, unless that is meant"},
+			{What: "a credential stands in the file as it is, and others can read the file: its mode is 0644", Mend: "chmod 600 trestle.yaml", Grave: true, File: yaml},
+			{What: "others can read this file with a credential: its mode is 0644", Mend: "chmod 600 trestle.env", Grave: true, File: env},
+			{What: "a file that is gone", Mend: "nothing", File: "gone"},
+		},
 		Entries: []doctor.Entry{
 			{Path: "adapters.acme", What: "token is empty", Mend: "set SLACK_BOT_TOKEN"},
 			{Path: "spaces.ops", What: "the agent \"bea\" is not under agents"},
 		},
 	}
-	shown := func(fix bool) (string, doctor.Report) {
-		r, err := doctor.Examine(t.Context(), []doctor.Part{{Name: "config", Examine: s.Examine, Fix: s.Fix}}, doctor.Options{Fix: fix})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		r.Print(&out)
-		return out.String(), r
+	parts := []doctor.Part{{Name: "config", Examine: s.Examine, Fix: s.Fix}, {Name: "other", Examine: s.Examine}}
+	o := doctor.Options{Parts: []string{"config"}}
+	r := doctor.Examine(t.Context(), parts, o)
+	var out strings.Builder
+	r.Print(&out)
+	golden(t, "config broken", out.String())
+
+	var err error
+	if r.Changed, err = doctor.Fix(t.Context(), parts, o); err != nil {
+		t.Fatal(err)
 	}
-	text, _ := shown(false)
-	golden(t, "config broken", text)
-	s.Entries = nil
-	text, _ = shown(true)
-	golden(t, "config fixed", text)
+	out.Reset()
+	r.Print(&out)
+	golden(t, "config fixed", out.String())
 	for path, want := range map[string]os.FileMode{yaml: 0o600, env: 0o600, data: 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want %o", path, info.Mode(), err, want)
 		}
 	}
-	text, r := shown(true)
-	if len(r.Changed) != 0 {
-		t.Errorf("changed again: %v", r.Changed)
+	if again, err := doctor.Fix(t.Context(), parts, o); err != nil || len(again) != 0 {
+		t.Errorf("changed again: %v, %v", again, err)
 	}
+	well := doctor.Setup{Summary: s.Summary}
+	text, _ := printed(t, "config", well.Examine)
 	golden(t, "config well", text)
 }
 
@@ -260,10 +266,7 @@ func TestReportIsNarrowed(t *testing.T) {
 		}},
 	}
 	codes := func(o doctor.Options) (codes []string, r doctor.Report) {
-		r, err := doctor.Examine(t.Context(), parts, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r = doctor.Examine(t.Context(), parts, o)
 		for _, f := range r.Findings {
 			codes = append(codes, f.Part+" "+f.Code)
 		}
