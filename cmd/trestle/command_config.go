@@ -1,64 +1,165 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 func configCommand(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "check or show the configuration", Args: cobra.NoArgs, RunE: needsSubcommand}
 	check := &cobra.Command{
 		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			c, err := config.Load(p.source())
-			if code := reportConfig(p.out, c, err); code != exitDone {
-				return &silent{code}
-			}
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
 	}
 	var o config.Showing
 	show := &cobra.Command{
 		Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			loaded, err := config.Load(p.source())
-			if err != nil {
-				return err
-			}
-			return p.answer(loaded.Rows(o), func(w io.Writer) { config.WriteRows(w, loaded.Rows(o), o) })
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return p.showConfig(c.Context(), o) },
 	}
 	show.Flags().BoolVar(&o.Origin, "origin", false, "show where each value was written")
 	show.Flags().BoolVar(&o.All, "all", false, "show settings that nobody changed, too")
-	c.AddCommand(check, show)
+	schema := &cobra.Command{
+		Use: "schema", Short: "print the JSON schema of the file, for editors", Args: cobra.NoArgs,
+		Long: "Print the JSON schema of the file. Editors complete and check a file that begins with\n\n  " + config.SchemaLine + "\n\nwhen the schema stands beside it: trestle config schema > " + config.SchemaFile,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := p.out.Write(config.Schema())
+			return err
+		},
+	}
+	migrate := &cobra.Command{
+		Use: "migrate", Short: "print what brings the file up to date, as a patch; nothing is written", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.migrateConfig() },
+	}
+	c.AddCommand(check, show, schema, migrate)
 	return c
 }
 
-// reportConfig writes what is wrong with a configuration: first what stops the
-// program, then the entries that cannot run. It returns 78, 1 or 0.
-func reportConfig(w io.Writer, c *config.Config, err error) exitCode {
+// checkedConfig is the answer of `config check -o json`.
+type checkedConfig struct {
+	File     string           `json:"file,omitempty"` // empty: the environment
+	Sound    bool             `json:"sound"`
+	Findings []config.Finding `json:"findings"`
+}
+
+func (p *program) checkConfig() error {
+	c, err := config.Load(p.source())
+	code := exitDone
+	switch {
+	case err != nil:
+		code = exitConfig
+	case !c.Sound():
+		code = exitFailed
+	}
+	answer := checkedConfig{Sound: code == exitDone, Findings: config.Findings(c, err)}
+	if c != nil {
+		answer.File = c.Path
+	}
+	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == exitDone {
+		return err
+	}
+	return &silent{code}
+}
+
+// reportConfig writes what was found in a configuration: first what stops the
+// program, then the entries that cannot run, then what should not stay.
+func reportConfig(w io.Writer, c *config.Config, err error) {
 	invalid, fatal := errors.AsType[*config.InvalidError](err)
 	if fatal {
 		config.WriteFaults(w, invalid.Text, invalid.Faults)
 	}
-	if c != nil {
-		c.WriteProblems(w)
-		c.WriteWarnings(w)
+	if c == nil {
+		return
 	}
-	switch {
-	case fatal:
-		return exitConfig
-	case err != nil:
-		fmt.Fprintf(w, "%v\n", err)
-		return exitFailed
-	case !c.Sound():
-		return exitFailed
+	c.WriteProblems(w)
+	c.WriteWarnings(w)
+	if !fatal && c.Sound() {
+		c.WriteSummary(w)
 	}
-	c.WriteSummary(w)
-	return exitDone
+}
+
+// showConfig prints the configuration and, apart from it, what people decided
+// while the program ran: that stands in the record and never competes with a key.
+func (p *program) showConfig(ctx context.Context, o config.Showing) error {
+	c, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	rows := c.Rows(o)
+	learned, err := learnedRows(ctx, c)
+	if err != nil {
+		return err
+	}
+	all := append(rows, learned...)
+	return p.answer(all, func(w io.Writer) {
+		config.WriteRows(w, all[:len(rows)], o)
+		if len(learned) > 0 {
+			fmt.Fprintln(w, "\nlearned, in the record:")
+			config.WriteRows(w, learned, o)
+		}
+	})
+}
+
+// learnedRows lists what the record holds beside the configuration; nothing
+// where there is no record yet, or none that this program reads.
+func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err error) {
+	if _, err := os.Stat(filepath.Join(c.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	store, err := sqlite.Look(ctx, c.Data)
+	if errors.Is(err, sqlite.ErrOlder) || errors.Is(err, sqlite.ErrNewer) {
+		return []config.Row{{Path: "learned", Value: err.Error(), Origin: "record"}}, nil
+	}
+	if err != nil {
+		return nil, &failure{what: err.Error(), where: c.Data, todo: "see that the folder can be read", code: exitFailed}
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	desk, chats, err := store.Learned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: "record"}) }
+	for _, a := range desk.Admitted {
+		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, when(a.At), inCircle(string(a.Circle)))))
+	}
+	for _, m := range chats {
+		add("learned.chats."+m.Account+"."+m.Chat, m.Title)
+	}
+	return rows, nil
+}
+
+func inCircle(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "into the circle " + name
+}
+
+// migrateConfig prints the patch that takes known-old keys out of the file.
+func (p *program) migrateConfig() error {
+	c, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	m := c.Migration()
+	if err := p.answer(m, func(w io.Writer) { fmt.Fprint(w, m.Patch) }); err != nil {
+		return err
+	}
+	for _, step := range m.ByHand {
+		fmt.Fprintf(p.errs, "by hand: %s\n", step)
+	}
+	if m.Patch == "" && len(m.ByHand) == 0 && !p.quiet {
+		fmt.Fprintln(p.errs, "nothing to migrate")
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ func modernise(root *node, rows []former) []renaming {
 }
 
 func (r renaming) warning() Warning {
-	f := Fault{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Todo: fmt.Sprintf("rename it; it is understood up to version %s; `trestle config migrate` prints the change", r.row.until)}
+	f := Fault{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Todo: fmt.Sprintf("write it so; the old key is understood up to version %s; see `trestle config migrate`", r.row.until)}
 	switch {
 	case r.new == "":
 		f.What, f.Todo = r.old+" is not read any more", "remove it; it is let pass up to version "+r.row.until
