@@ -102,8 +102,8 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 // tryModel tells whether the configured endpoint can be asked.
 func (s *process) tryModel() error {
 	switch {
-	case s.modelFailure != "":
-		return errors.New(s.modelFailure)
+	case s.modelFailed() != "":
+		return errors.New(s.modelFailed())
 	case s.config().Model.Offline:
 		return errSkipped
 	}

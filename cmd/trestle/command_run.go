@@ -56,6 +56,9 @@ func (p *program) serve(ctx context.Context) error {
 		lines = io.Discard
 	}
 	s := newProcess(conf, p.logger(conf, level), lines, true)
+	reload, forget := reloadAsked(input)
+	defer forget()
+	s.reloader = newReloader(s.parts, p.source(), reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone:
 		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
@@ -87,8 +90,8 @@ func (p *program) sit(ctx context.Context, s *process, room string) (err error) 
 func (p *program) greeting(s *process, place *seat) string {
 	text := fmt.Sprintf("trestle %s · %s · %s is here · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, place.agentNames())
 	switch {
-	case s.modelFailure != "":
-		text += "\nThe model is misconfigured (" + s.modelFailure + "); the built-in offline model answers."
+	case s.modelFailed() != "":
+		text += "\nThe model is misconfigured (" + s.modelFailed() + "); the built-in offline model answers."
 	case s.config().Model.Offline:
 		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
 	}

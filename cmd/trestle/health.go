@@ -38,11 +38,12 @@ func (s *process) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailure), schedulerExtension(s.scheduled.Load()))
+	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load()))
 	for _, l := range s.lines {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
 	}
 	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
+	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
 	h.summarise(r.ReadyAt != nil)
 	return h
 }

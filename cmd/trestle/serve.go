@@ -37,6 +37,8 @@ type process struct {
 	scheduled atomic.Bool // the scheduler was started
 	// ready is closed when everything that can run does.
 	ready chan struct{}
+	// reloader takes over a changed configuration; nil where none is.
+	reloader *reloader
 }
 
 // newProcess prepares a process; nothing is opened.
@@ -189,8 +191,8 @@ func (s *process) makeLines(trusted bool) {
 func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 	_ = s.boot.Stage("model", func() error { // the report has the error
 		switch {
-		case s.modelFailure != "":
-			return errors.New(s.modelFailure)
+		case s.modelFailed() != "":
+			return errors.New(s.modelFailed())
 		case s.config().Model.Offline:
 			return errSkipped
 		}
@@ -204,6 +206,9 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
 		g.Go(func() error { return s.runJobs(ctx) })
+		if s.reloader != nil {
+			g.Go(func() error { return s.reloader.Run(ctx) })
+		}
 		return nil
 	})
 	g.Go(func() error {

@@ -65,8 +65,8 @@ type parts struct {
 
 	clock skew.Clock // beside those of the platforms and the models
 
-	// modelFailure is why the configured model cannot be asked; empty when it can.
-	modelFailure string
+	clients      map[config.Model]model.Model // of the agents; whoever sets them holds opening, or starts
+	modelFailure atomic.Value                 // string; see modelFailed
 
 	outside
 }
@@ -74,6 +74,12 @@ type parts struct {
 // config returns the configuration that counts now. Whoever needs several values
 // of it asks once.
 func (p *parts) config() *config.Config { return p.current.Load() }
+
+// modelFailed says why the configured model cannot be asked; empty when it can.
+func (p *parts) modelFailed() string {
+	why, _ := p.modelFailure.Load().(string)
+	return why
+}
 
 // problems lists the entries that do not run: those that were read so, and those
 // that turned out so.
@@ -211,17 +217,22 @@ func (p *parts) egress(account string) *activity.Egress {
 
 // agents returns the agents that can run, with their models.
 func (p *parts) agents() []shell.Agent {
+	p.modelFailure.Store("")
 	clients := map[config.Model]model.Model{}
 	var all []shell.Agent
 	for _, a := range p.config().Agents {
 		if a.Misconfigured {
 			continue
 		}
+		if client, known := p.clients[a.Model].(*model.Retry); known {
+			clients[a.Model] = client // it keeps what it knows of its endpoint
+		}
 		if clients[a.Model] == nil {
 			clients[a.Model] = p.model(a.Model)
 		}
 		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model]})
 	}
+	p.clients = clients
 	return all
 }
 
@@ -237,7 +248,7 @@ func (p *parts) model(m config.Model) model.Model {
 	}
 	client, err := p.openEndpoint(m)
 	if err != nil {
-		p.modelFailure = err.Error()
+		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
 	return &model.Retry{Model: client}

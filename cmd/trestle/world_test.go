@@ -84,8 +84,8 @@ func (w *world) newID() string {
 	return fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
 }
 
-// load reads the world's configuration as it stands now.
-func (w *world) load() *config.Config {
+// save writes the world's configuration and returns its file.
+func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
 		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" +
@@ -94,7 +94,13 @@ func (w *world) load() *config.Config {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	return file
+}
+
+// load saves the world's configuration and reads it.
+func (w *world) load() *config.Config {
+	w.t.Helper()
+	c, err := config.Load(config.Source{Path: w.save(), Lookup: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

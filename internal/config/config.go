@@ -37,6 +37,7 @@ type Config struct {
 
 	doc       *document
 	renamings []renaming // known-old keys that were found
+	files     []string   // it was read from; its own first
 }
 
 // document is what was read: the tree with the environment over it, and the

@@ -18,6 +18,8 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 type expander struct {
 	lookup func(string) (string, bool)
 	folder string // relative paths of ${file:…} start here
+	// opened is told of every file that is asked for; nil: nobody is.
+	opened func(path string)
 }
 
 // An expansion is a text with its references replaced.
@@ -118,6 +120,9 @@ func (x expander) full(path string) string {
 // read returns the text of a file without its last line break.
 func (x expander) read(path string) (value, missing string) {
 	path = x.full(path)
+	if x.opened != nil {
+		x.opened(path)
+	}
 	text, err := readBounded(path)
 	if err != nil {
 		return "", fmt.Sprintf("the file %s cannot be read: %s", path, reasonOf(err))

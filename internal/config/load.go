@@ -42,7 +42,7 @@ const File = "trestle.yaml"
 // [*InvalidError]; beside it the Config, unless nil, holds what could be read.
 func Load(l Source) (*Config, error) {
 	c := &Config{}
-	d := &decoder{config: c, folder: l.Folder, expand: expander{l.Lookup, l.Folder}, here: l.Folder}
+	d := &decoder{config: c, folder: l.Folder, here: l.Folder, expand: expander{lookup: l.Lookup, folder: l.Folder, opened: c.note}}
 	path, text, mode, err := l.read()
 	if err != nil {
 		return nil, err
@@ -50,6 +50,7 @@ func Load(l Source) (*Config, error) {
 	root := &node{kind: mapNode}
 	if path != "" {
 		c.Path = path
+		c.note(l.full(path))
 		d.folder = filepath.Dir(l.full(path))
 		d.expand.folder = d.folder
 		root, d.fatal = parseTree(path, text, d.expand)
@@ -63,7 +64,7 @@ func Load(l Source) (*Config, error) {
 	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
 		l.addModel(root)
 	}
-	d.fatal = append(d.fatal, l.override(root)...)
+	d.fatal = append(d.fatal, l.override(root, c.note)...)
 	if l.Data != "" {
 		root.put([]string{"data"}, &node{kind: scalarNode, text: l.Data, origin: Origin{Flag: "--data"}})
 	}
@@ -78,6 +79,12 @@ func Load(l Source) (*Config, error) {
 		return c, &InvalidError{path, text, d.fatal}
 	}
 	return c, nil
+}
+
+func (c *Config) note(file string) {
+	if !slices.Contains(c.files, file) {
+		c.files = append(c.files, file)
+	}
 }
 
 // read finds and reads the file; an empty path means that there is none.
@@ -160,7 +167,7 @@ func (l Source) addPlatforms(root *node) {
 // override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
 // the text of a file. Without a double underscore only known keys at the top
 // of the file count, so that other variables of ours stay what they are.
-func (l Source) override(root *node) []Fault {
+func (l Source) override(root *node, opened func(path string)) []Fault {
 	var faults []Fault
 	variables := slices.Clone(l.Environ)
 	slices.Sort(variables)
@@ -181,7 +188,7 @@ func (l Source) override(root *node) []Fault {
 			continue
 		}
 		if isFile {
-			x := expander{folder: l.Folder}
+			x := expander{folder: l.Folder, opened: opened}
 			n.text, n.missing = x.read(value)
 			n.files = []string{x.full(value)}
 		}

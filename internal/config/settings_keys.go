@@ -35,7 +35,7 @@ var settingKeys = []settingKey{
 	{"chat.summarise_above", "20", "messages of a chat above which older ones are summarised", whole(func(s *Settings) *int { return &s.Chat.SummariseAbove }, 1)},
 	{"spans.limit", "5", "newest connection spans shown of a space", whole(func(s *Settings) *int { return &s.Spans.Limit }, 1)},
 	{"spans.include_active", "true", "whether the open span is one of them", yesNo(func(s *Settings) *bool { return &s.Spans.IncludeActive })},
-	{"spans.idle", "12h", "quiet time after which a span closes", span(func(s *Settings) *time.Duration { return &s.Spans.Idle })},
+	{"spans.idle", "12h", "quiet time after which a span closes", atStart(span(func(s *Settings) *time.Duration { return &s.Spans.Idle }))},
 	{"threads.keep", "1", "share of an active thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Keep })},
 	{"threads.partial", "0.4", "share of a related thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Partial })},
 	{"threads.summary", "0.1", "share of any other thread that is kept", ratio(func(s *Settings) *float64 { return &s.Threads.Summary })},
@@ -65,8 +65,8 @@ var settingKeys = []settingKey{
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
 	{"on_unknown", "resend_once", "what to do with a send that may have arrived", unknownPolicy},
-	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch })},
-	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1)},
-	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1)},
+	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch }))},
+	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1))},
+	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1))},
 	{"retention.frames", "14d", "how long full model requests are kept; 0 is for ever", span(func(s *Settings) *time.Duration { return &s.Retention.Frames })},
 }

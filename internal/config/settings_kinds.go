@@ -25,6 +25,13 @@ type value struct {
 	kind  valueKind
 	words []string // of oneWord
 	least int      // of wholeNumber and someTokens
+	start bool     // counts from the next start on; else at once
+}
+
+// atStart returns the value as one that only a start reads.
+func atStart(v value) value {
+	v.start = true
+	return v
 }
 
 // setter puts a written value into s, or says what values there are.

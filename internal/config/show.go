@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,106 +22,136 @@ type Row struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
+
+	whole adapters.Secret // the value itself, to compare with another
+}
+
+// A lister collects rows.
+type lister struct {
+	of   *Config
+	all  bool
+	rows []Row
+}
+
+func (l *lister) add(path, value string) {
+	if value != "" || l.all {
+		l.rows = append(l.rows, Row{path, value, l.of.originOf(path), adapters.Secret(value)})
+	}
+}
+
+// hide adds a credential; one that is empty is left out.
+func (l *lister) hide(path string, value adapters.Secret) {
+	if value != "" {
+		l.rows = append(l.rows, Row{path, value.String(), l.of.originOf(path), value})
+	}
+}
+
+// address adds an address of a server without the password in it.
+func (l *lister) address(path, value string) {
+	shown := value
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		shown = u.Redacted()
+	}
+	l.add(path, shown)
+	if n := len(l.rows); n > 0 && l.rows[n-1].Path == path {
+		l.rows[n-1].whole = adapters.Secret(value)
+	}
 }
 
 // Rows lists the configuration as it counts, in the order of the file.
 func (c *Config) Rows(o Showing) []Row {
-	var rows []Row
-	add := func(path, value string) {
-		if value != "" || o.All {
-			rows = append(rows, Row{path, value, c.originOf(path)})
-		}
-	}
-	add("data", c.Data)
-	add("database", c.Database.String())
-	add("redis", c.Redis.String())
-	add("listen", c.Listen)
-	add("webhook_listen", c.WebhookListen)
-	add("token", c.Token.String())
-	c.showModel("model", c.Model, add)
-	add("admit", c.Admit)
-	add("limits.outgoing", c.Outgoing)
-	add("default_agents", strings.Join(c.DefaultAgents, ", "))
-	rows = append(rows, c.showSettings("", o.All, c.testLimits(), c.settings)...)
+	l := &lister{of: c, all: o.All}
+	l.add("data", c.Data)
+	l.hide("database", c.Database)
+	l.hide("redis", c.Redis)
+	l.add("listen", c.Listen)
+	l.add("webhook_listen", c.WebhookListen)
+	l.hide("token", c.Token)
+	l.model("model", c.Model)
+	l.add("admit", c.Admit)
+	l.add("limits.outgoing", c.Outgoing)
+	l.add("default_agents", strings.Join(c.DefaultAgents, ", "))
+	l.settings("", o.All, c.testLimits(), c.settings)
 	for _, a := range c.Adapters {
-		c.showAdapter(a, add)
+		l.adapter(a)
 	}
 	for _, a := range c.Agents {
-		add("agents."+a.ID+".name", a.Name)
-		add("agents."+a.ID+".persona", firstLine(a.Persona))
-		if a.Model != c.Model {
-			c.showModel("agents."+a.ID+".model", a.Model, add)
-		}
-		rows = append(rows, c.showSettings("agents."+a.ID+".", false, a.settings)...)
+		l.agent(a)
 	}
 	for _, s := range c.Servers {
-		add("servers."+s.Key+".agents", strings.Join(s.Agents, ", "))
-		add("servers."+s.Key+".circle", s.Circle)
-		rows = append(rows, c.showSettings("servers."+s.Key+".", false, s.settings)...)
+		l.room("servers."+s.Key, s.Agents, s.Circle, s.Relay)
+		l.settings("servers."+s.Key+".", false, s.settings)
 	}
 	for _, s := range c.Spaces {
-		c.showSpace(s, add)
-		rows = append(rows, c.showSettings("spaces."+s.Key+".", false, s.settings)...)
+		l.add("spaces."+s.Key+".name", s.Name)
+		l.room("spaces."+s.Key, s.Agents, s.Circle, s.Relay)
+		var chats []string
+		for _, chat := range s.Chats {
+			chats = append(chats, chat.Adapter+":"+chat.Chat)
+		}
+		l.add("spaces."+s.Key+".chats", strings.Join(chats, ", "))
+		l.settings("spaces."+s.Key+".", false, s.settings)
 	}
-	return rows
+	return l.rows
 }
 
-func (c *Config) showModel(path string, m Model, add func(path, value string)) {
+func (l *lister) model(path string, m Model) {
 	if m.Offline {
-		add(path, "offline")
+		l.add(path, "offline")
 		return
 	}
-	add(path+".base_url", m.BaseURL)
-	add(path+".api_key", m.APIKey.String())
-	add(path+".name", m.Name)
+	l.address(path+".base_url", m.BaseURL)
+	l.hide(path+".api_key", m.APIKey)
+	l.add(path+".name", m.Name)
 }
 
-func (c *Config) showAdapter(a Adapter, add func(path, value string)) {
+func (l *lister) adapter(a Adapter) {
 	path := "adapters." + a.Name
-	add(path+".type", a.Type)
-	for _, secret := range []struct {
-		key   string
-		value adapters.Secret
-	}{{"token", a.Token}, {"bot_token", a.BotToken}, {"app_token", a.AppToken}, {"signing_secret", a.SigningSecret}} {
-		if secret.value != "" {
-			add(path+"."+secret.key, secret.value.String())
-		}
-	}
-	add(path+".api_url", a.APIURL)
+	l.add(path+".type", a.Type)
+	l.hide(path+".token", a.Token)
+	l.hide(path+".bot_token", a.BotToken)
+	l.hide(path+".app_token", a.AppToken)
+	l.hide(path+".signing_secret", a.SigningSecret)
+	l.address(path+".api_url", a.APIURL)
 	if a.WebhookURL != "" {
-		add(path+".webhook_url", a.WebhookURL)
+		l.address(path+".webhook_url", a.WebhookURL)
 	}
-	add(path+".admit", a.Admit)
-	add(path+".limits.outgoing", a.Outgoing)
+	l.add(path+".admit", a.Admit)
+	l.add(path+".limits.outgoing", a.Outgoing)
 }
 
-func (c *Config) showSpace(s Space, add func(path, value string)) {
-	path := "spaces." + s.Key
-	add(path+".name", s.Name)
-	add(path+".circle", s.Circle)
-	add(path+".agents", strings.Join(s.Agents, ", "))
-	if s.Relay {
-		add(path+".relay", "true")
+func (l *lister) agent(a Agent) {
+	path := "agents." + a.ID
+	l.add(path+".name", a.Name)
+	l.add(path+".persona", firstLine(a.Persona))
+	if n := len(l.rows); a.Persona != "" {
+		l.rows[n-1].whole = adapters.Secret(a.Persona)
 	}
-	var chats []string
-	for _, chat := range s.Chats {
-		chats = append(chats, chat.Adapter+":"+chat.Chat)
+	if a.Model != l.of.Model {
+		l.model(path+".model", a.Model)
 	}
-	add(path+".chats", strings.Join(chats, ", "))
+	l.settings(path+".", false, a.settings)
 }
 
-// showSettings lists the settings that layers change, or all of them.
-func (c *Config) showSettings(prefix string, all bool, layers ...layer) []Row {
-	var rows []Row
+// room lists what spaces and servers have in common.
+func (l *lister) room(path string, agents []string, circle string, relay bool) {
+	l.add(path+".circle", circle)
+	l.add(path+".agents", strings.Join(agents, ", "))
+	if relay {
+		l.add(path+".relay", "true")
+	}
+}
+
+// settings lists the settings that layers change, or all of them.
+func (l *lister) settings(prefix string, all bool, layers ...layer) {
 	for _, k := range settingKeys {
 		written := slices.ContainsFunc(layers, func(l layer) bool { _, ok := l[k.name]; return ok })
 		if !written && !all {
 			continue
 		}
 		v := winner(k, layers...)
-		rows = append(rows, Row{prefix + k.name, v.text, v.at.String()})
+		l.rows = append(l.rows, Row{prefix + k.name, v.text, v.at.String(), adapters.Secret(v.text)})
 	}
-	return rows
 }
 
 // originOf says where the value at a path was written.

@@ -1,0 +1,17 @@
+//go:build unix
+
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// identity tells a file from another one that was put in its place.
+func identity(info fs.FileInfo) string {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
+	}
+	return ""
+}
