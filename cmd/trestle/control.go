@@ -24,6 +24,7 @@ import (
 //
 //	POST /pair      {"code","circle"}         → {"account","chat","user","name"}
 //	POST /jobs      {"id","want"}             → the job as it is then
+//	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /chat/say  {"space","text"}          → {}
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
@@ -93,6 +94,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("GET /events", page.streamEvents)
 	mux.HandleFunc("POST /pair", s.servePair)
 	mux.HandleFunc("POST /jobs", s.serveJob)
+	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("POST /chat/say", s.serveSay)
 	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
 	mux.HandleFunc("GET /chat", s.serveChat)

@@ -95,6 +95,7 @@ func (p *program) command() *cobra.Command {
 		reportCommand,
 		pairCommand,
 		jobsCommand,
+		importCommand,
 		configCommand,
 		fakeCommand,
 		versionCommand,

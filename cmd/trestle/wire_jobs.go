@@ -21,7 +21,9 @@ func (p *parts) newRunner() *jobs.Runner {
 }
 
 // works are the kinds of long work this program can do.
-func (p *parts) works() map[string]jobs.Work { return map[string]jobs.Work{} }
+func (p *parts) works() map[string]jobs.Work {
+	return map[string]jobs.Work{importKind: importing{p.store, p.log}.work}
+}
 
 // jobsBell is rung when there may be something new to do.
 const jobsBell = "jobs"

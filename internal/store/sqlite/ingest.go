@@ -101,11 +101,22 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 		return nil
 	}
 	if it.Event.Actor == "" {
-		if it.Event.Actor, err = i.person(ctx, it.From); err != nil {
+		if it.Event.Actor, err = i.author(ctx, it); err != nil {
 			return err
 		}
 	}
 	return i.translate(ctx, it)
+}
+
+// author returns who did it. What somebody was called long ago does not change
+// what they are called now.
+func (i *intake) author(ctx context.Context, it spaces.Incoming) (spaces.EntityID, error) {
+	if b, said := it.Event.Body.(spaces.Said); said && b.Past && it.From.User != "" {
+		if e, found, err := i.known(ctx, it.From); err != nil || found {
+			return e.ID, err
+		}
+	}
+	return i.person(ctx, it.From)
 }
 
 // duplicate reports whether the item is in the record already: by its source,

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+func importCommand(p *program) *cobra.Command {
+	c := &cobra.Command{Use: "import", Short: "bring in what was said elsewhere before", Args: needsSubcommand}
+	var adapter, chat string
+	from := &cobra.Command{
+		Use: "telegram FILE", Short: "import result.json of Telegram Desktop's \"Export chat history\"", Args: cobra.ExactArgs(1),
+		Long: "Reads messages of one chat out of an export and writes them into the log of the chat's space, with their own times and\n" +
+			"authors. They wake nobody, and what the log has already is left alone. It is a job: interrupted, it goes on where it was.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.importTelegram(c.Context(), args[0], adapter, chat)
+		},
+	}
+	from.Flags().StringVar(&adapter, "adapter", "", "the entry under adapters whose chat it is (default the only one of type telegram)")
+	from.Flags().StringVar(&chat, "chat", "", "the chat's id as the bot knows it, or its name in the export (default the export's only chat)")
+	c.AddCommand(from)
+	return c
+}
+
+// importTelegram adds a job that imports an export and stays until it is over.
+func (p *program) importTelegram(ctx context.Context, file, adapter, chat string) error {
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	q := importRequest{File: p.absolute(file)}
+	if err := q.through(conf, adapter); err != nil {
+		return err
+	}
+	if err := q.choose(ctx, chat); err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	var j jobs.Snapshot
+	here := false
+	err = p.change(ctx, changing{
+		path: "/import", ask: q, answer: &j,
+		alone: func(ctx context.Context, s *sqlite.Store) error {
+			here = true
+			added, err := importing{s, p.logger(conf, slog.LevelWarn)}.add(ctx, q)
+			if err != nil {
+				return err
+			}
+			return p.importHere(ctx, s, conf, added)
+		},
+	})
+	if err != nil || here {
+		return err
+	}
+	return p.showJob(ctx, fmt.Sprint(j.ID), true)
+}
+
+// importHere does a job in this process, because no other serves the record.
+func (p *program) importHere(ctx context.Context, s *sqlite.Store, conf *config.Config, j jobs.Job) error {
+	lg := p.logger(conf, slog.LevelWarn)
+	shower := jobs.NewShower(p.out, p.progressForm())
+	r := jobs.Runner{
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{importKind: importing{s, lg}.work}, Holder: newID(), Logger: lg,
+		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
+	}
+	err := r.Do(ctx, j.ID)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &silent{exitInterrupted}
+	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
+		return nil
+	case err != nil:
+		return &failure{what: err.Error(), where: j.Subject, todo: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
+	}
+	return nil
+}
+
+// through finds the account whose chat is imported.
+func (q *importRequest) through(conf *config.Config, adapter string) error {
+	var names []string
+	for _, a := range conf.Adapters {
+		if a.Type != "telegram" || adapter != "" && a.Name != adapter {
+			continue
+		}
+		names = append(names, a.Name)
+		q.Adapter = a.Name
+		q.Account, _, _ = strings.Cut(string(a.Token), ":")
+	}
+	switch {
+	case len(names) == 0:
+		return &failure{what: "no such Telegram account is configured", where: "adapters." + adapter, todo: "name one with --adapter", code: exitUsage}
+	case len(names) > 1:
+		return &failure{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", todo: "name one with --adapter", code: exitUsage}
+	case q.Account == "":
+		return &failure{what: "the account has no token", where: "adapters." + q.Adapter, todo: "set its token; the number before the colon says which bot it is", code: exitConfig}
+	}
+	return nil
+}
+
+// choose reads the export through and picks the chat.
+func (q *importRequest) choose(ctx context.Context, chat string) error {
+	file, err := os.Open(q.File)
+	if err != nil {
+		return &failure{what: "the file cannot be read", where: q.File, todo: "name the result.json of an export", code: exitUsage}
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	chats, err := telegram.ListExport(ctx, file)
+	if err != nil {
+		return &failure{what: err.Error(), where: q.File, todo: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
+	}
+	var fit []telegram.Exported
+	for _, e := range chats {
+		id, known := e.Chat()
+		if chat == "" || chat == e.Name || known && chat == id || !known && len(chats) == 1 {
+			fit = append(fit, e)
+		}
+	}
+	if len(fit) != 1 {
+		return &failure{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, todo: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
+	}
+	q.Export = fit[0]
+	id, known := q.Export.Chat()
+	switch {
+	case known:
+		q.Chat = id
+	case chat != "" && chat != q.Export.Name:
+		q.Chat = chat
+	default:
+		return &failure{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, todo: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
+	}
+	return nil
+}
+
+// exportList lists the chats of an export, a line each.
+func exportList(chats []telegram.Exported) string {
+	var b strings.Builder
+	for i, e := range chats {
+		if i == 40 {
+			fmt.Fprintf(&b, "  and %d more\n", len(chats)-i)
+			break
+		}
+		id, known := e.Chat()
+		if !known {
+			id = "(its id at the bot)"
+		}
+		fmt.Fprintf(&b, "  %s  %q, %d messages\n", id, plain(e.Name), e.Messages)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// serveImport adds the job; the runner of this process does it.
+func (s *process) serveImport(rw http.ResponseWriter, r *http.Request) {
+	var q importRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	j, err := importing{s.store, s.log}.add(r.Context(), q)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	s.bells.Ring(jobsBell)
+	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+}
+
+// unmapped is the failure for a chat that belongs to no space.
+func unmapped(err error, chat string) error {
+	if !errors.Is(err, activity.ErrUnmapped) {
+		return err
+	}
+	return &failure{
+		what: "the chat belongs to no space yet", where: "chat " + chat,
+		todo: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", code: exitFailed,
+	}
+}
+
+// subject is what the job is called.
+func (q importRequest) subject() string {
+	if q.Export.Name != "" {
+		return q.Export.Name
+	}
+	return filepath.Base(q.File)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// importKind is the kind of jobs that import.
+const importKind = "import"
+
+// importRequest is what an import needs to know; it is the job's arguments.
+type importRequest struct {
+	File    string            `json:"file"`
+	Adapter string            `json:"adapter"` // its entry in the configuration
+	Account string            `json:"account"` // the bot's id
+	Chat    string            `json:"chat"`    // as the bot knows it
+	Export  telegram.Exported `json:"export"`
+	// Before leaves out what was said then or later: where ids tell nothing, what we
+	// heard ourselves is known by its time. Zero: everything is taken.
+	Before time.Time `json:"before,omitzero"`
+}
+
+// importCursor is how far an import is.
+type importCursor struct {
+	Done    int64             `json:"done"`
+	Outcome activity.Recalled `json:"outcome"`
+}
+
+// importing is the work of importing into a record.
+type importing struct {
+	store *sqlite.Store
+	log   *slog.Logger
+}
+
+// add records the job, once it is clear where its messages go.
+func (w importing) add(ctx context.Context, q importRequest) (jobs.Job, error) {
+	places, err := w.store.Border().Place(ctx, "telegram:"+q.Account, q.Chat)
+	if err != nil {
+		return jobs.Job{}, unmapped(err, q.Chat)
+	}
+	if !q.Export.Shared() {
+		if q.Before, err = w.firstHeard(ctx, places[0].Space); err != nil {
+			return jobs.Job{}, err
+		}
+	}
+	args, err := json.Marshal(q)
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("encode import: %w", err)
+	}
+	return w.store.Jobs().Add(ctx, jobs.Job{
+		Kind: importKind, Subject: q.subject(), Args: args, Progress: jobs.Progress{Total: q.Export.Messages, Unit: "messages"},
+	}, time.Now())
+}
+
+// firstHeard returns when somebody first said something in a space that we heard
+// ourselves; zero if nobody has.
+func (w importing) firstHeard(ctx context.Context, space spaces.SpaceID) (time.Time, error) {
+	for after := int64(0); ; {
+		events, err := w.store.Shell().Events(ctx, space, spaces.Primary, after, 500)
+		if err != nil || len(events) == 0 {
+			return time.Time{}, err
+		}
+		for _, e := range events {
+			if said, ok := e.Body.(spaces.Said); ok && !said.Past {
+				return e.At, nil
+			}
+			after = e.Seq
+		}
+	}
+}
+
+// work does an import job.
+func (w importing) work(ctx context.Context, t *jobs.Task) error {
+	var q importRequest
+	var at importCursor
+	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
+		return fmt.Errorf("decode import: %w", err)
+	}
+	if len(t.Job.Cursor) > 0 {
+		if err := json.Unmarshal(t.Job.Cursor, &at); err != nil {
+			return fmt.Errorf("decode cursor of an import: %w", err)
+		}
+	}
+	in, err := w.wayIn(ctx, q)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(q.File)
+	if err != nil {
+		return fmt.Errorf("open the export: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	err = telegram.ReadExport(ctx, file, telegram.ExportQuery{Export: q.Export, Chat: q.Chat, Skip: at.Done}, func(ctx context.Context, page []adapters.Update, done int64) error {
+		outcome, err := in.Recall(ctx, q.early(page))
+		if err != nil {
+			return err
+		}
+		at = importCursor{done, at.Outcome.Add(outcome)}
+		return w.save(ctx, t, at)
+	})
+	if err == nil {
+		w.log.Info("export imported", "chat", q.Chat, "new", at.Outcome.New, "known", at.Outcome.Known, "skipped", at.Outcome.Skipped)
+	}
+	return err
+}
+
+func (w importing) save(ctx context.Context, t *jobs.Task, at importCursor) error {
+	cursor, err := json.Marshal(at)
+	if err != nil {
+		return fmt.Errorf("encode cursor of an import: %w", err)
+	}
+	p := t.Job.Progress
+	p.Done, p.Cursor = at.Done, cursor
+	p.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
+	return t.Save(ctx, p)
+}
+
+// early leaves out what we heard ourselves, where no id tells.
+func (q importRequest) early(page []adapters.Update) []adapters.Update {
+	if q.Before.IsZero() {
+		return page
+	}
+	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
+}
+
+// wayIn returns the account's way into the record. The agent that was there first
+// is who has spoken for the account.
+func (w importing) wayIn(ctx context.Context, q importRequest) (*activity.Ingress, error) {
+	border := w.store.Border()
+	mapping := activity.NewSpaceMapping(border, border)
+	account := adapters.Account{Platform: "telegram", ID: q.Account}
+	places, err := mapping.Resolve(ctx, account.Key(), q.Chat)
+	if err != nil {
+		return nil, fmt.Errorf("import into chat %s: %w", q.Chat, err)
+	}
+	named := map[spaces.SpaceID][]spaces.AgentID{}
+	for _, p := range places {
+		_, members, err := w.store.Shell().Space(ctx, p.Space)
+		if err != nil {
+			return nil, err
+		}
+		named[p.Space] = nil
+		for _, m := range members {
+			if agent, ours := m.ID.IsAgent(); ours {
+				named[p.Space] = append(named[p.Space], agent)
+			}
+		}
+	}
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Logger: w.log}), nil
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// importStage is a folder with a configuration, an export, and a Telegram in
+// which the chat of the export is.
+type importStage struct {
+	stage
+	tg   *fake.Telegram
+	bot  *fake.Bot
+	kai  *fake.Person
+	chat *fake.Chat
+}
+
+func newImportStage(t *testing.T) *importStage {
+	t.Helper()
+	s := &importStage{stage: stage0(t), tg: fake.NewTelegram(fake.Options{})}
+	s.bot = s.tg.AddBot(fake.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot"})
+	s.kai = s.tg.AddPerson(fake.Profile{Name: "Kai"})
+	s.chat = s.tg.NewSupergroup("Family", s.kai)
+	s.chat.Adds(s.kai, s.bot)
+	api := httptest.NewServer(s.tg)
+	t.Cleanup(api.Close)
+	s.write(t, "trestle.yaml", "listen: \"\"\nadapters:\n  telegram: {type: telegram, token: \"71:ada-token\", api_url: \""+api.URL+"\"}\n"+
+		fmt.Sprintf("spaces:\n  family: {name: Family, wake: mention, chats: [\"telegram:%d\"]}\n", s.chat.ID()))
+	return s
+}
+
+func (s *importStage) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// export writes result.json with messages 1 to n of the chat.
+func (s *importStage) export(t *testing.T, n int) {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"name":"Family","type":"private_supergroup","id":%d,"messages":[`, -s.chat.ID()-1_000_000_000_000)
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, `{"id":%d,"type":"message","date_unixtime":"%d","from":"Kai of old","from_id":"user%d","text":"past %d"},`+"\n", 1000+i, 1_500_000_000+i, s.kai.ID, i)
+	}
+	b.WriteString(`{"id":9999,"type":"service","action":"pin_message","date_unixtime":"1"}]}`)
+	s.write(t, "result.json", b.String())
+}
+
+// said returns the words in the family's log.
+func (s *importStage) said(t *testing.T) (words []string) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	places, err := store.Border().Place(t.Context(), "telegram:71", fmt.Sprint(s.chat.ID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := store.Shell().Events(t.Context(), places[0].Space, spaces.Primary, 0, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if b, ok := e.Body.(spaces.Said); ok {
+			words = append(words, b.Text)
+		}
+	}
+	return words
+}
+
+// SEQ-04, ECOSYSTEM 7: through a running process and without one; a second time
+// changes nothing.
+func TestExportIsImportedOnce(t *testing.T) {
+	for name, running := range map[string]bool{"running": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newImportStage(t)
+			t.Run("live", func(t *testing.T) { // serves until the subtest ends
+				s.serve(t)
+				if running {
+					s.imports(t)
+				}
+			})
+			if !running {
+				s.imports(t)
+			}
+			want := make([]string, 300)
+			for i := range want {
+				want[i] = fmt.Sprint("past ", i+1)
+			}
+			if diff := cmp.Diff(want, s.said(t)); diff != "" {
+				t.Errorf("the log (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// imports imports the same export twice, the second time with more in it.
+func (s *importStage) imports(t *testing.T) {
+	t.Helper()
+	for _, n := range []int{250, 300} {
+		s.export(t, n)
+		out, errs, code := s.do(t, "", "import", "telegram", "result.json")
+		if code != exitDone || !strings.Contains(out, "100 %") {
+			t.Fatalf("exit %s: %s%s", code, out, errs)
+		}
+	}
+}
+
+func TestImportSaysWhatIsMissing(t *testing.T) {
+	s := newImportStage(t)
+	s.write(t, "many.json", `{"chats":{"list":[{"name":"A","type":"private_group","id":1,"messages":[]},{"name":"B","type":"personal_chat","id":2,"messages":[]}]}}`)
+	s.write(t, "direct.json", `{"name":"Kai","type":"personal_chat","id":2,"messages":[]}`)
+	s.write(t, "foreign.json", `{"name":"X","type":"private_supergroup","id":77,"messages":[]}`)
+	s.write(t, "none.json", `{"hello": 1}`)
+	t.Run("once", func(t *testing.T) { s.serve(t) })
+	for _, c := range []struct {
+		args []string
+		code exitCode
+		says string
+	}{
+		{[]string{"gone.json"}, exitUsage, "cannot be read"},
+		{[]string{"none.json"}, exitFailed, "no result.json"},
+		{[]string{"many.json"}, exitUsage, "2 chats"},
+		{[]string{"many.json", "--chat", "C"}, exitUsage, "choose one with --chat"},
+		{[]string{"many.json", "--chat", "A"}, exitFailed, "belongs to no space"},
+		{[]string{"direct.json"}, exitUsage, "give the person's id"},
+		{[]string{"direct.json", "--chat", "5"}, exitFailed, "belongs to no space"},
+		{[]string{"foreign.json"}, exitFailed, "belongs to no space"},
+		{[]string{"foreign.json", "--adapter", "slack"}, exitUsage, "no such Telegram account"},
+	} {
+		if _, errs, code := s.do(t, "", append([]string{"import", "telegram"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
+			t.Errorf("%q: exit %s: %s", c.args, code, errs)
+		}
+	}
+}
+
+// ECOSYSTEM 7: what is done stays done, and the next start goes on; where ids tell
+// nothing, what was heard live is not doubled.
+func TestInterruptedImportGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }() // the test's folder goes with it
+	room, err := store.Border().Open(t.Context(), spaces.Opening{
+		Name: "Kai", Direct: true, Closed: true, At: time.Now(), Agents: []spaces.AgentID{"ada"},
+		Chats: []spaces.Mapping{{Account: "telegram:71", Chat: "5", Live: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := spaces.Said{Text: "live", Ref: spaces.Ref{Account: "telegram:71", Chat: "5", Message: "1"}}
+	_, err = store.Border().Record(t.Context(), spaces.Intake{Account: "telegram:71", At: time.Now(), Items: []spaces.Incoming{{
+		Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: time.Unix(5000, 0), Source: "live", Body: live},
+		From:  spaces.Identity{Platform: "telegram", User: "5", Kind: spaces.Human, Name: "Kai"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString(`{"name":"Ada","type":"bot_chat","id":71,"messages":[`)
+	for i := 1; i <= 5500; i++ {
+		fmt.Fprintf(&b, `{"id":%d,"type":"message","date_unixtime":"%d","from_id":"user%d","text":"%d"},`, i, i, []int{5, 71}[i%2], i)
+	}
+	b.WriteString(`{"id":9999,"type":"message","date_unixtime":"9999","from_id":"user5","text":"heard live"}]}`)
+	file := filepath.Join(dir, "result.json")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work := importing{store, slog.New(slog.DiscardHandler)}
+	j, err := work.add(t.Context(), importRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupted := 0
+	for {
+		ctx, stop := context.WithCancel(t.Context())
+		saved := 0
+		r := jobs.Runner{
+			Ledger: store.Jobs(), Kinds: map[string]jobs.Work{importKind: work.work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
+			Changed: func(jobs.Job) {
+				if saved++; saved == 8 {
+					stop()
+				}
+			},
+		}
+		err := r.Do(ctx, j.ID)
+		stop()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		interrupted++
+	}
+	if interrupted < 3 {
+		t.Errorf("interrupted %d times: the test tests nothing", interrupted)
+	}
+	events, err := store.Shell().Events(t.Context(), room.Space, spaces.Primary, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, own := 0, 0
+	for _, e := range events {
+		if b, ok := e.Body.(spaces.Said); ok && b.Past {
+			if past++; b.Text != fmt.Sprint(past) {
+				t.Fatalf("the message after %d is %q", past-1, b.Text)
+			}
+			if e.Actor == spaces.AgentID("ada").Entity() {
+				own++
+			}
+		}
+	}
+	if past != 4999 || own != 2500 {
+		t.Errorf("%d past messages, %d of them Ada's; want 4999 and 2500", past, own)
+	}
+}
