@@ -16,18 +16,22 @@ type Admit string
 
 // The modes of admission.
 const (
-	AdmitPairing Admit = "pairing" // whoever a person with the right has approved by code
-	AdmitOpen    Admit = "open"    // everybody
-	AdmitDeny    Admit = "deny"    // nobody
+	AdmitPairing   Admit = "pairing"   // whoever a person with the right has approved, and chats let in whole
+	AdmitAllowlist Admit = "allowlist" // whoever the configuration lists, in their direct chats
+	AdmitOpen      Admit = "open"      // everybody
+	AdmitDeny      Admit = "deny"      // nobody
 )
 
 // An applicant is what admission is decided on. Nothing a sender can choose,
 // such as a name, is part of it.
 type applicant struct {
 	named    bool // the configuration names the chat or its server
-	approved bool // this sender was approved by code in this chat
+	approved bool // this sender was approved in this chat, or the whole chat was
+	listed   bool // the configuration lists this sender
 	direct   bool
-	sender   adapters.PersonKind
+	deed     bool // somebody's words or doing; else a fact that the platform itself tells
+	human    bool // a person, by an id that never changes
+	itself   bool // the chat speaks as itself: a channel, an anonymous administrator
 	speaks   bool // the update is a message
 }
 
@@ -40,8 +44,14 @@ const (
 	letIn
 )
 
-// decide is the whole rule of who may talk (SECURITY S1).
+// decide is the whole rule of who may talk (SECURITY S1). Programs are heard
+// only if they are listed, in every mode and in named chats too, and what nobody
+// in particular says is heard nowhere.
 func decide(mode Admit, a applicant) verdict {
+	person := a.human || a.itself && !a.direct
+	if a.deed && !person && !a.listed {
+		return refuse
+	}
 	if a.named {
 		return letIn
 	}
@@ -50,17 +60,47 @@ func decide(mode Admit, a applicant) verdict {
 		return letIn
 	case AdmitDeny:
 		return refuse
+	case AdmitAllowlist:
+		if a.direct && a.listed {
+			return letIn
+		}
 	case AdmitPairing:
 		switch {
-		case !a.direct:
-			return refuse // an approval in a direct chat gives no right in a group
 		case a.approved:
 			return letIn
-		case a.sender == adapters.Human && a.speaks:
+		case a.direct && a.human && a.speaks:
 			return pair
 		}
 	}
 	return refuse
+}
+
+// application collects what can be told of a sender without asking the desk.
+func (o *IngressOptions) application(u adapters.Update, named bool) applicant {
+	from := u.From
+	a := applicant{
+		named: named, direct: u.Chat.Kind == adapters.Direct, deed: isDeed(u),
+		listed: from.ID != "" && slices.Contains(o.Allow, Sender{Scope: from.Scope, User: from.ID}),
+		human:  from.Kind == adapters.Human && from.ID != "",
+		itself: from.Kind == adapters.Service && from.ID == u.Chat.ID && from.ID != "",
+	}
+	_, a.speaks = u.Body.(adapters.Message)
+	return a
+}
+
+// isDeed reports whether an update is what its sender said or did. A platform
+// that does not say who deleted or reacted tells a fact.
+func isDeed(u adapters.Update) bool {
+	switch u.Body.(type) {
+	case adapters.Message, adapters.Edit:
+		return true
+	case adapters.Delete, adapters.Reaction:
+		return u.From.ID != ""
+	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
+		adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+		return false
+	}
+	return true
 }
 
 // admit returns where an update goes: none when it is refused. A chat that is
@@ -76,20 +116,21 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 	o := in.options.Load()
 	named := o.namedAmong(places)
 	server, ofServer := o.server(u.Chat)
-	a := applicant{named: len(named) > 0 || ofServer, direct: u.Chat.Kind == adapters.Direct, sender: u.From.Kind}
-	_, a.speaks = u.Body.(adapters.Message)
-	room := o.Room
-	if a.direct && !a.named && o.Admit == AdmitPairing {
+	a, room := o.application(u, len(named) > 0 || ofServer), o.Room
+	if !a.named && o.Admit == AdmitPairing {
 		if room.Circle, a.approved, err = in.approved(ctx, u); err != nil {
 			return nil, err
+		}
+		if !a.approved {
+			if a.approved, err = in.invited(ctx, u, at); err != nil {
+				return nil, err
+			}
 		}
 	}
 	switch decide(o.Admit, a) {
 	case refuse:
-		in.refused(u)
-		return nil, nil
+		return nil, in.turnAway(ctx, u, at)
 	case pair:
-		in.refused(u)
 		return nil, in.begin(ctx, u, at)
 	case letIn:
 	}

@@ -31,7 +31,8 @@ type Ingress struct {
 	tally   tally
 
 	mu    sync.Mutex // guards known
-	known map[personKey]spaces.CircleID
+	known map[approval]remembered
+	paces senders
 }
 
 var _ adapters.Sink = (*Ingress)(nil)
@@ -49,8 +50,17 @@ type IngressOptions struct {
 	// Room is the form of a space for a chat let in without being named. Default:
 	// a circle of its own, no agents.
 	Room Room
-	// Help answers /start and /help. Default: they pass like any other command.
-	Help string
+	// Name is how the configuration calls the account. Default: its platform.
+	Name string
+	// Allow are the senders that the configuration lists: people for AdmitAllowlist,
+	// programs for every mode. Default: nobody.
+	Allow []Sender
+	// Attendant does what people ask of the program itself. Default: commands pass
+	// like other messages, and wake nobody.
+	Attendant *Attendant
+	// SenderPerMinute is how many messages of one sender may wake agents within a
+	// minute; further ones are kept and seen, and wake nobody. Default: no bound.
+	SenderPerMinute int
 	// Bell is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
@@ -77,7 +87,7 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 		account: a, mapping: m, log: l, notices: n, desk: p,
 		logger:  o.Logger.With("account", a.Key()),
 		hearing: make(chan struct{}, 1),
-		known:   map[personKey]spaces.CircleID{},
+		known:   map[approval]remembered{},
 	}
 	in.Reconfigure(o)
 	return in
@@ -94,6 +104,9 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if o.Name == "" {
+		o.Name = in.account.Platform
 	}
 	before := in.options.Swap(&o)
 	if o.Admit == AdmitOpen && (before == nil || before.Admit != o.Admit) {
@@ -113,21 +126,16 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 	in.Heard(at)
 	taken := spaces.Intake{Account: in.account.Key(), At: at}
 	for _, u := range b.Updates {
-		if u.Chat.ID != "" && changesMap(u.Body) {
-			// It acts on the map at once; what came before it must be in the log first.
+		u = in.read(u)
+		if acts(u) {
+			// What came before it must be in the log first: it acts at once.
 			if err := in.record(ctx, &taken); err != nil {
 				return err
 			}
-			if err := in.remap(ctx, u, at); err != nil {
-				return fmt.Errorf("take update %s: %w", u.ID, err)
-			}
-			continue
 		}
-		items, err := in.take(ctx, u, at)
-		if err != nil {
+		if err := in.take(ctx, u, at, &taken); err != nil {
 			return fmt.Errorf("take update %s: %w", u.ID, err)
 		}
-		taken.Items = append(taken.Items, items...)
 	}
 	taken.Cursor = b.Cursor
 	return in.record(ctx, &taken)
@@ -150,39 +158,80 @@ func (in *Ingress) LastHeard() time.Time {
 	return time.Time{}
 }
 
-// take admits one update, answers what needs no mind, and returns its events-to-be.
-func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Incoming, error) {
+// read completes an update by what only the border knows.
+func (in *Ingress) read(u adapters.Update) adapters.Update {
+	if m, ok := u.Body.(adapters.Message); ok {
+		m.Command = in.command(m)
+		u.Body = m
+	}
+	return u
+}
+
+// acts reports whether an update does more than say something: it changes which
+// chats there are, or it may be an order to the program.
+func acts(u adapters.Update) bool {
+	return u.Chat.ID != "" && changesMap(u.Body) || isCommand(u)
+}
+
+// take admits one update, does what needs no mind, and adds its events-to-be, or
+// its refusal, to what is recorded.
+func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.Intake) error {
 	if isEcho(in.account, u) {
 		in.tally.echoes.Add(1)
-		return nil, nil
+		return nil
 	}
 	if u.Chat.ID == "" {
 		u = wholeAccounts(u)
 	}
+	if _, ok := u.Body.(adapters.Migrated); ok && u.Chat.ID != "" {
+		return in.remap(ctx, u, at)
+	}
+	if _, ok := u.Body.(adapters.Unlinked); ok && u.Chat.ID != "" {
+		return in.remap(ctx, u, at)
+	}
 	places, err := in.admit(ctx, u, at)
-	if err != nil || len(places) == 0 {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	if err := in.answer(ctx, u, at); err != nil {
-		return nil, err
+	if len(places) == 0 {
+		in.refused(u, taken)
 	}
+	if u.Chat.ID != "" && changesMap(u.Body) {
+		return in.remap(ctx, u, at)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	if err := in.attend(ctx, u, places, at); err != nil {
+		return err
+	}
+	taken.Items = append(taken.Items, in.items(u, places, at)...)
+	return nil
+}
+
+// items returns what an update is in each of its rooms.
+func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.Incoming {
 	if _, bad := u.Body.(adapters.Unreadable); bad {
 		in.tally.unreadable.Add(1)
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
+	hushed := in.hushed(u, at)
 	var items []spaces.Incoming
 	for _, p := range places {
-		items = append(items, translate(u, setting{
+		for _, item := range translate(u, setting{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
 			source: source(in.account, u), at: at,
-		})...)
+		}) {
+			item.Hushed = hushed
+			items = append(items, item)
+		}
 	}
-	return items, nil
+	return items
 }
 
 // record commits what was taken so far, rings for it and empties it.
 func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
-	if len(taken.Items) == 0 && taken.Cursor == nil {
+	if len(taken.Items) == 0 && len(taken.Refused) == 0 && taken.Cursor == nil {
 		return nil
 	}
 	done, err := in.log.Record(ctx, *taken)
@@ -192,7 +241,7 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	if err != nil {
 		return fmt.Errorf("record %d updates: %w", len(taken.Items), err)
 	}
-	taken.Items = nil
+	taken.Items, taken.Refused = nil, nil
 	in.tally.recorded.Add(int64(done.New))
 	in.tally.duplicates.Add(int64(done.Duplicates))
 	if done.New > 0 {
@@ -221,11 +270,11 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		if b.To == "" || b.To == u.Chat.ID {
 			return nil
 		}
-		return in.mapping.Migrate(ctx, key, u.Chat.ID, b.To, at)
-	case adapters.Linked:
-		if _, err := in.admit(ctx, u, at); err != nil { // a chat that is let in is opened
+		if err := in.mapping.Migrate(ctx, key, u.Chat.ID, b.To, at); err != nil {
 			return err
 		}
+		return in.moveApprovals(ctx, u.Chat.ID, b.To)
+	case adapters.Linked:
 		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
 	case adapters.Unlinked:
 		return in.mapping.Live(ctx, key, u.Chat.ID, false, cutText(b.Reason, maxName), at)

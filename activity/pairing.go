@@ -48,11 +48,13 @@ func (p Pairing) same(q Pairing) bool {
 	return p.Account == q.Account && p.Chat == q.Chat && p.User == q.User && p.Scope == q.Scope
 }
 
-// An Admission is a pairing that somebody with the right has approved.
+// An Admission is a pairing that somebody with the right has approved, or, with
+// an empty user, a whole chat that was let in.
 type Admission struct {
 	Pairing
-	Circle spaces.CircleID `json:"circle,omitempty"` // of the chat's space; empty: one of its own
-	At     time.Time       `json:"at"`
+	Circle spaces.CircleID  `json:"circle,omitempty"` // of the chat's space; empty: one of its own
+	Role   spaces.Authority `json:"role,omitempty"`   // more than a member; 0: no more
+	At     time.Time        `json:"at"`
 }
 
 // A Desk is where pairings are begun and approved. It is a plain value whose
@@ -90,7 +92,7 @@ func (d *Desk) Begin(p Pairing, at time.Time) (Pairing, error) {
 // Approve lets the person in whose code this is, once. Case, spaces and hyphens
 // in code do not matter. It fails with [ErrNoPairing], which counts as a wrong
 // guess, and with [ErrDeskLocked] without looking at the code.
-func (d *Desk) Approve(code string, circle spaces.CircleID, at time.Time) (Admission, error) {
+func (d *Desk) Approve(code string, g Grant, at time.Time) (Admission, error) {
 	if at.Before(d.Locked) {
 		return Admission{}, ErrDeskLocked
 	}
@@ -106,7 +108,7 @@ func (d *Desk) Approve(code string, circle spaces.CircleID, at time.Time) (Admis
 		}
 		return Admission{}, ErrNoPairing
 	}
-	a := Admission{Pairing: d.Pending[i], Circle: circle, At: at}
+	a := Admission{Pairing: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
 	a.Code = ""
 	d.Pending = slices.Delete(d.Pending, i, i+1)
 	d.Admitted = append(d.Admitted, a)
@@ -114,11 +116,56 @@ func (d *Desk) Approve(code string, circle spaces.CircleID, at time.Time) (Admis
 	return a, nil
 }
 
-// Admission returns the admission of a person in a chat. An empty user stands
-// for the platform itself and is admitted where anybody is.
+// AdmitChat lets a whole chat in, whoever speaks there. It reports whether that
+// is news.
+func (d *Desk) AdmitChat(a Admission) bool {
+	a.Code, a.User, a.Scope, a.Expires = "", "", "", time.Time{}
+	if _, known := d.Admission(a.Account, a.Chat, "", ""); known {
+		return false
+	}
+	d.Admitted = append(d.Admitted, a)
+	return true
+}
+
+// Revoke takes back every admission that match accepts, and returns them.
+func (d *Desk) Revoke(match func(Admission) bool) []Admission {
+	var gone []Admission
+	d.Admitted = slices.DeleteFunc(d.Admitted, func(a Admission) bool {
+		if !match(a) {
+			return false
+		}
+		gone = append(gone, a)
+		return true
+	})
+	return gone
+}
+
+// Move carries everything about a chat over to its new id.
+func (d *Desk) Move(account, from, to string) {
+	for i := range d.Pending {
+		if p := &d.Pending[i]; p.Account == account && p.Chat == from {
+			p.Chat = to
+		}
+	}
+	for i := range d.Admitted {
+		if a := &d.Admitted[i]; a.Account == account && a.Chat == from {
+			a.Chat = to
+		}
+	}
+}
+
+// Waiting returns the pairings that can still be approved.
+func (d *Desk) Waiting(at time.Time) []Pairing {
+	d.expire(at)
+	return d.Pending
+}
+
+// Admission returns the admission of a person in a chat, or that of the chat as
+// a whole. An empty user stands for the platform itself and is admitted where
+// anybody is.
 func (d *Desk) Admission(account, chat, scope, user string) (Admission, bool) {
 	for _, a := range d.Admitted {
-		if a.Account == account && a.Chat == chat && (user == "" || a.User == user && a.Scope == scope) {
+		if a.Account == account && a.Chat == chat && (user == "" || a.User == "" || a.User == user && a.Scope == scope) {
 			return a, true
 		}
 	}

@@ -51,7 +51,7 @@ func TestAMillionGuessesHitNothing(t *testing.T) {
 		if _, err := d.Begin(asks(1), at); err != nil {
 			t.Fatal(err)
 		}
-		_, err := d.Approve(fmt.Sprintf("G%07d", i), "", at)
+		_, err := d.Approve(fmt.Sprintf("G%07d", i), Grant{}, at)
 		switch {
 		case errors.Is(err, ErrNoPairing):
 			looked++
@@ -73,15 +73,15 @@ func TestARightCodeDoesNotOpenALockedDesk(t *testing.T) {
 	var d Desk
 	p, _ := d.Begin(asks(1), noon)
 	for range MaxWrong {
-		if _, err := d.Approve("WRONG", "", noon); !errors.Is(err, ErrNoPairing) {
+		if _, err := d.Approve("WRONG", Grant{}, noon); !errors.Is(err, ErrNoPairing) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Approve(p.Code, "", noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
+	if _, err := d.Approve(p.Code, Grant{}, noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
 		t.Errorf("got %v, want locked", err)
 	}
 	p, _ = d.Begin(asks(1), noon.Add(PairingLock))
-	if _, err := d.Approve(p.Code, "", noon.Add(PairingLock)); err != nil {
+	if _, err := d.Approve(p.Code, Grant{}, noon.Add(PairingLock)); err != nil {
 		t.Errorf("after the lock got %v, want it to be good", err)
 	}
 }
@@ -112,7 +112,7 @@ func TestTheDeskKeepsItsRules(t *testing.T) {
 			},
 			"approve": func(t *rapid.T) {
 				code := fmt.Sprintf("%08d", rapid.IntRange(0, next).Draw(t, "code"))
-				a, err := d.Approve(code, "home", at)
+				a, err := d.Approve(code, Grant{Circle: "home"}, at)
 				if err != nil {
 					return
 				}
@@ -183,10 +183,10 @@ func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 	}
 	desk := Approver{Pairings: r, Mapping: in.mapping, Notices: r, Room: Room{Agents: []spaces.AgentID{"ada"}}}
 	typed := strings.ToLower(shownCode(code)) + " "
-	if _, err := desk.Approve(t.Context(), typed, "home", time.Now()); err != nil {
+	if _, err := desk.Approve(t.Context(), typed, Grant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.Approve(t.Context(), typed, "home", time.Now()); !errors.Is(err, ErrNoPairing) {
+	if _, err := desk.Approve(t.Context(), typed, Grant{Circle: "home"}, time.Now()); !errors.Is(err, ErrNoPairing) {
 		t.Errorf("a used code gives %v, want no pairing", err)
 	}
 	take(t, in, "3", says(lobby, kai, "3", "hello at last"))
@@ -213,7 +213,7 @@ func TestAnApprovalSurvivesACrashBeforeTheRoomIsOpened(t *testing.T) {
 
 func TestStartShowsTheCodeAgain(t *testing.T) {
 	r := newRecord()
-	in := enter(r, IngressOptions{Help: "help"})
+	in := enter(r, IngressOptions{Attendant: r.attendant()})
 	start := says(lobby, kai, "2", "/start")
 	start.Body = adapters.Message{ID: "2", Text: "/start", Command: &adapters.Command{Name: "start"}}
 	take(t, in, "1", says(lobby, kai, "1", "hi"), start, start)

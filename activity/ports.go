@@ -80,6 +80,87 @@ type Outbox interface {
 type Notices interface {
 	// Post stores a notice. One with a key already posted changes nothing.
 	Post(ctx context.Context, n Notice) error
+	// Posted reports whether a notice of that key was posted, by whatever process.
+	Posted(ctx context.Context, key string) (bool, error)
+}
+
+// Roles knows who may ask for what.
+type Roles interface {
+	// Role returns the highest role that somebody was given, by the configuration or
+	// by an approval; [spaces.OfMember] when nobody gave them one. Whether they are
+	// admitted at all is not its question.
+	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
+	// Appoint replaces the roles that the configuration gives on a platform.
+	Appoint(ctx context.Context, platform string, list []spaces.Appointment) error
+}
+
+// Refusals tells who was turned away.
+type Refusals interface {
+	// Refusals returns the newest first.
+	Refusals(ctx context.Context, limit int) ([]Refused, error)
+}
+
+// Refused is a sender who was turned away in a chat. What they said is nowhere.
+type Refused struct {
+	Account, Chat string
+	Scope, User   string // who, as their platform calls them; empty for nobody in particular
+	Kind          string // message, edit, reaction, …
+	Count         int64
+	First, Last   time.Time
+}
+
+// Reins are how people hold agents back.
+type Reins interface {
+	// Halt ends what agents do, at once and durably; see [spaces.Halt].
+	Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error)
+	// Renew has the agents of a room begin afresh there: what was said before is no
+	// longer part of what they carry in mind. Nothing is deleted.
+	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
+}
+
+// Insight tells what agents do and did in one room. Nothing of another room is in
+// its answers.
+type Insight interface {
+	// Now tells how the agents of a room stand, in the order they came.
+	Now(ctx context.Context, space spaces.SpaceID, at time.Time) (RoomNow, error)
+	// Last tells of each agent of the room what became of the message at about or,
+	// when that is zero or unknown, of the newest message that is no command. An
+	// agent that has not been asked anything yet is left out.
+	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]Answered, error)
+}
+
+// RoomNow is how the agents of a room stand.
+type RoomNow struct {
+	Agents  []AgentNow
+	Waiting int // messages nobody has looked at yet
+	Unsent  int // decided and not sent
+}
+
+// AgentNow is one agent in a room.
+type AgentNow struct {
+	Agent     spaces.AgentID
+	Since     time.Time // when its run here began; zero when it rests
+	Asleep    time.Time // until when it sleeps; zero when it does not
+	Runs      int       // in this room, since the day began
+	Cancelled int       // of them stopped by a person
+	Failed    int       // of them ended by a fault or a limit
+	Denials   int
+	Usage     spaces.Usage // in this room, since the day began
+}
+
+// Answered is what became of a message with one agent.
+type Answered struct {
+	Agent   spaces.AgentID
+	Reason  string // the gate's word on the message; empty while nobody has judged it
+	Woke    bool
+	Run     spaces.CycleID    // empty when it did not wake
+	Stop    spaces.StopReason // empty while the run is open
+	Spoke   int               // messages in this room
+	Acts    []string          // what the agent asked for, in order, each name once
+	Denied  []string          // codes of the acts that were refused, each once
+	Usage   spaces.Usage
+	Started time.Time
+	Ended   time.Time // zero while the run is open
 }
 
 // A Notice is something the process itself says.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -17,17 +16,38 @@ const maxKnown = 4096
 // noticeTTL is how long the help text may wait to be sent.
 const noticeTTL = 10 * time.Minute
 
-type personKey struct{ chat, scope, user string }
+// knownFor is how long an approval is believed without being looked up: as long
+// may somebody still be heard who was shut out by another process.
+const knownFor = 2 * time.Second
 
-// approved reports whether the sender was approved in this chat, and into which
-// circle. Only a yes is remembered: approval may come from another process.
+// A Sender names somebody within one platform: nothing that can be chosen.
+type Sender struct {
+	Scope string // the Slack team; empty elsewhere
+	User  string
+}
+
+// An approval is a sender's in one chat.
+type approval struct {
+	chat string
+	who  Sender
+}
+
+// A remembered approval is good until its time.
+type remembered struct {
+	circle spaces.CircleID
+	until  time.Time
+}
+
+// approved reports whether the sender was approved in this chat, or the chat as a
+// whole was, and into which circle. Only a yes is remembered, and not for long:
+// approvals come and go in other processes.
 func (in *Ingress) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
-	k := personKey{u.Chat.ID, u.From.Scope, u.From.ID}
+	k, now := approval{u.Chat.ID, Sender{u.From.Scope, u.From.ID}}, time.Now()
 	in.mu.Lock()
-	circle, known := in.known[k]
+	r, known := in.known[k]
 	in.mu.Unlock()
-	if known {
-		return circle, true, nil
+	if known && now.Before(r.until) {
+		return r.circle, true, nil
 	}
 	desk, err := in.desk.Load(ctx)
 	if err != nil {
@@ -42,8 +62,31 @@ func (in *Ingress) approved(ctx context.Context, u adapters.Update) (spaces.Circ
 	if len(in.known) >= maxKnown {
 		clear(in.known)
 	}
-	in.known[k] = a.Circle
+	in.known[k] = remembered{a.Circle, now.Add(knownFor)}
 	return a.Circle, true, nil
+}
+
+// Forget drops what is remembered of approvals, so that what was revoked counts
+// at once.
+func (in *Ingress) Forget() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	clear(in.known)
+}
+
+// moveApprovals carries what was approved in a chat over to its new id.
+func (in *Ingress) moveApprovals(ctx context.Context, from, to string) error {
+	desk, err := in.desk.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("look up admission: %w", err)
+	}
+	if _, ok := desk.Admission(in.account.Key(), from, "", ""); !ok {
+		return nil
+	}
+	if err := in.desk.Amend(ctx, func(d *Desk) { d.Move(in.account.Key(), from, to) }); err != nil {
+		return fmt.Errorf("move approvals of chat %s: %w", from, err)
+	}
+	return nil
 }
 
 // begin gives a stranger a code to be approved by. The code is shown once; asking
@@ -73,7 +116,7 @@ func (in *Ingress) begin(ctx context.Context, u adapters.Update, at time.Time) e
 		return refusal
 	}
 	key := "pairing|" + pending.Code
-	if isCommand(u, "start") {
+	if isCommand(u, commandStart) {
 		key = source(in.account, u)
 	}
 	return in.post(ctx, Notice{
@@ -88,81 +131,9 @@ func codeText(code string) string {
 		"It is good for 10 minutes."
 }
 
-// answer replies to the commands that need no mind.
-func (in *Ingress) answer(ctx context.Context, u adapters.Update, at time.Time) error {
-	help := in.options.Load().Help
-	if help == "" || !isCommand(u, "start", "help") {
-		return nil
-	}
-	m, _ := u.Body.(adapters.Message)
-	if u.Chat.Kind != adapters.Direct && !m.ToUs {
-		return nil // another bot's command
-	}
-	return in.post(ctx, Notice{
-		Key: source(in.account, u), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID),
-		Text: help, At: at, Expires: at.Add(noticeTTL),
-	})
-}
-
-// isCommand reports whether u is a message that begins with one of the commands.
-func isCommand(u adapters.Update, names ...string) bool {
-	m, ok := u.Body.(adapters.Message)
-	return ok && m.Command != nil && slices.Contains(names, m.Command.Name)
-}
-
 func (in *Ingress) post(ctx context.Context, n Notice) error {
 	n.Account = in.account.Key()
 	if err := in.notices.Post(ctx, n); err != nil {
-		return fmt.Errorf("post notice: %w", err)
-	}
-	return nil
-}
-
-// An Approver lets people in by their code. It is what `trestle pair` calls, in
-// any process that has the record open.
-type Approver struct {
-	Pairings Pairings
-	Mapping  *SpaceMapping
-	Notices  Notices
-	Room     Room // form of the space, but for its circle
-}
-
-// Approve lets in the person in whose code this is and opens the space of their
-// chat in the given circle; an empty circle is one of its own. It fails with
-// [ErrNoPairing] or [ErrDeskLocked]. A crash in the middle costs nothing: the
-// admission is durable first, and the chat is opened when the person next speaks.
-func (p Approver) Approve(ctx context.Context, code string, circle spaces.CircleID, at time.Time) (Admission, error) {
-	var a Admission
-	var refusal error
-	if err := p.Pairings.Amend(ctx, func(d *Desk) { a, refusal = d.Approve(code, circle, at) }); err != nil {
-		return Admission{}, fmt.Errorf("approve pairing: %w", err)
-	}
-	if refusal != nil {
-		return Admission{}, refusal
-	}
-	name := a.Name
-	if name == "" {
-		name = a.Chat
-	}
-	_, err := p.Mapping.Open(ctx, spaces.Opening{
-		Name: name, Circle: circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
-		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
-		At:    at,
-	})
-	if err != nil {
-		return a, err
-	}
-	return a, p.welcome(ctx, a)
-}
-
-// welcome tells the person who was let in.
-func (p Approver) welcome(ctx context.Context, a Admission) error {
-	err := p.Notices.Post(ctx, Notice{
-		Key:     "admitted|" + a.Account + "|" + a.Chat + "|" + a.At.UTC().Format(time.RFC3339Nano),
-		Account: a.Account, Chat: a.Chat, Text: "You are let in. Write to me whenever you like.",
-		At: a.At, Expires: a.At.Add(noticeTTL),
-	})
-	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}
 	return nil

@@ -30,6 +30,12 @@ type record struct {
 	live     map[string]bool
 	moved    []string
 	places   int // questions to Place
+	roles    []spaces.Appointment
+	halted   spaces.Halted // what the next halt meets
+	now      RoomNow
+	answered []Answered
+	about    spaces.Ref // the message that was last asked about
+	blind    error      // what every look fails with, while set
 
 	refuse error // what every write fails with, while set
 	order  []string
@@ -42,6 +48,9 @@ var (
 	_ Outbox    = (*record)(nil)
 	_ Notices   = (*record)(nil)
 	_ Pairings  = (*record)(nil)
+	_ Roles     = (*record)(nil)
+	_ Reins     = (*record)(nil)
+	_ Insight   = (*record)(nil)
 )
 
 func newRecord() *record {
@@ -300,6 +309,57 @@ func (r *record) Post(ctx context.Context, n Notice) error {
 		}
 	})
 }
+
+func (r *record) Posted(_ context.Context, key string) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.notices, func(n Notice) bool { return n.Key == key }), nil
+}
+
+func (r *record) Role(_ context.Context, who spaces.Identity) (spaces.Authority, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	role := spaces.OfMember
+	for _, a := range r.roles {
+		if a.Who.Platform == who.Platform && a.Who.Scope == who.Scope && a.Who.User == who.User {
+			role = max(role, a.Role)
+		}
+	}
+	return role, nil
+}
+
+func (r *record) Appoint(ctx context.Context, _ string, list []spaces.Appointment) error {
+	return r.locked(ctx, func() { r.roles = list })
+}
+
+func (r *record) Halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err error) {
+	err = r.locked(ctx, func() {
+		r.order = append(r.order, "halt "+string(h.Space)+string(h.Agent))
+		done = r.halted
+		r.halted = spaces.Halted{}
+	})
+	return done, err
+}
+
+func (r *record) Renew(ctx context.Context, space spaces.SpaceID, _ time.Time) error {
+	return r.locked(ctx, func() { r.order = append(r.order, "renew "+string(space)) })
+}
+
+func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (RoomNow, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now, r.blind
+}
+
+func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]Answered, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.about = about
+	return r.answered, r.blind
+}
+
+// attendant is one over the record.
+func (r *record) attendant() *Attendant { return &Attendant{Roles: r, Reins: r, Insight: r} }
 
 func (r *record) Load(context.Context) (Desk, error) {
 	r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A Tally counts what an account received since the process started.
@@ -14,11 +15,12 @@ type Tally struct {
 	Echoes     int64 // our own acts, told back to us
 	Unreadable int64
 	Refused    int64 // from people and chats that are not admitted
+	Hushed     int64 // kept and seen, too fast to wake anybody
 }
 
 // tally is the counting side of a Tally.
 type tally struct {
-	recorded, duplicates, echoes, unreadable, refused atomic.Int64
+	recorded, duplicates, echoes, unreadable, refused, hushed atomic.Int64
 
 	mu    sync.Mutex // guards chats
 	chats map[string]bool
@@ -42,16 +44,40 @@ func (t *tally) firstRefusal(chat string) bool {
 	return true
 }
 
-// refused counts an update that is not admitted. Its words go nowhere; the log
-// names a chat once.
-func (in *Ingress) refused(u adapters.Update) {
+// refused counts an update that is not admitted and notes who sent it. Its words
+// go nowhere; the log names a chat once.
+func (in *Ingress) refused(u adapters.Update, taken *spaces.Intake) {
+	who := identity(in.account, u.From)
+	who.Name, who.Handle = "", "" // whatever a sender chose to be called
+	taken.Refused = append(taken.Refused, spaces.Refusal{Chat: u.Chat.ID, Who: who, Kind: bodyName(u.Body)})
 	if in.tally.firstRefusal(u.Chat.ID) {
 		in.logger.Info("chat is not admitted", "chat", u.Chat.ID, "kind", string(u.Chat.Kind), "admit", string(in.options.Load().Admit))
 	}
 }
 
+// bodyName returns what sort of update it was.
+func bodyName(b adapters.Body) string {
+	switch b.(type) {
+	case adapters.Message:
+		return "message"
+	case adapters.Edit:
+		return "edit"
+	case adapters.Delete:
+		return "delete"
+	case adapters.Reaction:
+		return "reaction"
+	case adapters.Joined, adapters.Left:
+		return "membership"
+	case adapters.Linked, adapters.Unlinked, adapters.Migrated:
+		return "standing"
+	case adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+		return "other"
+	}
+	return "other"
+}
+
 // Tally returns the counts so far.
 func (in *Ingress) Tally() Tally {
 	t := &in.tally
-	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.unreadable.Load(), t.refused.Load()}
+	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.unreadable.Load(), t.refused.Load(), t.hushed.Load()}
 }

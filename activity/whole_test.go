@@ -48,7 +48,7 @@ func live(t *testing.T, dir string) *border {
 			Chats: []spaces.Mapping{{Account: a.Key(), Chat: "hub", Live: true}},
 		})
 		o := activity.IngressOptions{
-			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: activity.Room{Agents: agents}, Help: "I am Ada.",
+			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: activity.Room{Agents: agents}, Attendant: &activity.Attendant{Roles: port, Insight: port},
 			Bell: func([]spaces.Waiting) { b.line.Ring() },
 		}
 		return activity.NewIngress(a, mapping, port, port, port, o), activity.NewEgress(a, b.rooms, port, mapping, activity.EgressOptions{}), err
@@ -171,7 +171,7 @@ func TestAMessageGoesInAndItsAnswerOut(t *testing.T) {
 	defer b.end()
 	next = b.watch("hub")
 	b.says("hub", "/help")
-	if p := next(); p.Text != "I am Ada." {
+	if p := next(); !strings.Contains(p.Text, "ada lives in this chat.") {
 		t.Errorf("got %q, want the help text and not the answer once more", p.Text)
 	}
 	if got, want := b.log("hub"), "linked joined said said delivered said"; got != want {
@@ -196,7 +196,7 @@ func TestAStrangerPairsThroughTheRecord(t *testing.T) {
 	next = b.watch("kai")
 	_, code, _ := strings.Cut(told, "**")
 	code, _, _ = strings.Cut(code, "**")
-	if _, err := b.pairs.Approve(t.Context(), code, "home", time.Now()); err != nil {
+	if _, err := b.pairs.Approve(t.Context(), code, activity.Grant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatalf("code %q from %q: %v", code, told, err)
 	}
 	b.line.Ring()

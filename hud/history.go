@@ -63,7 +63,10 @@ func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool,
 // candidates returns the lines to look at, ascending.
 func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) bool) []int {
 	ms := h.seat.Room.Chat.Messages
-	ok := func(i int) bool { return !ms[i].Deleted && ms[i].Notice == nil && !leave(ms[i].ID) }
+	fresh := h.seat.Uplink.Fresh
+	ok := func(i int) bool {
+		return ms[i].Seq > fresh && !ms[i].Deleted && ms[i].Notice == nil && !leave(ms[i].ID)
+	}
 	var picked []int
 	for i := end - 1; i >= 0 && len(picked) < maxCandidates/2; i-- {
 		if ok(i) {

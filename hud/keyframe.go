@@ -14,6 +14,7 @@ const (
 	CutGuard     = "guard"
 	CutTurns     = "turns"
 	CutRedaction = "redaction"
+	CutFresh     = "fresh"
 )
 
 // NeedsCut reports whether the context should be cut before the next cycle, and
@@ -48,7 +49,7 @@ func (v *View) hasHistory() bool {
 	}
 	for i := range v.Seats {
 		s := &v.Seats[i]
-		if from, to := s.Room.messagesIn(0, s.Uplink.Cursor); to > from {
+		if from, to := s.Room.messagesIn(s.Uplink.Fresh, s.Uplink.Cursor); to > from {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func (v *View) Recall(query string, budget int) []Recalled {
 		focus := v.focus(s)
 		s.Room.index.search(s.Room, terms, func(h hit) {
 			score := h.score * focus
-			if m := &s.Room.Chat.Messages[h.line]; top.takes(score) && !inPrefix(m.ID) {
+			if m := &s.Room.Chat.Messages[h.line]; m.Seq > s.Uplink.Fresh && top.takes(score) && !inPrefix(m.ID) {
 				top.add(candidate{Recalled{s.Uplink.Space, m.ID, m.Seq, score, h.line}, h.near * focus})
 			}
 		})

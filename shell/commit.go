@@ -60,6 +60,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 // join takes rows that arrived meanwhile into the cycle.
 func (c *cycle) join(done spaces.Committed) {
 	c.judged = max(c.judged, done.Head)
+	if y := &c.wake.Cycle; len(done.Joined) > 0 {
+		y.Authority = min(y.Authority, done.Authority)
+	}
 	for i, r := range done.Joined {
 		e := done.JoinedEvents[i]
 		c.wake.Rows = append(c.wake.Rows, r)

@@ -18,6 +18,9 @@ func (c *cycle) recut(ctx context.Context) error {
 	m := c.mind
 	m.mu.Lock()
 	cause := m.cut
+	if cause == "" && m.renewed() {
+		cause = hud.CutFresh
+	}
 	rested := !m.lastEnd.IsZero() && time.Since(m.lastEnd) > c.settings.CacheTTL
 	if cause == "" && rested && len(m.closed) > c.settings.CompactAfter {
 		cause = hud.CutTurns

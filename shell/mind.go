@@ -316,10 +316,11 @@ func (m *mind) view(c *cycle) *hud.View {
 	for len(closed) > 0 && closed[len(closed)-1].N > c.wake.Cycle.Base {
 		closed = closed[:len(closed)-1]
 	}
+	closed, earlier := m.carried(closed), m.carried(m.earlier)
 	return &hud.View{
 		Agent:  hud.Agent{ID: c.agent.ID, Name: c.agent.Name, Persona: c.agent.Persona},
 		Circle: m.id.Circle, Seats: m.seats, Active: c.active, Self: m.self,
-		System: c.system.text, FixedTokens: c.system.fixed, Keyframe: m.keyframe, Earlier: m.earlier, Closed: closed,
+		System: c.system.text, FixedTokens: c.system.fixed, Keyframe: m.keyframe, Earlier: earlier, Closed: closed,
 		Current: c.turns, Limits: c.settings.limits(), Counter: m.shell.Counter,
 	}
 }

@@ -44,6 +44,9 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
 		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it.")
 	}
+	if !c.wake.Cycle.Authority.May(s.risk) {
+		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner.")
+	}
 	d, wrong := s.parse(a.Args)
 	if wrong != "" {
 		return st.deny("bad_arguments", wrong, "Ask again with the arguments the act is described with.")

@@ -74,6 +74,8 @@ type Committed struct {
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
 	Joined       []Row
 	JoinedEvents []Event
+	// Authority is that of the people behind the joined rows; it counts with Joined.
+	Authority Authority
 }
 
 // TimerKind is what a timer is for.
@@ -108,6 +110,9 @@ type Incoming struct {
 	// Ref is the message on its platform, so that replies, edits and echoes find
 	// it; zero for updates that are no message.
 	Ref Ref
+	// Hushed is why the message, although it is kept and seen, wakes nobody; empty
+	// for what the gate is to judge.
+	Hushed string
 	// ReplyRef is the message it answers, as the platform names it; the store
 	// turns it into Event.ReplyTo when it is known.
 	ReplyRef Ref
@@ -119,12 +124,22 @@ type Intake struct {
 	Account string
 	Cursor  []byte // nil leaves the stored one
 	Items   []Incoming
+	// Refused is what came from people and chats that are not admitted: who and how
+	// often, and nothing of what.
+	Refused []Refusal
 	At      time.Time
 	// Claims is asked, within the transaction and after everything else of it,
 	// which of the minds that now have ready rows would be claimed at once: a
 	// message that finds its mind free costs no second commit. Those that wake come
 	// back in [Recorded.Woken]. Nil claims none.
 	Claims func([]Waiting) []Claim
+}
+
+// A Refusal is one update that was turned away.
+type Refusal struct {
+	Chat string
+	Who  Identity // its name is not kept
+	Kind string   // message, edit, …
 }
 
 // Recorded is what became of an intake.

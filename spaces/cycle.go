@@ -87,18 +87,20 @@ type Cycle struct {
 	Wake   string // the gate's reason
 	Active SpaceID
 	// Upto is the last event of the trigger space shown so far.
-	Upto     int64
-	Base     int64 // closed cycles of the mind when it began: the history it sees
-	N        int64 // its own number among the closed ones; 0 while open
-	Stop     StopReason
-	Detail   string
-	Rest     string // the rest line
-	Usage    Usage
-	Denials  int
-	Manifest string // hash of the tools offered
-	Plan     []byte // frame plan of its last step, JSON of hud.Plan
-	Started  time.Time
-	Ended    time.Time
+	Upto    int64
+	Base    int64 // closed cycles of the mind when it began: the history it sees
+	N       int64 // its own number among the closed ones; 0 while open
+	Stop    StopReason
+	Detail  string
+	Rest    string // the rest line
+	Usage   Usage
+	Denials int
+	// Authority is what all the people may ask for whose words it was shown.
+	Authority Authority
+	Manifest  string // hash of the tools offered
+	Plan      []byte // frame plan of its last step, JSON of hud.Plan
+	Started   time.Time
+	Ended     time.Time
 }
 
 // Phase is the part of a cycle a step belongs to.

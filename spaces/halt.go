@@ -14,6 +14,7 @@ var ErrHalted = errors.New("stopped by a person")
 type Halt struct {
 	Run    CycleID // this run; empty: every run of Space
 	Space  SpaceID // whose runs end, and all that waits there for an agent; ignored with Run
+	Agent  AgentID // of Space, this one's alone; empty: every agent's
 	Unsent bool    // also what those agents decided to say and nobody has sent
 	// Say is told in the rooms of the runs that end, once a run; empty: nothing.
 	Say string

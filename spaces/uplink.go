@@ -29,6 +29,10 @@ type Uplink struct {
 	// "new" and recovery all follow from it.
 	Cursor   int64
 	CursorID EventID
+	// Fresh is the last event that somebody asked the mind to leave behind, and
+	// FreshAt when: what is older is shown only if it is looked up.
+	Fresh    int64
+	FreshAt  time.Time
 	Live     bool // false after it was closed for good
 	Muted    bool
 	OpenedAt time.Time

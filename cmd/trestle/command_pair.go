@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,31 +15,126 @@ import (
 )
 
 func pairCommand(p *program) *cobra.Command {
-	var circle string
+	var q pairRequest
+	var owner, admin bool
+	var revoke string
 	c := &cobra.Command{
-		Use: "pair CODE", Short: "let in the person to whom the bot has shown this code", Args: cobra.ExactArgs(1),
+		Use: "pair [CODE | ADAPTER:CHAT]", Short: "let in the person to whom the bot has shown this code, or a whole chat; list who is let in",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.pair(c.Context(), pairRequest{args[0], circle})
+			if owner {
+				q.Role = "owner"
+			} else if admin {
+				q.Role = "admin"
+			}
+			switch {
+			case revoke != "" && len(args) > 0:
+				return &failure{what: "--revoke stands alone", where: "pair", todo: "trestle pair --revoke " + revoke, code: exitUsage}
+			case revoke != "":
+				return p.revokePairing(c.Context(), revokeRequest{revoke})
+			case len(args) == 0:
+				return p.listPairings(c.Context())
+			case strings.Contains(args[0], ":"):
+				q.Chat = args[0]
+			default:
+				q.Code = args[0]
+			}
+			return p.pair(c.Context(), q)
 		},
 	}
-	c.Flags().StringVar(&circle, "circle", "", "circle of the chat's space (default one of its own)")
+	c.Flags().StringVar(&q.Circle, "circle", "", "circle of the chat's space (default one of its own)")
+	c.Flags().BoolVar(&owner, "owner", false, "make the person an owner: they may do what you may")
+	c.Flags().BoolVar(&admin, "admin", false, "make the person an admin: they may decide for rooms of several people")
+	c.Flags().StringVar(&revoke, "revoke", "", "shut out `ADAPTER:ID`, a person or a chat, at once")
+	c.MarkFlagsMutuallyExclusive("owner", "admin")
 	return c
 }
 
-func (p *program) pair(ctx context.Context, q pairRequest) error {
+// desk returns the socket of the running process, which alone lets people in.
+func (p *program) desk(ctx context.Context) (*controller, error) {
 	conf, err := config.Load(p.source())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
 	if !running {
-		return &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run, then pair again", code: exitTryAgain}
+		return nil, &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run, then pair again", code: exitTryAgain}
 	}
-	var admitted admittedPerson
-	if err := c.post(ctx, "/pair", q, &admitted); err != nil {
+	return c, nil
+}
+
+func (p *program) pair(ctx context.Context, q pairRequest) error {
+	c, err := p.desk(ctx)
+	if err != nil {
 		return err
 	}
-	return p.answer(admitted, func(w io.Writer) {
-		fmt.Fprintf(w, "%s (%s) may now talk to your agents in the chat %s\n", plain(admitted.Name), admitted.User, admitted.Chat)
+	var a admittedPerson
+	if err := c.post(ctx, "/pair", q, &a); err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) {
+		if a.User == "" {
+			fmt.Fprintf(w, "everybody in the chat %s may now talk to your agents there\n", a.Chat)
+			return
+		}
+		as := ""
+		if a.Role != "member" {
+			as = ", as " + a.Role
+		}
+		fmt.Fprintf(w, "%s (%s) may now talk to your agents in the chat %s%s\n", plain(a.Name), a.User, a.Chat, as)
 	})
+}
+
+func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
+	c, err := p.desk(ctx)
+	if err != nil {
+		return err
+	}
+	var gone []admittedPerson
+	if err := c.post(ctx, "/pair/revoke", q, &gone); err != nil {
+		return err
+	}
+	return p.answer(gone, func(w io.Writer) {
+		for _, a := range gone {
+			fmt.Fprintf(w, "%s is shut out of the chat %s\n", whoIs(a), a.Chat)
+		}
+	})
+}
+
+func (p *program) listPairings(ctx context.Context) error {
+	c, err := p.desk(ctx)
+	if err != nil {
+		return err
+	}
+	var all pairingLists
+	if err := c.get(ctx, "/pair", func(body io.Reader) error { return json.NewDecoder(body).Decode(&all) }); err != nil {
+		return err
+	}
+	return p.answer(all, func(w io.Writer) { showPairings(w, all) })
+}
+
+func showPairings(w io.Writer, all pairingLists) {
+	if len(all.Waiting)+len(all.Admitted)+len(all.Refused) == 0 {
+		fmt.Fprintln(w, "nobody waits and nobody was let in by code; chats that the configuration names let their members in")
+		return
+	}
+	lines := [][]string{{"STATE", "ACCOUNT", "CHAT", "USER", "NAME", "ROLE", "SINCE"}}
+	for _, x := range all.Waiting {
+		lines = append(lines, []string{"waiting", x.Account, x.Chat, x.User, dash(plain(x.Name)), "-", "until " + when(x.Expires)})
+	}
+	for _, a := range all.Admitted {
+		lines = append(lines, []string{"admitted", a.Account, a.Chat, dash(a.User), dash(plain(a.Name)), a.Role, when(a.At)})
+	}
+	for _, r := range all.Refused {
+		lines = append(lines, []string{"refused", r.Account, r.Chat, dash(r.User), "-", "-", strconv.FormatInt(r.Count, 10) + " " + r.Kind + ", " + when(r.Last)})
+	}
+	table(w, lines)
+}
+
+// whoIs names somebody, or a whole chat, that is or was let in.
+func whoIs(a admittedPerson) string {
+	if a.User == "" {
+		return "everybody"
+	}
+	return fmt.Sprintf("%s (%s)", dash(plain(a.Name)), a.User)
 }

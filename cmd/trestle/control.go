@@ -14,15 +14,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // The control socket stands in the data folder with mode 0600: whoever may open
 // it owns the data. It speaks small JSON:
 //
-//	POST /pair      {"code","circle"}         → {"account","chat","user","name"}
+//	POST /pair      {"code"|"chat","circle","role"} → {"account","chat","user","name","role"}
+//	POST /pair/revoke {"who"}                 → [{"account","chat","user",…}]
+//	GET  /pair                                → {"waiting":[…],"admitted":[…],"refused":[…]}
 //	POST /jobs      {"id","want"}             → the job as it is then
 //	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /chat/say  {"space","text"}          → {}
@@ -36,11 +36,6 @@ type refusal struct {
 	Error string   `json:"error"`
 	Do    string   `json:"do,omitempty"`
 	Exit  exitCode `json:"exit"`
-}
-
-type pairRequest struct {
-	Code   string `json:"code"`
-	Circle string `json:"circle,omitempty"`
 }
 
 type sayRequest struct {
@@ -93,6 +88,8 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("GET /health", page.showHealth)
 	mux.HandleFunc("GET /events", page.streamEvents)
 	mux.HandleFunc("POST /pair", s.servePair)
+	mux.HandleFunc("POST /pair/revoke", s.serveRevoke)
+	mux.HandleFunc("GET /pair", s.servePairings)
 	mux.HandleFunc("POST /jobs", s.serveJob)
 	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("POST /chat/say", s.serveSay)
@@ -100,46 +97,6 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("GET /chat", s.serveChat)
 	mux.HandleFunc("GET /doctor", s.serveDoctor)
 	return mux
-}
-
-func (s *process) servePair(rw http.ResponseWriter, r *http.Request) {
-	var q pairRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	admitted, err := s.pair(r.Context(), q)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, admitted)
-}
-
-// admittedPerson is the answer of a pairing.
-type admittedPerson struct {
-	Account string `json:"account"`
-	Chat    string `json:"chat"`
-	User    string `json:"user"`
-	Name    string `json:"name,omitempty"`
-	Circle  string `json:"circle,omitempty"`
-}
-
-// pair lets in the person with a code.
-func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
-	desk := activity.Approver{
-		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
-		Room: activity.Room{Agents: p.running(p.config().DefaultAgents), Wake: p.config().SettingsFor("", "").Wake},
-	}
-	a, err := desk.Approve(ctx, q.Code, spaces.CircleID(q.Circle), time.Now())
-	switch {
-	case errors.Is(err, activity.ErrNoPairing):
-		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, todo: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
-	case errors.Is(err, activity.ErrDeskLocked):
-		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, todo: "try again in an hour", code: exitTryAgain}
-	case err != nil:
-		return admittedPerson{}, err
-	}
-	return admittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle)}, nil
 }
 
 func (s *process) serveSay(rw http.ResponseWriter, r *http.Request) {

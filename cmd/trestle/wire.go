@@ -387,15 +387,16 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		p.remember(placed.Space, s.Key)
 		named[placed.Space] = o.Agents
 	}
+	if err := p.appoint(ctx, name, account); err != nil {
+		return activity.IngressOptions{}, err
+	}
 	return activity.IngressOptions{
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Help: helpText, Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
+		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
+		Attendant: p.attendant(), Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
 	}, nil
 }
-
-// helpText answers /start and /help.
-const helpText = "I am an agent living in this chat. Write to me here, or mention me in a group. `/stop` ends what I am doing."
 
 // form is how a configured space is opened, with its chats on one account; false
 // when it has none there.

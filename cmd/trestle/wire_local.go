@@ -93,6 +93,10 @@ func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activ
 	if err != nil {
 		return nil, nil, err
 	}
+	operator := spaces.Appointment{Who: spaces.Identity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
+	if err := p.border.Appoint(ctx, account.Platform, []spaces.Appointment{operator}); err != nil {
+		return nil, nil, err
+	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
 	p.joined = append(p.joined, joined{localName, account.Key(), in})
 	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Logger: p.log.With("adapter", localName)})
@@ -103,7 +107,7 @@ func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activ
 // named: whoever sits at the terminal is the operator.
 func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: named, Help: helpText, Bell: p.shell.Ring, Logger: p.log.With("adapter", localName),
+		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.shell.Ring, Logger: p.log.With("adapter", localName),
 	}
 }
 

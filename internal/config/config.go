@@ -18,15 +18,21 @@ type Config struct {
 	// Token must be sent by whoever calls Listen; required where that is no loopback address.
 	Token adapters.Secret
 
-	Model         Model
-	Adapters      []Adapter
-	Admit         string // pairing, open, deny
-	Outgoing      string // platform, off
-	DefaultAgents []string
-	Agents        []Agent
-	Alarms        Alarms
-	Servers       []Server
-	Spaces        []Space
+	Model    Model
+	Adapters []Adapter
+	Admit    string // pairing, allowlist, open, deny
+	Owners   []Person
+	Admins   []Person
+	Allow    []Person // people for allowlist, programs for every mode
+	Outgoing string   // platform, off
+	// SenderPerMinute is how many messages of one sender may wake agents in a
+	// minute; 0 is no bound.
+	SenderPerMinute int
+	DefaultAgents   []string
+	Agents          []Agent
+	Alarms          Alarms
+	Servers         []Server
+	Spaces          []Space
 
 	// Problems are the entries that cannot run as they are written. The rest runs.
 	Problems []Problem
@@ -114,6 +120,21 @@ type Space struct {
 type Chat struct {
 	Adapter string // name of the adapter's entry
 	Chat    string // the platform's id
+}
+
+// Person names somebody on a platform by the id that the platform minted.
+type Person struct {
+	Adapter string // name of an adapter's entry
+	Scope   string // the Slack team; empty elsewhere
+	User    string
+}
+
+// String returns the person as the configuration writes them.
+func (p Person) String() string {
+	if p.Scope != "" {
+		return p.Adapter + ":" + p.Scope + "/" + p.User
+	}
+	return p.Adapter + ":" + p.User
 }
 
 // DefaultCircle is what spaces share that name no circle.

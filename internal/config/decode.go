@@ -43,11 +43,13 @@ func (d *decoder) decode(root *node) {
 	}
 	limits := top.inner("limits")
 	c.Outgoing = limits.word("outgoing", "platform")
+	c.SenderPerMinute = limits.number("sender_per_minute", defaultSenderPerMinute)
 	top.close(limits)
 	d.part(top, "limits")
 	c.Model = d.model("model", top.get("model"), Model{Name: "gpt-5-mini"}, "budget.per_day", top.layer)
 	d.adapters(top.get("adapters"))
 	d.alarms(top)
+	c.Owners, c.Admins, c.Allow = d.people(top, "owners"), d.people(top, "admins"), d.people(top, "allow")
 	d.agents(top.get("agents"))
 	d.joiners(top)
 	d.servers(top.get("servers"))

@@ -43,8 +43,11 @@ var topKeys = []key{
 	{"token", "", "must be sent by whoever calls `listen`; needed, with 32 bytes or more, where `listen` is no loopback address", form{kind: aSecret}},
 	{"model", "", "the model of every agent that names no other", form{kind: aSection, of: modelKeys, shorter: true}},
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", form{kind: entries, of: adapterKeys}},
-	{"admit", "pairing", "who may talk to the agents. `pairing`: a stranger is shown a code, and `trestle pair CODE` admits them. `open`: everybody. `deny`: nobody but the members of named chats", form{kind: aWord, words: admitWords}},
-	{"limits", "", "limits of what is sent", form{kind: aSection, of: limitKeys}},
+	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: a stranger is shown a code, and `trestle pair CODE` lets them in. `allowlist`: the people under `allow`, in their direct chats. `open`: everybody, with a warning. `deny`: nobody. The modes never mix, and in every mode a program is heard only if `allow` lists it", form{kind: aWord, words: admitWords}},
+	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform minted, on Slack `adapter:TEAM/USER`; never a name", form{kind: aList}},
+	{"admins", "", "who may decide for rooms of several people; written like `owners`", form{kind: aList}},
+	{"allow", "nobody", "people for `allowlist`, programs for every mode; written like `owners`", form{kind: aList}},
+	{"limits", "", "limits of what is sent and heard", form{kind: aSection, of: allLimitKeys}},
 	{"alarms", "", "who is told of problems", form{kind: aSection, of: alarmKeys, start: true}},
 	{"default_agents", "the first agent", "who joins a chat that was admitted without being named", form{kind: aList}},
 	{"agents", "", "one entry for each agent; its key is its id in everything that is stored", form{kind: entries, of: agentKeys, settings: true}},
@@ -52,7 +55,11 @@ var topKeys = []key{
 	{"spaces", "", "one entry for each room", form{kind: entries, of: spaceKeys, settings: true}},
 }
 
-var admitWords = []string{"pairing", "open", "deny"}
+var admitWords = []string{"pairing", "allowlist", "open", "deny"}
+
+var allLimitKeys = append([]key{
+	{"sender_per_minute", "60", "messages of one sender that may wake agents in a minute; further ones are kept and seen and wake nobody. 0 is no bound", form{kind: aNumber}},
+}, limitKeys...)
 
 var limitKeys = []key{
 	{"outgoing", "platform", "keep to the pace that the platform allows. `off` is for tests", form{kind: aWord, words: []string{"platform", "off"}, start: true}},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -69,7 +70,16 @@ func (c *Config) Rows(o Showing) []Row {
 	l.hide("token", c.Token)
 	l.model("model", c.Model)
 	l.add("admit", c.Admit)
+	for _, list := range []struct {
+		key string
+		who []Person
+	}{{"owners", c.Owners}, {"admins", c.Admins}, {"allow", c.Allow}} {
+		l.add(list.key, strings.Join(texts(list.who), ", "))
+	}
 	l.add("limits.outgoing", c.Outgoing)
+	if o.All || c.SenderPerMinute != defaultSenderPerMinute {
+		l.add("limits.sender_per_minute", strconv.Itoa(c.SenderPerMinute))
+	}
 	l.add("default_agents", strings.Join(c.DefaultAgents, ", "))
 	l.settings("", o.All, c.testLimits(), c.settings)
 	for _, a := range c.Adapters {
@@ -93,6 +103,14 @@ func (c *Config) Rows(o Showing) []Row {
 		l.settings("spaces."+s.Key+".", false, s.settings)
 	}
 	return l.rows
+}
+
+func texts(people []Person) []string {
+	var all []string
+	for _, p := range people {
+		all = append(all, p.String())
+	}
+	return all
 }
 
 func (l *lister) model(path string, m Model) {

@@ -13,6 +13,9 @@ var (
 	_ activity.Chats     = Border{}
 	_ activity.Notices   = Border{}
 	_ activity.Pairings  = Border{}
+	_ activity.Roles     = Border{}
+	_ activity.Refusals  = Border{}
+	_ activity.Insight   = Border{}
 	_ activity.Shelf     = Border{}
 )
 

@@ -18,8 +18,8 @@ const (
 	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
-	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from)
-values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12)`
+	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
+values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
 	lastNumber query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
 
@@ -90,6 +90,9 @@ func (t *tx) wake(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, e
 	if wake.Head, err = t.head(ctx, c.Space); err != nil {
 		return nil, err
 	}
+	if wake.Cycle.Authority, err = t.authority(ctx, woken); err != nil {
+		return nil, fmt.Errorf("authority of %s: %w", id, err)
+	}
 	return wake, t.start(ctx, c, p, wake)
 }
 
@@ -126,7 +129,7 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p place, w *spaces.Wake)
 		return fmt.Errorf("mind %s: %w", y.Mind, ErrUnknown)
 	}
 	err = t.run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
-		y.Wake, string(y.Active), y.Upto, y.Base, ms(y.Started), timer, own.HeadSeq+1)
+		y.Wake, string(y.Active), y.Upto, y.Base, ms(y.Started), timer, own.HeadSeq+1, int(y.Authority))
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
 	}

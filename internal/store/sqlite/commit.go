@@ -197,8 +197,16 @@ func (k *commit) join(ctx context.Context) error {
 		k.done.Joined = append(k.done.Joined, e.Row)
 		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)
 	}
-	k.done.Head, err = k.head(ctx, k.space)
-	return err
+	if err != nil {
+		return err
+	}
+	if k.done.Head, err = k.head(ctx, k.space); err != nil || len(joined) == 0 {
+		return err
+	}
+	if k.done.Authority, err = k.authority(ctx, joined); err != nil {
+		return err
+	}
+	return k.run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))
 }
 
 // progress are the arguments of cycleProgress.

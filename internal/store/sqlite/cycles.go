@@ -10,7 +10,7 @@ import (
 
 const (
 	cycleColumns query = `id, agent, circle, space, epoch, state, wake, active, upto, base, coalesce(n, 0), coalesce(stop, ''), detail, rest,
-  prompt, cached, output, estimated, calls, denials, manifest, plan, started, ended`
+  prompt, cached, output, estimated, calls, denials, manifest, plan, started, ended, authority`
 	selectCycle query = `select ` + cycleColumns + ` from cycles where id = $1`
 	stepColumns query = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
   coalesce((select y.text from systems y where y.hash = steps.system), '')`
@@ -43,6 +43,7 @@ func cycleFields(y *spaces.Cycle) []any {
 		&y.Denials, &y.Manifest, &y.Plan,
 		stamp{&y.Started},
 		stamp{&y.Ended},
+		&y.Authority,
 	}
 }
 

@@ -12,21 +12,21 @@ const (
 	openRun      query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
 	openRunsHere query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
 join cycles y on y.agent = u.agent and y.circle = u.circle and y.state = 'open' and (y.space = u.space or y.active = u.space)
-where u.space = $1 order by y.id`
+where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
 	haltRun query = `update cycles set halted = max(halted, $2) where id = $1`
 	// A row that goes on waiting for a later attempt belongs to a chain as well.
 	stopChains query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`
 	stopWaiting query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
 join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
-where u.space = $1 and i.state = 'ready' on conflict (root) do update set stopped = 1`
+where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready' on conflict (root) do update set stopped = 1`
 	countWaiting query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
-where u.space = $1 and i.state = 'ready'`
+where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	unsentOfRun query = `select ` + actionColumns + ` from outbox o
 where o.cycle = $1 and o.cycle <> '' and (o.state = 'ready' or o.state = 'sending') order by o.n`
 	unsentOfRoom query = `select ` + actionColumns + ` from outbox o
 join mappings m on m.account = o.account and m.chat = o.chat and m.space = $1
-where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' order by o.n`
+where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' and ($2 = '' or o.agent = $2) order by o.n`
 	isHalted  query = `select halted from cycles where id = $1`
 	runThread query = `select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq desc limit 1`
@@ -52,11 +52,11 @@ func (s Shell) Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error) {
 }
 
 func (t *tx) halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err error) {
-	q, key := openRunsHere, string(h.Space)
+	q, key := openRunsHere, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
-		q, key = openRun, string(h.Run)
+		q, key = openRun, []any{string(h.Run)}
 	}
-	done.Runs, err = all(ctx, t, q, []any{key}, func(r row) (run spaces.HaltedRun, err error) {
+	done.Runs, err = all(ctx, t, q, key, func(r row) (run spaces.HaltedRun, err error) {
 		return run, r.Scan(&run.Run, &run.Mind.Agent, &run.Mind.Circle, &run.Space)
 	})
 	if err != nil {
@@ -68,10 +68,10 @@ func (t *tx) halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err e
 		}
 	}
 	if h.Run == "" && h.Space != "" {
-		if _, err := one(ctx, t, countWaiting, []any{string(h.Space)}, &done.Waiting); err != nil {
+		if _, err := one(ctx, t, countWaiting, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
 			return done, err
 		}
-		if err := t.run(ctx, stopWaiting, string(h.Space)); err != nil {
+		if err := t.run(ctx, stopWaiting, string(h.Space), string(h.Agent)); err != nil {
 			return done, err
 		}
 	}
@@ -106,11 +106,11 @@ func (t *tx) haltRun(ctx context.Context, run spaces.HaltedRun, h spaces.Halt) e
 // unsend cancels what nobody has begun to send. What is on the wire cannot be
 // called back; if it comes back unsent it is cancelled then.
 func (t *tx) unsend(ctx context.Context, h spaces.Halt) (cancelled int, err error) {
-	q, key := unsentOfRoom, string(h.Space)
+	q, key := unsentOfRoom, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
-		q, key = unsentOfRun, string(h.Run)
+		q, key = unsentOfRun, []any{string(h.Run)}
 	}
-	left, err := all(ctx, t, q, []any{key}, scanOrder)
+	left, err := all(ctx, t, q, key, scanOrder)
 	if err != nil {
 		return 0, err
 	}

@@ -50,6 +50,8 @@ type intake struct {
 	*tx
 	batch spaces.Intake
 	done  spaces.Recorded
+
+	hushed string // why the item under way wakes nobody; empty when the gate judges it
 }
 
 func (i *intake) record(ctx context.Context) error {
@@ -57,13 +59,13 @@ func (i *intake) record(ctx context.Context) error {
 		if it.Event.Branch == "" {
 			it.Event.Branch = spaces.Primary
 		}
-		it.Event.RecvAt = i.batch.At
+		it.Event.RecvAt, i.hushed = i.batch.At, it.Hushed
 		if err := i.item(ctx, it); err != nil {
 			return err
 		}
 	}
-	if i.batch.Cursor == nil {
-		return nil
+	if err := i.refused(ctx); err != nil || i.batch.Cursor == nil {
+		return err
 	}
 	return i.run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, ms(i.batch.At))
 }
@@ -274,6 +276,9 @@ func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, err
 	}
 	i.count(e.Space)
 	woken, err := i.knock(ctx, e)
+	if err == nil && i.hushed != "" {
+		woken, err = nil, i.hush(ctx, e, i.hushed)
+	}
 	for _, m := range woken {
 		w := spaces.Waiting{Mind: m, Space: e.Space, Since: e.RecvAt}
 		if !slices.ContainsFunc(i.done.Wakes, func(o spaces.Waiting) bool { return o.Mind == m && o.Space == e.Space }) {

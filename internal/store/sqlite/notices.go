@@ -15,8 +15,9 @@ const (
 	insertNotice query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
 values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
-	selectDesk query = `select value from meta where name = 'desk'`
-	storeDesk  query = `insert into meta (name, value) values ('desk', $1) on conflict (name) do update set value = excluded.value`
+	noticePosted query = `select exists (select 1 from outbox where id = $1)`
+	selectDesk   query = `select value from meta where name = 'desk'`
+	storeDesk    query = `insert into meta (name, value) values ('desk', $1) on conflict (name) do update set value = excluded.value`
 )
 
 // Post implements [activity.Notices].
@@ -29,6 +30,15 @@ func (b Border) Post(ctx context.Context, n activity.Notice) error {
 		return fmt.Errorf("post notice: %w", err)
 	}
 	return nil
+}
+
+// Posted implements [activity.Notices].
+func (b Border) Posted(ctx context.Context, key string) (bool, error) {
+	posted := false
+	if _, err := one(ctx, b.s.readers, noticePosted, []any{"notice|" + key}, &posted); err != nil {
+		return false, fmt.Errorf("look for notice: %w", err)
+	}
+	return posted, nil
 }
 
 // noticeTTL is how long what the process itself says in a room may wait to be sent.
@@ -78,6 +88,9 @@ func (b Border) Amend(ctx context.Context, change func(*activity.Desk)) error {
 		}
 		if err := t.run(ctx, storeDesk, string(text)); err != nil {
 			return fmt.Errorf("store pairings: %w", err)
+		}
+		if err := t.appoint(ctx, d); err != nil {
+			return fmt.Errorf("store roles: %w", err)
 		}
 		return nil
 	})

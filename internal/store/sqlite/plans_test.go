@@ -16,7 +16,7 @@ var whole = []string{
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost",
 	"leasesLost", "openProblems", "waitingByAccount", "openJobs", "newestJobs",
-	"expireLeases", "keyedRooms", "liveUplinks", "openSpans", "mappings", "waiting",
+	"dropPaired", "expireLeases", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
 }
 
 // A statement on the way of a message takes the same time however long the

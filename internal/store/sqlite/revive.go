@@ -8,7 +8,7 @@ import (
 
 const (
 	expireLeases query = `update leases set expires = 0 where expires > 0`
-	liveUplinks  query = `select u.agent, u.circle, u.space, u.cursor, u.cursor_id, u.live, u.muted, u.opened_at from uplinks u
+	liveUplinks  query = `select u.agent, u.circle, u.space, u.cursor, u.cursor_id, u.live, u.muted, u.opened_at, u.fresh, u.fresh_at from uplinks u
 where u.live = 1 and exists (select 1 from mappings m where m.space = u.space and m.live = 1) order by u.agent, u.n`
 )
 

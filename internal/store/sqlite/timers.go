@@ -82,7 +82,12 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 		},
 		Timer: &timer,
 	}
-	if err := t.run(ctx, fireTimer, timer.ID, string(w.Cycle.ID), ms(at)); err != nil {
+	y := &w.Cycle
+	y.Authority = spaces.OfMember
+	if _, err := one(ctx, t, runAuthority, []any{string(timer.Cycle)}, &y.Authority); err != nil { // of who had it set
+		return nil, err
+	}
+	if err := t.run(ctx, fireTimer, timer.ID, string(y.ID), ms(at)); err != nil {
 		return nil, err
 	}
 	if err := t.rouse(ctx, timer, at); err != nil {

@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at`
+	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at`
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
 	uplinksOf     query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
 	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
 values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
-	endUplink  query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
-	moveCursor query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
+	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
+	renewUplinks query = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
+	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
 func scanUplink(r row) (u spaces.Uplink, err error) {
-	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt})
+	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt})
 }
 
 // uplinkOf reads the uplink of a mind to a room, zero when there is none.
@@ -77,4 +78,23 @@ func (s Shell) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, err
 		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
 	}
 	return out, nil
+}
+
+// Renew has every mind of a room begin afresh there: what stands in its log until
+// now is shown only when it is looked up. Nothing is deleted.
+func (s Shell) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		l, err := t.line(ctx, space, spaces.Primary)
+		if err != nil {
+			return err
+		}
+		if l == nil {
+			return ErrUnknown
+		}
+		return t.run(ctx, renewUplinks, string(space), l.HeadSeq, ms(at))
+	})
+	if err != nil {
+		return fmt.Errorf("renew %s: %w", space, err)
+	}
+	return nil
 }

@@ -59,7 +59,7 @@ func claimTakesAll(t *testing.T, w *world) {
 	wake := w.woken(ada, room)
 	want := spaces.Cycle{
 		ID: wake.Cycle.ID, Mind: ada, Space: room, Epoch: 1, State: spaces.CycleOpen, Wake: "direct", Active: room,
-		Upto: cursor, Started: w.now,
+		Upto: cursor, Authority: spaces.OfMember, Started: w.now,
 	}
 	if diff := cmp.Diff(want, wake.Cycle); diff != "" {
 		t.Errorf("cycle (-want +got):\n%s", diff)

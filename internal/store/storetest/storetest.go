@@ -43,6 +43,9 @@ type Border interface {
 	activity.Outbox
 	activity.Notices
 	activity.Pairings
+	activity.Roles
+	activity.Refusals
+	activity.Insight
 	activity.Shelf
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
@@ -57,6 +60,7 @@ type Shell interface {
 	shell.Journal
 	shell.Record
 	shell.Halter
+	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 }
 
@@ -64,7 +68,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, pastTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, pastTests, authorityTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

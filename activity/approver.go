@@ -1,0 +1,117 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ErrNotAdmitted is returned when there is nothing to take back.
+var ErrNotAdmitted = errors.New("nobody is let in under this name")
+
+// An Approver lets people and chats in, and shuts them out. It is what `trestle
+// pair` calls, in any process that has the record open; nothing that an agent or
+// a chat says reaches it (SECURITY S2, S19).
+type Approver struct {
+	Pairings Pairings
+	Mapping  *SpaceMapping
+	Notices  Notices
+	Room     Room // form of the space, but for its circle
+}
+
+// A Grant is what somebody who is let in gets.
+type Grant struct {
+	Circle spaces.CircleID // of the chat's space; empty: one of its own
+	// Role is a member's or more. Default: a member's.
+	Role spaces.Authority
+}
+
+// Approve lets in the person in whose code this is and opens the space of their
+// chat. It fails with [ErrNoPairing] or [ErrDeskLocked]. A crash in the middle
+// costs nothing: the admission is durable first, and the chat is opened when the
+// person next speaks.
+func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Time) (Admission, error) {
+	var a Admission
+	var refusal error
+	if err := p.Pairings.Amend(ctx, func(d *Desk) { a, refusal = d.Approve(code, g, at) }); err != nil {
+		return Admission{}, fmt.Errorf("approve pairing: %w", err)
+	}
+	if refusal != nil {
+		return Admission{}, refusal
+	}
+	if err := p.open(ctx, a); err != nil {
+		return a, err
+	}
+	return a, p.tell(ctx, a, "admitted", "You are let in. Write to me whenever you like. `/help` says what I can do for you.")
+}
+
+// AdmitChat lets in a whole chat, whoever speaks there, and opens its space. One
+// that is let in already stays as it is.
+func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, at time.Time) (Admission, error) {
+	a := Admission{Pairing: Pairing{Account: account, Chat: chat}, Circle: g.Circle, At: at}
+	news := false
+	if err := p.Pairings.Amend(ctx, func(d *Desk) { news = d.AdmitChat(a) }); err != nil {
+		return Admission{}, fmt.Errorf("admit chat: %w", err)
+	}
+	if err := p.open(ctx, a); err != nil || !news {
+		return a, err
+	}
+	return a, p.tell(ctx, a, "admitted", "I am let in here. Mention me when you want me.")
+}
+
+// open makes sure of the space of what was let in.
+func (p Approver) open(ctx context.Context, a Admission) error {
+	name := a.Name
+	if name == "" {
+		name = a.Chat
+	}
+	direct := a.User != ""
+	_, err := p.Mapping.Open(ctx, spaces.Opening{
+		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: direct, Closed: direct, Agents: p.Room.Agents,
+		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
+		At:    a.At,
+	})
+	return err
+}
+
+// Revoke shuts out whoever is let in under a name as [Admission.Name] and the
+// lists show it: a person's or a chat's id on an account. Their space and what
+// was said in it stay. It fails with [ErrNotAdmitted].
+func (p Approver) Revoke(ctx context.Context, account, id string) ([]Admission, error) {
+	var gone []Admission
+	err := p.Pairings.Amend(ctx, func(d *Desk) {
+		gone = d.Revoke(func(a Admission) bool { return a.Account == account && (a.Chat == id || a.User == id) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("revoke admission: %w", err)
+	}
+	if len(gone) == 0 {
+		return nil, ErrNotAdmitted
+	}
+	return gone, nil
+}
+
+// Lists returns who waits to be let in and who is.
+func (p Approver) Lists(ctx context.Context, at time.Time) (waiting []Pairing, admitted []Admission, err error) {
+	d, err := p.Pairings.Load(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list pairings: %w", err)
+	}
+	return d.Waiting(at), d.Admitted, nil
+}
+
+// tell says in a chat what became of its asking.
+func (p Approver) tell(ctx context.Context, a Admission, what, text string) error {
+	err := p.Notices.Post(ctx, Notice{
+		Key:     strings.Join([]string{what, a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
+		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),
+	})
+	if err != nil {
+		return fmt.Errorf("post notice: %w", err)
+	}
+	return nil
+}

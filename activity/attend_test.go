@@ -1,0 +1,257 @@
+package activity
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var updateGolden = flag.Bool("update", false, "rewrite golden files")
+
+// orders is a message that is a command, addressed to us.
+func orders(c adapters.Chat, who adapters.Person, id, name string) adapters.Update {
+	u := says(c, who, id, "/"+name)
+	u.Body = adapters.Message{ID: id, Text: "/" + name, ToUs: true, Command: &adapters.Command{Name: name}}
+	return u
+}
+
+// texts returns what the process said, in order.
+func (r *record) texts() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, n := range r.notices {
+		out = append(out, n.Text)
+	}
+	return out
+}
+
+// DESIGN 6.1, DELIVERY 2.2-7: a command is done once however often it is
+// delivered, at the border, and its answer is the process's own.
+func TestACommandIsDoneOnce(t *testing.T) {
+	r := newRecord()
+	r.halted = spaces.Halted{Runs: make([]spaces.HaltedRun, 1), Waiting: 2, Unsent: 1}
+	in := enter(r, IngressOptions{Attendant: r.attendant()})
+	us := []adapters.Update{says(hub, kai, "1", "write a book"), orders(hub, kai, "2", "stop")}
+	take(t, in, "1", us...)
+	take(t, in, "1", us...)
+	if diff := cmp.Diff([]string{"said hub", "halt hub", "said hub"}, r.order); diff != "" {
+		t.Errorf("the order of things (-want +got):\n%s", diff)
+	}
+	want := []string{"Stopped: 1 run ended, 2 waiting messages dropped, 1 unsent message taken back."}
+	if diff := cmp.Diff(want, r.texts()); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
+	}
+}
+
+func TestACommandIsReadInEveryForm(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{})
+	for text, want := range map[string]string{
+		"@ada_bot /why":        "why",
+		`@ada\_bot /Stop ada`:  "stop",
+		"@Ada: /status now":    "status",
+		"<@99> /cost":          "cost",
+		"<@!99> /new":          "new",
+		"@ada_bot why":         "",
+		"@bea_bot /why":        "",
+		"@ada_bot /frobnicate": "",
+		"please /stop":         "",
+		"@ada_bot":             "",
+		"":                     "",
+	} {
+		got := ""
+		if c := in.command(adapters.Message{Text: text, ToUs: true}); c != nil {
+			got = c.Name
+		}
+		if got != want {
+			t.Errorf("%q is the command %q, want %q", text, got, want)
+		}
+	}
+	if c := in.command(adapters.Message{Text: "@ada_bot /stop"}); c != nil {
+		t.Error("what the platform does not mark as ours is a command")
+	}
+}
+
+func TestWhoseCommandsCount(t *testing.T) {
+	// SECURITY S19: a program gives no orders; S1: neither does a stranger.
+	robot := adapters.Person{ID: "12", Kind: adapters.Bot, Name: "Kai"}
+	group := adapters.Chat{ID: "-900", Kind: adapters.Group}
+	plainHelp := orders(hub, kai, "5", "help")
+	m := plainHelp.Body.(adapters.Message)
+	m.ToUs = false
+	plainHelp.Body = m
+	for name, c := range map[string]struct {
+		u    adapters.Update
+		done bool
+	}{
+		"a member's":                       {orders(hub, kai, "1", "stop"), true},
+		"a listed program's":               {orders(hub, robot, "2", "stop"), false},
+		"in a room that is not let in":     {orders(group, kai, "3", "stop"), false},
+		"a stranger's in their own chat":   {orders(lobby, kai, "4", "stop"), false},
+		"every bot's, in a group":          {plainHelp, false},
+		"of another program, by its name":  {orders(hub, kai, "6", "frobnicate"), false},
+		"forwarded by a member, as theirs": {orders(hub, kai, "7", "why"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecord()
+			in := enter(r, IngressOptions{Allow: []Sender{{User: "12"}}, Attendant: r.attendant()})
+			take(t, in, "1", c.u)
+			done := false
+			for _, n := range r.notices {
+				done = done || n.Key == source(ours, c.u)
+			}
+			if c.u.Chat.ID == lobby.ID {
+				done = len(r.order) > 0
+			}
+			if done != c.done {
+				t.Errorf("done is %t, want %t (%q)", done, c.done, r.texts())
+			}
+		})
+	}
+}
+
+// DELIVERY 2.2-7: a room whose record cannot be read holds nobody up, and a stop
+// is obeyed however fast it is asked for.
+func TestATroubledRoomHoldsNobodyUp(t *testing.T) {
+	r := newRecord()
+	r.blind = errors.New("unreadable")
+	in := enter(r, IngressOptions{Attendant: r.attendant()})
+	take(t, in, "1", orders(hub, kai, "1", "why"), says(hub, kai, "2", "go on"))
+	if got := r.texts(); len(got) != 1 || !strings.Contains(got[0], "try again") || len(r.said()) != 2 {
+		t.Errorf("said %q, recorded %q", got, r.said())
+	}
+	for i := range 100 {
+		take(t, in, "1", orders(hub, kai, fmt.Sprint(10+i), "stop"))
+	}
+	halts := strings.Count(strings.Join(r.order, ","), "halt")
+	if halts != 100 || len(r.notices) > commandsPerMinute+1 {
+		t.Errorf("%d of 100 stops were obeyed with %d answers, want all and at most %d", halts, len(r.notices), commandsPerMinute)
+	}
+}
+
+// REQUIREMENTS roles: a room of several people is renewed by somebody who may
+// decide for them; a direct chat by its person.
+func TestWhoMayBeginAfresh(t *testing.T) {
+	for name, c := range map[string]struct {
+		direct bool
+		role   spaces.Authority
+		done   bool
+	}{
+		"a member in a group": {false, spaces.OfMember, false},
+		"an admin in a group": {false, spaces.OfAdmin, true},
+		"an owner in a group": {false, spaces.OfOwner, true},
+		"a member at home":    {true, spaces.OfMember, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecord()
+			who := spaces.Identity{Platform: "telegram", User: kai.ID, Name: "Owner"}
+			r.roles = []spaces.Appointment{{Who: who, Role: c.role}}
+			text, err := r.attendant().Attend(t.Context(), Request{Command: "new", Who: who, Space: "hub", Direct: c.direct, At: noon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := len(r.order) == 1 && text == renewed; done != c.done {
+				t.Errorf("done is %t, want %t: %q", done, c.done, text)
+			}
+		})
+	}
+}
+
+func TestAStopNamesItsAgent(t *testing.T) {
+	r := newRecord()
+	r.now = RoomNow{Agents: []AgentNow{{Agent: "ada"}, {Agent: "max"}}}
+	a := r.attendant()
+	a.Name = func(id spaces.AgentID) string { return strings.ToUpper(string(id)) }
+	for _, args := range []string{"max", "@MAX", "please"} {
+		if _, err := a.Attend(t.Context(), Request{Command: "stop", Args: args, Space: "hub", At: noon}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"halt hubmax", "halt hubmax", "halt hub"}, r.order); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// PRD-5.8-1, -A1, -A2, -A3, -A4, -A5: what people can get done, by what they
+// want; and plain words for what went on.
+func TestWhatPeopleAreTold(t *testing.T) {
+	r := newRecord()
+	r.now = RoomNow{Waiting: 1, Unsent: 2, Agents: []AgentNow{
+		{Agent: "ada", Since: noon.Add(-90 * time.Second), Runs: 12, Cancelled: 1, Failed: 2, Denials: 3, Usage: spaces.Usage{Prompt: 1_204_000, Cached: 900_000, Output: 8_000, Calls: 31}},
+		{Agent: "max", Asleep: noon.Add(2 * time.Hour), Runs: 1, Usage: spaces.Usage{Prompt: 400, Output: 20, Calls: 1}},
+		{Agent: "bo*b"},
+	}}
+	usage := spaces.Usage{Prompt: 4000, Output: 120, Calls: 2}
+	r.answered = []Answered{
+		{Agent: "ada", Reason: "mention", Woke: true, Run: "r1", Stop: spaces.StopCompleted, Spoke: 1, Acts: []string{"search", "send_message"}, Usage: usage},
+		{Agent: "max", Reason: "ambient"},
+		{Agent: "zed", Reason: "direct", Woke: true, Run: "r2", Stop: spaces.StopSilent, Denied: []string{"not_a_member", "authority"}, Usage: usage},
+		{Agent: "kim", Reason: "reply", Woke: true, Run: "r3"},
+		{Agent: "new"},
+		{Agent: "odd", Reason: "unheard_of"},
+	}
+	a := r.attendant()
+	a.Platforms = func() []string { return []string{"Telegram", "Slack", "Discord"} }
+	a.Price = func(id spaces.AgentID) Price {
+		if id == "ada" {
+			return Price{Input: 0.25, Cached: 0.025, Output: 2, Currency: "USD"}
+		}
+		return Price{}
+	}
+	var b strings.Builder
+	for _, q := range []Request{
+		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "cost"}, {Command: "stop"},
+	} {
+		q.At, q.Space = noon, "hub"
+		text, err := a.Attend(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
+	}
+	r.now, r.answered = RoomNow{}, nil
+	for _, command := range []string{"status", "why", "cost"} {
+		text, err := a.Attend(t.Context(), Request{Command: command, Space: "hub", At: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)
+	}
+	file := filepath.Join("testdata", "told.golden")
+	if *updateGolden {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("people are told (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheMenuHoldsEveryCommand(t *testing.T) {
+	r := newRecord()
+	for _, c := range Commands() {
+		text, err := r.attendant().Attend(t.Context(), Request{Command: c.Name, Space: "hub", Direct: true, At: noon})
+		if err != nil || text == "" || c.Help == "" {
+			t.Errorf("/%s (%s) says %q, %v", c.Name, c.Help, text, err)
+		}
+	}
+}

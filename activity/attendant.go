@@ -1,0 +1,161 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An Attendant does what people ask of the program itself: to stop an agent, to
+// begin afresh, to say what goes on and why. No model is asked. It is safe for
+// concurrent use.
+type Attendant struct {
+	Roles   Roles
+	Reins   Reins
+	Insight Insight
+	// Platforms names what the program is connected to. Default: none are named.
+	Platforms func() []string
+	// Name returns how people call an agent. Default: its id.
+	Name func(spaces.AgentID) string
+	// Price returns what an agent's tokens cost. Default: nobody knows.
+	Price func(spaces.AgentID) Price
+}
+
+// Price is what a million tokens cost; a zero Price is not known.
+type Price struct {
+	Input, Cached, Output float64
+	Currency              string // as it is shown: "USD"
+}
+
+// A Request is a command of somebody who is admitted.
+type Request struct {
+	Command string
+	Args    string
+	Who     spaces.Identity
+	Space   spaces.SpaceID
+	Direct  bool       // the room is their own
+	About   spaces.Ref // the message they answer with it; zero when none
+	At      time.Time
+}
+
+// Attend does what is asked and returns what to say, as CommonMark; empty for a
+// command that is not ours.
+func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
+	switch q.Command {
+	case commandStart, commandHelp:
+		return a.help(ctx, q)
+	case commandStop:
+		return a.stop(ctx, q)
+	case commandNew:
+		return a.renew(ctx, q)
+	case commandStatus:
+		return a.status(ctx, q)
+	case commandWhy:
+		return a.why(ctx, q)
+	case commandCost:
+		return a.cost(ctx, q)
+	}
+	return "", nil
+}
+
+// stop ends what agents do in the room: whoever may set them to work may stop
+// them. With the name of an agent it ends that one's work alone.
+func (a *Attendant) stop(ctx context.Context, q Request) (string, error) {
+	h := spaces.Halt{Space: q.Space, Unsent: true, At: q.At}
+	if q.Args != "" {
+		now, err := a.Insight.Now(ctx, q.Space, q.At)
+		if err != nil {
+			return "", fmt.Errorf("agents of %s: %w", q.Space, err)
+		}
+		for _, n := range now.Agents {
+			if wanted := strings.TrimPrefix(q.Args, "@"); strings.EqualFold(wanted, string(n.Agent)) || strings.EqualFold(wanted, a.name(n.Agent)) {
+				h.Agent = n.Agent
+			}
+		}
+	}
+	done, err := a.Reins.Halt(ctx, h)
+	if err != nil {
+		return "", err
+	}
+	return stopped(done), nil
+}
+
+// stopped says what a halt came to.
+func stopped(done spaces.Halted) string {
+	var parts []string
+	if n := len(done.Runs); n > 0 {
+		parts = append(parts, counted(n, "run", "runs")+" ended")
+	}
+	if done.Waiting > 0 {
+		parts = append(parts, counted(done.Waiting, "waiting message", "waiting messages")+" dropped")
+	}
+	if done.Unsent > 0 {
+		parts = append(parts, counted(done.Unsent, "unsent message", "unsent messages")+" taken back")
+	}
+	if len(parts) == 0 {
+		return "Nothing was under way here."
+	}
+	return "Stopped: " + strings.Join(parts, ", ") + "."
+}
+
+// renewed says honestly what a fresh start is.
+const renewed = "A fresh start: what was said here before is no longer part of what I carry in mind. " +
+	"Nothing is deleted. The chat and my record keep it, I can look it up when you ask, and my notes, goals and memories stay."
+
+// renew begins afresh. In a room of several people it takes somebody who may
+// decide for them.
+func (a *Attendant) renew(ctx context.Context, q Request) (string, error) {
+	if !q.Direct {
+		role, err := a.Roles.Role(ctx, q.Who)
+		if err != nil {
+			return "", fmt.Errorf("role of the asker: %w", err)
+		}
+		if role < spaces.OfAdmin {
+			return "In a room of several people only an admin or the owner may do that.", nil
+		}
+	}
+	if err := a.Reins.Renew(ctx, q.Space, q.At); err != nil {
+		return "", err
+	}
+	return renewed, nil
+}
+
+// name returns how people call an agent.
+func (a *Attendant) name(id spaces.AgentID) string {
+	if a.Name != nil {
+		if name := a.Name(id); name != "" {
+			return plainText(name)
+		}
+	}
+	return plainText(string(id))
+}
+
+// plainText returns s without what CommonMark reads as markup.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*_`[]()<>#~|\\\n\r", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// counted says how many of something there are.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

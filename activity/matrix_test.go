@@ -1,0 +1,245 @@
+package activity
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A platformStage is a platform as the matrix of SECURITY S1 sees it: what its accounts,
+// its rooms and its people look like.
+type platformStage struct {
+	name  string
+	scope string            // of people's ids
+	room  adapters.ChatKind // of a room of several people
+	guest string            // scope of somebody from elsewhere
+}
+
+var platformStages = []platformStage{
+	{name: "telegram", room: adapters.Group},
+	{name: "slack", scope: "T0001", room: adapters.Channel, guest: "T0999"},
+	{name: "discord", room: adapters.Channel},
+}
+
+func (s platformStage) account() adapters.Account {
+	return adapters.Account{Platform: s.name, ID: "99", Name: "Ada", Handle: "ada_bot"}
+}
+
+func (s platformStage) person(id, name string, kind adapters.PersonKind) adapters.Person {
+	return adapters.Person{ID: id, Scope: s.scope, Kind: kind, Name: name}
+}
+
+func (s platformStage) owner() adapters.Person { return s.person("1", "Olivia", adapters.Human) }
+
+func (s platformStage) direct(who adapters.Person) adapters.Update {
+	return says(adapters.Chat{ID: "d" + who.ID + who.Scope, Kind: adapters.Direct, Title: who.Name}, who, "10", secret)
+}
+
+func (s platformStage) group(who adapters.Person) adapters.Update {
+	return says(adapters.Chat{ID: "900", Kind: s.room, Title: "A room nobody named"}, who, "10", secret)
+}
+
+// A senderKind is one of the twelve kinds of sender of SECURITY S1. Each is
+// somebody, or something, other than the owner in the owner's own chat. open says
+// whether a mode that lets everybody in may hear it, and named whether a chat that
+// the configuration names may: programs only when they are listed, and nobody in
+// particular never.
+type senderKind struct {
+	name        string
+	update      func(s platformStage) adapters.Update
+	open, named bool
+}
+
+var senderKinds = []senderKind{
+	{"renamed to the owner's name", func(s platformStage) adapters.Update {
+		who := s.person("11", "Olivia", adapters.Human)
+		who.Handle = "olivia"
+		return s.direct(who)
+	}, true, true},
+	{"bot", func(s platformStage) adapters.Update { return s.direct(s.person("12", "Beep", adapters.Bot)) }, false, false},
+	{"webhook", func(s platformStage) adapters.Update { return s.group(s.person("13", "Olivia", adapters.Service)) }, false, false},
+	{"anonymous admin", func(s platformStage) adapters.Update {
+		who := s.person("900", "Room", adapters.Service) // the chat speaks as itself
+		who.Scope = ""
+		return s.group(who)
+	}, true, true},
+	{"forwards the owner's words", func(s platformStage) adapters.Update {
+		u := s.direct(s.person("15", "Fred", adapters.Human))
+		u.Body = adapters.Message{ID: "10", Text: secret, Forwarded: "Olivia"}
+		return u
+	}, true, true},
+	{"edits after they were let in, and shut out", func(s platformStage) adapters.Update {
+		u := s.direct(s.person("16", "Eve", adapters.Human))
+		u.Body = adapters.Edit{New: adapters.Message{ID: "9", Text: secret}}
+		return u
+	}, true, true},
+	{"left and rejoined", func(s platformStage) adapters.Update { return s.group(s.person("17", "Lea", adapters.Human)) }, true, true},
+	{"the owner in a thread of a group", func(s platformStage) adapters.Update {
+		u := s.group(s.owner())
+		u.Thread = adapters.Thread{ID: "4", Title: "A topic"}
+		return u
+	}, true, true},
+	{"guest", func(s platformStage) adapters.Update {
+		who := s.person("1", "Olivia", adapters.Human) // the owner's id, in another team
+		who.Scope = s.guest
+		if s.guest == "" {
+			who.ID = "18"
+		}
+		return s.direct(who)
+	}, true, true},
+	{"deleted user", func(s platformStage) adapters.Update { return s.direct(s.person("", "", adapters.Human)) }, false, false},
+	{"same id on another platform", func(s platformStage) adapters.Update {
+		u := s.direct(s.person("1", "Olivia", adapters.Human))
+		u.From.Scope, u.Chat.ID = "elsewhere", "1x"
+		return u
+	}, true, true},
+	{"impersonates with capitals and look-alikes", func(s platformStage) adapters.Update {
+		return s.direct(s.person("19", "ＯＬＩＶＩＡ", adapters.Human))
+	}, true, true},
+}
+
+// matrixIngress is an ingress on a platform where the owner was let in by every
+// road there is: by code, by name in the list, and as owner.
+func matrixIngress(r *record, s platformStage, mode Admit, named []spaces.Mapping, rung *int) *Ingress {
+	key, who := s.account().Key(), s.owner()
+	chat := s.direct(who).Chat.ID
+	r.desk.Admitted = []Admission{{Pairing: Pairing{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
+	r.mappings = append([]spaces.Mapping{{Account: key, Chat: chat, Space: "owner", Live: true}}, named...)
+	r.roles = []spaces.Appointment{{Who: spaces.Identity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
+	rooms := map[spaces.SpaceID][]spaces.AgentID{"nowhere": nil}
+	for _, m := range named {
+		rooms[m.Space] = []spaces.AgentID{"ada"}
+	}
+	return NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{
+		Admit: mode, Named: rooms, Allow: []Sender{{who.Scope, who.ID}}, Attendant: r.attendant(),
+		Bell: func([]spaces.Waiting) { *rung++ },
+	})
+}
+
+// SECURITY S1: 3 platforms x 4 modes x 12 kinds of sender. Whoever is not let in
+// wakes nobody, and nothing they say is anywhere; who they are is counted.
+func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
+	cells, unauthorised, woken := 0, 0, 0
+	for _, s := range platformStages {
+		for _, mode := range []Admit{AdmitDeny, AdmitPairing, AdmitAllowlist, AdmitOpen} {
+			for _, k := range senderKinds {
+				cells++
+				want := mode == AdmitOpen && k.open
+				if !want {
+					unauthorised++
+				}
+				t.Run(s.name+"/"+string(mode)+"/"+k.name, func(t *testing.T) {
+					r, rung := newRecord(), 0
+					in := matrixIngress(r, s, mode, nil, &rung)
+					take(t, in, "1", k.update(s))
+					heard := len(r.events) == 1 && rung == 1
+					if heard != want {
+						t.Errorf("got %d events and %d rings, want heard %t", len(r.events), rung, want)
+					}
+					if heard && !want {
+						woken++
+					}
+					if !want {
+						turnedAway(t, r, in, k.update(s))
+					}
+					if string(r.cursor) != "1" {
+						t.Error("the platform would deliver it for ever")
+					}
+				})
+			}
+		}
+	}
+	if cells != 144 {
+		t.Errorf("the matrix has %d cells, want 144", cells)
+	}
+	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
+}
+
+// turnedAway checks what is left of somebody who was not let in: who and that,
+// and nothing of what.
+func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
+	t.Helper()
+	if r.knowsTheSecret() || len(r.events) != 0 || in.Tally().Refused != 1 {
+		t.Errorf("refused words are kept, or the refusal was not counted: %+v", in.Tally())
+	}
+	var kept []spaces.Refusal
+	for _, b := range r.batches {
+		kept = append(kept, b.Refused...)
+	}
+	if len(kept) != 1 || kept[0].Who.User != u.From.ID || kept[0].Chat != u.Chat.ID || kept[0].Who.Name != "" {
+		t.Errorf("of the refusal is kept: %+v", kept)
+	}
+}
+
+// SECURITY S1: a chat that the configuration names lets its members in, and no
+// program that is not listed.
+func TestANamedChatHearsItsMembersAndNoPrograms(t *testing.T) {
+	cells, woken := 0, 0
+	for _, s := range platformStages {
+		for _, k := range senderKinds {
+			cells++
+			t.Run(s.name+"/"+k.name, func(t *testing.T) {
+				r, rung := newRecord(), 0
+				u := k.update(s)
+				room := spaces.Mapping{Account: s.account().Key(), Chat: u.Chat.ID, Space: "room", Live: true}
+				in := matrixIngress(r, s, AdmitDeny, []spaces.Mapping{room}, &rung)
+				take(t, in, "1", u)
+				if heard := len(r.events) == 1 && rung == 1; heard != k.named {
+					t.Errorf("heard is %t, want %t", heard, k.named)
+				} else if heard && !k.named {
+					woken++
+				}
+				if !k.named {
+					turnedAway(t, r, in, u)
+				}
+			})
+		}
+	}
+	t.Logf("%d cells, %d unauthorised cycles", cells, woken)
+}
+
+// SECURITY S1: an empty list is nobody, and one who is listed is heard in their
+// own chat and in no group.
+func TestAnAllowlistIsAllThatItHolds(t *testing.T) {
+	for _, s := range platformStages {
+		listed := s.person("21", "Lisa", adapters.Human)
+		for name, c := range map[string]struct {
+			allow []Sender
+			u     adapters.Update
+			heard bool
+		}{
+			"empty":             {nil, s.direct(listed), false},
+			"listed":            {[]Sender{{listed.Scope, "21"}}, s.direct(listed), true},
+			"listed in a group": {[]Sender{{listed.Scope, "21"}}, s.group(listed), false},
+			"in another team":   {[]Sender{{"elsewhere", "21"}}, s.direct(listed), false},
+			"by its name":       {[]Sender{{listed.Scope, "Lisa"}}, s.direct(listed), false},
+			"a listed program":  {[]Sender{{listed.Scope, "12"}}, s.direct(s.person("12", "Beep", adapters.Bot)), true},
+		} {
+			t.Run(s.name+"/"+name, func(t *testing.T) {
+				r := newRecord()
+				in := NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{Admit: AdmitAllowlist, Allow: c.allow})
+				take(t, in, "1", c.u)
+				if heard := len(r.events) == 1; heard != c.heard {
+					t.Errorf("heard is %t, want %t", heard, c.heard)
+				}
+			})
+		}
+	}
+}
+
+// What was said while somebody was not let in is not told later, when they are.
+func TestAnApprovalBringsNothingBack(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{})
+	take(t, in, "1", says(lobby, kai, "1", secret))
+	p := Approver{Pairings: r, Mapping: in.mapping, Notices: r}
+	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, Grant{}, noon); err != nil {
+		t.Fatal(err)
+	}
+	take(t, in, "2", says(lobby, kai, "2", "hello"))
+	if got := r.said(); !slices.Equal(got, []string{"hello"}) || r.knowsTheSecret() {
+		t.Errorf("got %q, want what was said after the approval alone", got)
+	}
+}

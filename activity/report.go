@@ -1,0 +1,113 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// status tells what the agents of the room are doing, and how they did today.
+func (a *Attendant) status(ctx context.Context, q Request) (string, error) {
+	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	if err != nil {
+		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
+	}
+	if len(now.Agents) == 0 {
+		return "No agent is in this room.", nil
+	}
+	var b strings.Builder
+	for _, n := range now.Agents {
+		fmt.Fprintf(&b, "- **%s** %s. %s\n", a.name(n.Agent), doing(n, q.At), today(n))
+	}
+	if now.Waiting > 0 {
+		fmt.Fprintf(&b, "- %s for an agent's attention.\n", listedCount(now.Waiting, "message waits", "messages wait"))
+	}
+	if now.Unsent > 0 {
+		fmt.Fprintf(&b, "- %s to be sent.\n", listedCount(now.Unsent, "message waits", "messages wait"))
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// doing says what an agent is at.
+func doing(n AgentNow, at time.Time) string {
+	switch {
+	case !n.Since.IsZero():
+		return "has been at it for " + lasting(at.Sub(n.Since))
+	case n.Asleep.After(at):
+		return "sleeps for another " + lasting(n.Asleep.Sub(at))
+	}
+	return "rests"
+}
+
+// today says how an agent did since the day began.
+func today(n AgentNow) string {
+	if n.Runs == 0 {
+		return "Nothing to do here today"
+	}
+	done := n.Runs - n.Cancelled - n.Failed
+	parts := []string{
+		"Today: " + counted(n.Runs, "run", "runs"), fmt.Sprintf("%d %% without trouble", done*100/n.Runs),
+	}
+	if n.Cancelled > 0 {
+		parts = append(parts, counted(n.Cancelled, "stopped by a person", "stopped by people"))
+	}
+	if n.Denials > 0 {
+		parts = append(parts, counted(n.Denials, "act refused", "acts refused"))
+	}
+	return strings.Join(append(parts, counted(n.Usage.Prompt+n.Usage.Output, "token", "tokens")), ", ")
+}
+
+// cost tells what the room used today, in tokens and, where the price is known,
+// in money.
+func (a *Attendant) cost(ctx context.Context, q Request) (string, error) {
+	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	if err != nil {
+		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
+	}
+	var lines []string
+	for _, n := range now.Agents {
+		u := n.Usage
+		line := fmt.Sprintf("- **%s**: %s in %s (%s read, of which %s cached; %s written)", a.name(n.Agent),
+			counted(u.Prompt+u.Output, "token", "tokens"), counted(u.Calls, "model call", "model calls"),
+			thousands(u.Prompt), thousands(u.Cached), thousands(u.Output))
+		lines = append(lines, line+a.money(n.Agent, u))
+	}
+	if len(lines) == 0 {
+		return "No agent is in this room, so nothing was used.", nil
+	}
+	return "Used in this room today (UTC):\n" + strings.Join(lines, "\n"), nil
+}
+
+// money says what tokens cost.
+func (a *Attendant) money(agent spaces.AgentID, u spaces.Usage) string {
+	if a.Price == nil {
+		return ""
+	}
+	p := a.Price(agent)
+	if p.Input == 0 && p.Output == 0 {
+		return ""
+	}
+	cached := p.Cached
+	if cached == 0 {
+		cached = p.Input
+	}
+	total := (float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*cached + float64(u.Output)*p.Output) / 1e6
+	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", total, plainText(p.Currency)))
+}
+
+// listedCount says how many of something do something.
+func listedCount(n int, one, many string) string { return counted(n, one, many) }
+
+// lasting writes a length of time as people say it.
+func lasting(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return counted(max(int(d.Seconds()), 1), "second", "seconds")
+	case d < time.Hour:
+		return counted(int(d.Minutes()), "minute", "minutes")
+	}
+	return counted(int(d.Hours()), "hour", "hours")
+}

@@ -1,0 +1,136 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// why tells in plain words how each agent of the room came to answer, or not.
+// It draws on the record that `trestle explain` shows, and on this room alone.
+func (a *Attendant) why(ctx context.Context, q Request) (string, error) {
+	all, err := a.Insight.Last(ctx, q.Space, q.About)
+	if err != nil {
+		return "", fmt.Errorf("last answers in %s: %w", q.Space, err)
+	}
+	if len(all) == 0 {
+		return "Nobody has said anything to an agent here yet.", nil
+	}
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, a.explain(x))
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// explain tells the story of one agent and one message.
+func (a *Attendant) explain(x Answered) string {
+	who := "**" + a.name(x.Agent) + "**"
+	switch {
+	case x.Reason == "":
+		return who + " has not looked at it yet."
+	case !x.Woke:
+		return who + " read it and did not answer: " + reasonWords(x.Reason) + "."
+	}
+	var b strings.Builder
+	verb := "said nothing"
+	if x.Spoke > 0 {
+		verb = "answered"
+	}
+	if x.Stop == "" {
+		verb = "is thinking"
+	}
+	fmt.Fprintf(&b, "%s %s. It woke because %s.", who, verb, reasonWords(x.Reason))
+	if len(x.Acts) > 0 {
+		fmt.Fprintf(&b, " It used %s.", plainText(strings.ReplaceAll(joined(x.Acts), "_", " ")))
+	}
+	for _, code := range x.Denied {
+		fmt.Fprintf(&b, " Something was refused to it: %s.", denialWords(code))
+	}
+	if x.Stop != "" {
+		fmt.Fprintf(&b, " It ended because %s, after %s and %s.", stopWords(x.Stop),
+			counted(x.Usage.Calls, "model call", "model calls"), counted(x.Usage.Prompt+x.Usage.Output, "token", "tokens"))
+	}
+	return b.String()
+}
+
+// reasonWords says the gate's word on a message as people say it.
+func reasonWords(reason string) string {
+	if words, ok := reasons[reason]; ok {
+		return words
+	}
+	return "its rules say so (" + plainText(strings.ReplaceAll(reason, "_", " ")) + ")"
+}
+
+// reasons are the gate's words.
+var reasons = map[string]string{
+	"own":           "it was its own",
+	"stopped":       "a person had stopped this conversation",
+	"depth":         "agents had passed it on too often without a person",
+	"agent_run":     "agents had spoken too often in a row, and a person must speak first",
+	"root_budget":   "the tokens for this conversation were used up",
+	"sender_budget": "the sender has used their tokens for today",
+	"rate":          "its sender wrote more in a minute than is looked at",
+	"muted":         "the agent is muted here",
+	"command":       "it was a command to the program",
+	"direct":        "this is a direct chat, where everything is meant for it",
+	"two_entity":    "only two are in this room, so it was meant for it",
+	"mention":       "it was mentioned",
+	"reply":         "one of its messages was answered",
+	"wake_all":      "it looks at everything in this room",
+	"wake_none":     "nothing wakes it in this room",
+	"ambient":       "nobody mentioned it or answered it, so it only listened",
+	"bot":           "another program wrote it",
+	"observed":      "it was an edit, a deletion or a reaction, and no new message",
+}
+
+// stopWords says how a run ended.
+func stopWords(stop spaces.StopReason) string {
+	switch stop {
+	case spaces.StopCompleted:
+		return "it was done"
+	case spaces.StopSilent:
+		return "it decided to stay silent"
+	case spaces.StopSkipped, spaces.StopSuperseded:
+		return "something newer took its place"
+	case spaces.StopSleeping:
+		return "it went to sleep"
+	case spaces.StopWaitingReply:
+		return "it waits for an answer"
+	case spaces.StopBudget:
+		return "a token budget was used up"
+	case spaces.StopMaxRetries, spaces.StopTimeout:
+		return "the model could not be reached"
+	case spaces.StopMaxSteps:
+		return "it had taken as many steps as it may"
+	case spaces.StopModelError:
+		return "the model gave no usable answer"
+	case spaces.StopCancelled:
+		return "a person stopped it"
+	case spaces.StopCoordinator:
+		return "the program had a fault"
+	case spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+		return "what it needed was not there"
+	}
+	return "it ended"
+}
+
+// denialWords says why an act was refused, without what it was about: that may
+// belong to another room.
+func denialWords(code string) string {
+	switch code {
+	case "no_active_space", "not_a_member", "ambiguous_space":
+		return "it may not act in that place"
+	case "tier_policy", "authority":
+		return "it may not do that here, or not for the people who asked"
+	case "not_yours":
+		return "it can change only its own messages"
+	case "internal_text":
+		return "it would have repeated its own instructions"
+	case "agent_run":
+		return "agents had said enough until a person speaks"
+	}
+	return "it asked for something that cannot be done"
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// pairRequest lets in a person by their code, or a whole chat by its name.
+type pairRequest struct {
+	Code   string `json:"code,omitempty"`
+	Chat   string `json:"chat,omitempty"` // adapter:chat
+	Circle string `json:"circle,omitempty"`
+	Role   string `json:"role,omitempty"` // member, admin, owner; empty: member
+}
+
+// revokeRequest shuts somebody, or a chat, out.
+type revokeRequest struct {
+	Who string `json:"who"` // adapter:user or adapter:chat
+}
+
+// admittedPerson is somebody, or a chat, that is let in.
+type admittedPerson struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"` // empty: the whole chat
+	Name    string    `json:"name,omitempty"`
+	Circle  string    `json:"circle,omitempty"`
+	Role    string    `json:"role"`
+	At      time.Time `json:"at"`
+}
+
+// waitingPerson is somebody who was shown a code.
+type waitingPerson struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"`
+	Name    string    `json:"name,omitempty"`
+	Expires time.Time `json:"expires"`
+}
+
+// refusedSender is somebody who was turned away.
+type refusedSender struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user,omitempty"`
+	Kind    string    `json:"kind"`
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+}
+
+// pairingLists is who waits, who is let in, and who was turned away lately.
+type pairingLists struct {
+	Waiting  []waitingPerson  `json:"waiting"`
+	Admitted []admittedPerson `json:"admitted"`
+	Refused  []refusedSender  `json:"refused"`
+}
+
+// refusedShown is how many of those turned away are listed.
+const refusedShown = 20
+
+func (s *process) servePair(rw http.ResponseWriter, r *http.Request) {
+	var q pairRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	admitted, err := s.pair(r.Context(), q)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, admitted)
+}
+
+func (s *process) serveRevoke(rw http.ResponseWriter, r *http.Request) {
+	var q revokeRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	gone, err := s.revoke(r.Context(), q)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, gone)
+}
+
+func (s *process) servePairings(rw http.ResponseWriter, r *http.Request) {
+	all, err := s.pairings(r.Context())
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, all)
+}
+
+// approver lets people in by the default form of a room.
+func (p *parts) approver() activity.Approver {
+	c := p.config()
+	return activity.Approver{
+		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
+		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+	}
+}
+
+// pair lets in the person with a code, or a chat.
+func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
+	g := activity.Grant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
+	switch q.Role {
+	case "", spaces.OfMember.String():
+	case spaces.OfAdmin.String():
+		g.Role = spaces.OfAdmin
+	case spaces.OfOwner.String():
+		g.Role = spaces.OfOwner
+	default:
+		return admittedPerson{}, &failure{what: "there is no role " + q.Role, where: "pair", todo: "member, admin or owner", code: exitUsage}
+	}
+	if q.Chat != "" {
+		return p.pairChat(ctx, q.Chat, g)
+	}
+	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
+	switch {
+	case errors.Is(err, activity.ErrNoPairing):
+		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, todo: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
+	case errors.Is(err, activity.ErrDeskLocked):
+		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, todo: "try again in an hour", code: exitTryAgain}
+	case err != nil:
+		return admittedPerson{}, err
+	}
+	return shownAdmission(a), nil
+}
+
+// pairChat lets in a whole chat. A role is a person's.
+func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (admittedPerson, error) {
+	if g.Role != spaces.OfMember {
+		return admittedPerson{}, &failure{what: "a role is given to a person, not to a chat", where: "pair " + chat, todo: "pair the person with the code that the bot shows them", code: exitUsage}
+	}
+	account, id, err := p.onAccount(chat)
+	if err != nil {
+		return admittedPerson{}, err
+	}
+	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
+	if err != nil {
+		return admittedPerson{}, err
+	}
+	return shownAdmission(a), nil
+}
+
+// revoke shuts out a person or a chat, at once.
+func (p *parts) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, error) {
+	account, id, err := p.onAccount(q.Who)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := p.approver().Revoke(ctx, account, id)
+	if errors.Is(err, activity.ErrNotAdmitted) {
+		return nil, &failure{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, todo: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	for _, j := range p.joined {
+		j.in.Forget()
+	}
+	var all []admittedPerson
+	for _, a := range gone {
+		all = append(all, shownAdmission(a))
+	}
+	return all, nil
+}
+
+// onAccount reads "adapter:id" and returns the account that the adapter is.
+func (p *parts) onAccount(text string) (account, id string, err error) {
+	adapter, id, ok := strings.Cut(text, ":")
+	if !ok || id == "" {
+		return "", "", &failure{what: text + " names nobody", where: "pair", todo: "write adapter:id, such as telegram:-1001234", code: exitUsage}
+	}
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	i := slices.IndexFunc(p.joined, func(j joined) bool { return j.adapter == adapter })
+	if i < 0 {
+		return "", "", &failure{what: "the adapter " + adapter + " is not connected", where: "pair " + text, todo: "see trestle status", code: exitTryAgain}
+	}
+	return p.joined[i].account, id, nil
+}
+
+// pairings lists who waits, who is let in, and who was turned away.
+func (p *parts) pairings(ctx context.Context) (pairingLists, error) {
+	waiting, admitted, err := p.approver().Lists(ctx, time.Now())
+	if err != nil {
+		return pairingLists{}, err
+	}
+	refused, err := p.border.Refusals(ctx, refusedShown)
+	if err != nil {
+		return pairingLists{}, err
+	}
+	all := pairingLists{Waiting: []waitingPerson{}, Admitted: []admittedPerson{}, Refused: []refusedSender{}}
+	for _, w := range waiting {
+		all.Waiting = append(all.Waiting, waitingPerson{w.Account, w.Chat, w.User, w.Name, w.Expires})
+	}
+	for _, a := range admitted {
+		all.Admitted = append(all.Admitted, shownAdmission(a))
+	}
+	for _, r := range refused {
+		all.Refused = append(all.Refused, refusedSender{r.Account, r.Chat, r.User, r.Kind, r.Count, r.Last})
+	}
+	return all, nil
+}
+
+func shownAdmission(a activity.Admission) admittedPerson {
+	return admittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// attendant does what people ask of the program itself in any chat.
+func (p *parts) attendant() *activity.Attendant {
+	return &activity.Attendant{
+		Roles: p.border, Reins: reins{p}, Insight: p.border, Platforms: p.platforms,
+		Name: func(id spaces.AgentID) string {
+			a, _ := p.config().Agent(string(id))
+			return a.Name
+		},
+	}
+}
+
+// reins are the shell and the record as people's commands take hold of them.
+type reins struct{ *parts }
+
+// Halt ends what agents do.
+func (r reins) Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error) {
+	defer r.ringLines()
+	return r.shell.Cancel(ctx, h)
+}
+
+// Renew has the agents of a room begin afresh.
+func (r reins) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+	return r.store.Shell().Renew(ctx, space, at)
+}
+
+// platforms names what the program is connected to, as people call it.
+func (p *parts) platforms() []string {
+	var on []string
+	for _, name := range []string{"telegram", "slack", "discord"} {
+		for _, l := range p.lines {
+			if s := l.Status(); s.State == activity.LineConnected && strings.HasPrefix(s.Account, name+":") {
+				on = append(on, strings.ToUpper(name[:1])+name[1:])
+				break
+			}
+		}
+	}
+	return on
+}
+
+// appoint gives the people of the configuration their roles on the platform of
+// an account.
+func (p *parts) appoint(ctx context.Context, adapter, account string) error {
+	c := p.config()
+	platform, _, _ := strings.Cut(account, ":")
+	var all []spaces.Appointment
+	for _, list := range []struct {
+		who  []config.Person
+		role spaces.Authority
+	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
+		for _, s := range senders(c.Appointed(list.who, adapter)) {
+			who := spaces.Identity{Platform: platform, Scope: s.Scope, User: s.User}
+			all = append(all, spaces.Appointment{Who: who, Role: list.role})
+		}
+	}
+	return p.border.Appoint(ctx, platform, all)
+}
+
+// senders returns people as the border knows them.
+func senders(people []config.Person) []activity.Sender {
+	var all []activity.Sender
+	for _, x := range people {
+		all = append(all, activity.Sender{Scope: x.Scope, User: x.User})
+	}
+	return all
+}

@@ -1,0 +1,187 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var authorityTests = map[string]func(*testing.T, *world){
+	"LeastAuthorityCounts":                leastAuthority,
+	"AgentsAndProgramsNeverHaveMore":      programsAuthority,
+	"RolesComeFromTwoPlaces":              rolesTwice,
+	"RefusalsAreCountedAndHoldNoName":     refusalsCounted,
+	"WhoWritesTooFastIsSeenAndDoesntWake": hushedSeen,
+	"TheRoomAloneIsToldOf":                insightRoom,
+	"BeginningAfreshMovesTheMark":         renewMoves,
+}
+
+func (w *world) appoint(who string, role spaces.Authority) {
+	w.t.Helper()
+	w.ok(w.s.Border.Appoint(w.t.Context(), "telegram", []spaces.Appointment{{Who: person(who), Role: role}}))
+}
+
+// SECURITY "Whose authority": several people have the intersection of their
+// rights, also when one of them speaks while the run is under way.
+func leastAuthority(t *testing.T, w *world) {
+	room := w.family()
+	w.appoint("zoe", spaces.OfOwner)
+	w.say(room, "zoe", "alone")
+	wake := w.woken(ada, room)
+	if got := wake.Cycle.Authority; got != spaces.OfOwner {
+		t.Errorf("the owner alone gives the authority of an %s", got)
+	}
+	w.say(room, "tom", "and me")
+	c := w.step(wake, 0)
+	c.Judge = wakeAll
+	if done := w.commit(c); len(done.Joined) != 1 || done.Authority != spaces.OfMember {
+		t.Errorf("with a member who joined the authority is %s over %d rows", done.Authority, len(done.Joined))
+	}
+	w.rest(wake, 1)
+	w.say(room, "zoe", "both")
+	w.say(room, "tom", "of us")
+	wake = w.woken(ada, room)
+	if got := wake.Cycle.Authority; got != spaces.OfMember {
+		t.Errorf("owner and member together give the authority of an %s, want a member's", got)
+	}
+	w.rest(wake, 0)
+}
+
+// SECURITY S19: what an agent says to another asks for no more than a member may,
+// though an owner began it.
+func programsAuthority(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	w.appoint("zoe", spaces.OfOwner)
+	w.say(room, "zoe", "talk to bea")
+	w.answer(ada, room, "bea, delete everything")
+	wake := w.woken(bea, room)
+	if got := wake.Cycle.Authority; got != spaces.OfMember {
+		t.Errorf("an agent's words give the authority of an %s, want a member's", got)
+	}
+	w.rest(wake, 0)
+}
+
+func rolesTwice(t *testing.T, w *world) {
+	border, ctx := w.s.Border, t.Context()
+	want := func(who string, role spaces.Authority) {
+		t.Helper()
+		got, err := border.Role(ctx, person(who))
+		w.ok(err)
+		if got != role {
+			t.Errorf("%s is %s, want %s", who, got, role)
+		}
+	}
+	want("zoe", spaces.OfMember)
+	w.appoint("zoe", spaces.OfAdmin)
+	want("zoe", spaces.OfAdmin)
+	w.ok(border.Amend(ctx, func(d *activity.Desk) {
+		d.Admitted = append(d.Admitted, activity.Admission{
+			Pairing: activity.Pairing{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
+		})
+	}))
+	want("zoe", spaces.OfOwner)
+	w.appoint("tom", spaces.OfAdmin) // the configuration does not name zoe any more
+	want("zoe", spaces.OfOwner)
+	want("tom", spaces.OfAdmin)
+	w.ok(border.Amend(ctx, func(d *activity.Desk) { d.Admitted = nil }))
+	want("zoe", spaces.OfMember)
+	elsewhere := person("tom")
+	elsewhere.Scope = "another team"
+	got, err := border.Role(ctx, elsewhere)
+	w.ok(err)
+	if got != spaces.OfMember {
+		t.Errorf("somebody of another team is %s", got)
+	}
+}
+
+// SECURITY S1: metadata only.
+func refusalsCounted(t *testing.T, w *world) {
+	eve := person("eve")
+	in := spaces.Intake{Account: account, Cursor: []byte("1"), At: w.now, Refused: []spaces.Refusal{
+		{Chat: "7", Who: eve, Kind: "message"}, {Chat: "7", Who: eve, Kind: "message"}, {Chat: "8", Who: spaces.Identity{}, Kind: "edit"},
+	}}
+	_, err := w.s.Border.Record(t.Context(), in)
+	w.ok(err)
+	got, err := w.s.Border.Refusals(t.Context(), 10)
+	w.ok(err)
+	counts := map[string]int64{}
+	for _, r := range got {
+		counts[r.Chat+" "+r.User+" "+r.Kind] = r.Count
+	}
+	if diff := cmp.Diff(map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts); diff != "" {
+		t.Errorf("refusals (-want +got):\n%s", diff)
+	}
+}
+
+// SECURITY S20: nothing is lost of what somebody writes too fast.
+func hushedSeen(t *testing.T, w *world) {
+	room := w.family()
+	fast := w.message(room, "zoe", "spam")
+	fast.Hushed = "rate"
+	if done := w.record(fast); done.New != 1 || len(done.Wakes) != 0 {
+		t.Errorf("recorded %d and woke %d minds, want one and none", done.New, len(done.Wakes))
+	}
+	if wake := w.claim(ada, room); wake != nil {
+		t.Errorf("it woke by %s", wake.Cycle.Wake)
+	}
+	if said, ok := w.last(room).Body.(spaces.Said); !ok || said.Text != "spam" {
+		t.Errorf("the log ends with %+v", w.last(room).Body)
+	}
+	told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+	w.ok(err)
+	if len(told) != 1 || told[0].Reason != "rate" || told[0].Woke {
+		t.Errorf("the room is told %+v", told)
+	}
+}
+
+// PRD-5.8-A5, PRD-10-9: how agents stand and what became of a message, of this
+// room and no other.
+func insightRoom(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	elsewhere := w.open(spaces.Opening{
+		Key: "den", Name: "Den", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: w.now,
+		Chats: []spaces.Mapping{{Account: account, Chat: other, Live: true}},
+	})
+	secret := w.message(elsewhere, "tom", "nobody else's business")
+	secret.Ref.Chat = other
+	w.record(secret)
+	w.answer(ada, elsewhere, "kept")
+	asked := w.message(room, "zoe", "hello")
+	w.record(asked)
+	w.answer(ada, room, "hi")
+	wake := w.woken(bea, room)
+	told, err := w.s.Border.Last(t.Context(), room, asked.Ref)
+	w.ok(err)
+	if len(told) != 2 || told[0].Agent != "ada" || told[0].Spoke != 1 || told[0].Stop != spaces.StopCompleted ||
+		told[1].Agent != "bea" || told[1].Run != wake.Cycle.ID || told[1].Stop != "" {
+		t.Errorf("the room is told %+v", told)
+	}
+	now, err := w.s.Border.Now(t.Context(), room, w.now)
+	w.ok(err)
+	if len(now.Agents) != 2 || now.Agents[0].Runs != 1 || now.Agents[0].Usage.Prompt != 200 || !now.Agents[0].Since.IsZero() ||
+		now.Agents[1].Since.IsZero() || now.Unsent != 1 {
+		t.Errorf("the room stands %+v", now)
+	}
+	w.rest(wake, 0)
+}
+
+func renewMoves(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "old")
+	last := w.last(room)
+	w.ok(w.s.Shell.Renew(t.Context(), room, w.now))
+	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	if ups[0].Fresh != last.Seq || !ups[0].FreshAt.Equal(w.now) {
+		t.Errorf("the mark stands at %d, %s, want %d", ups[0].Fresh, ups[0].FreshAt, last.Seq)
+	}
+	if n := len(w.log(room)); n != int(last.Seq) {
+		t.Errorf("the log has %d events, want %d as before", n, last.Seq)
+	}
+	if err := w.s.Shell.Renew(t.Context(), "nowhere", w.now); err == nil {
+		t.Error("a room that is not there began afresh")
+	}
+}
