@@ -210,6 +210,7 @@ type maker struct {
 // said makes a message that later updates can be about.
 func (m *maker) said() []byte {
 	message := m.object("Message", "text", 0)
+	message["from"] = m.object("User", "", 0) // words that nobody wrote are not kept
 	m.known = message["message_id"].(int)
 	return m.update("message", message)
 }

@@ -158,9 +158,16 @@ func (in *Ingress) LastHeard() time.Time {
 	return time.Time{}
 }
 
-// read completes an update by what only the border knows.
+// read completes an update by what only the border knows. Words that nobody in
+// particular has written are nobody's who could be admitted: that there were some
+// is all that is kept.
 func (in *Ingress) read(u adapters.Update) adapters.Update {
-	if m, ok := u.Body.(adapters.Message); ok {
+	m, said := u.Body.(adapters.Message)
+	_, edited := u.Body.(adapters.Edit)
+	switch {
+	case u.From.ID == "" && (said || edited):
+		u.Body, u.Raw = adapters.Unreadable{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
+	case said:
 		m.Command = in.command(m)
 		u.Body = m
 	}
