@@ -104,7 +104,8 @@ type Edit struct{ New Message }
 // Delete removes messages.
 type Delete struct{ Messages []string }
 
-// Reaction is the set of one person's emoji on one message, before and after.
+// Reaction is the set of one person's emoji on one message, before and after. A
+// platform that tells of one emoji at a time leaves out those that stay.
 type Reaction struct {
 	Message  string
 	Old, New []string // Unicode emoji, or a platform name in colons

@@ -120,3 +120,14 @@ func (t *Text) Write(from, to int, w Writer) string {
 	words(to)
 	return string(b)
 }
+
+// Only returns the text with those of its spans that keep reports true for.
+func (t *Text) Only(keep func(Span) bool) *Text {
+	var spans []Span
+	for _, s := range t.Spans {
+		if keep(s) {
+			spans = append(spans, s)
+		}
+	}
+	return newText(t.Words, spans)
+}

@@ -26,6 +26,7 @@ var rows = []row{
 	{"adapters/fake/...", []string{"adapters", "adapters/fake/...", "internal/fault"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
 	{"adapters/local/...", []string{"adapters", "internal/fault"}, "the terminal's room is an adapter like any other"},
 	{"adapters/markup", nil, "words and looks are the same on every platform; what one shows is an option"},
+	{"adapters/discord/...", []string{"adapters", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/slack/...", []string{"adapters", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/telegram/...", []string{"adapters", "adapters/markup", "internal/fault", "internal/fetch"}, "a platform knows the contract and itself; what its messages point at is opened by the guarded client"},
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},

@@ -1,0 +1,275 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
+	"github.com/trestle-bridge/trestle/adapters/discord"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// DELIVERY 2.6.
+func TestDiscordPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
+
+// rig is the suite's hand on the fake Discord: a server with a channel and a
+// thread, a direct chat, a person.
+type rig struct {
+	*fakediscord.Discord
+	t      *testing.T
+	bot    *fakediscord.Bot
+	maya   *fakediscord.Person
+	guild  *fakediscord.Guild
+	room   *fakediscord.Channel
+	thread *fakediscord.Channel
+	direct *fakediscord.Channel
+	client *http.Client
+	refuse atomic.Bool // the next connection for a message
+	logs   logs
+}
+
+const rigToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.very-secret-words-of-a-token"
+
+func openRig(t *testing.T) adaptertest.Rig {
+	t.Helper()
+	r := &rig{Discord: fakediscord.New(fakediscord.Options{}), t: t}
+	r.bot = r.AddBot(fakediscord.BotProfile{Token: rigToken, Name: "ada"})
+	r.maya = r.AddPerson(fakediscord.Profile{Name: "Maya", Username: "maya"})
+	r.guild = r.NewGuild("Family", r.maya)
+	r.room = r.guild.NewChannel("general", fakediscord.TextChannel)
+	r.thread = r.room.NewThread(r.maya, "Food")
+	r.guild.Adds(r.bot, fakediscord.ManageWebhooks)
+	r.direct = r.bot.Direct(r.maya)
+	r.serve()
+	return adaptertest.Rig{
+		Adapter: r.adapter(),
+		Restart: r.adapter,
+		Chat:    r.room.ID.String(), Other: r.direct.ID.String(), Thread: r.thread.ID.String(),
+		Mention: "<@" + r.bot.ID.String() + ">", Secret: rigToken,
+		Say: r.say,
+		Edit: func(chat, message, words string) {
+			r.chat(chat, "").Edits(number(message), words)
+		},
+		EditUnseen: r.editUnseen,
+		Delete:     func(chat, message string) { r.chat(chat, "").Deletes(number(message)) },
+		DeleteUnseen: func(chat string) string {
+			r.chat(chat, "").Deletes(900)
+			return "900"
+		},
+		React: func(chat, message string, emoji ...string) {
+			r.chat(chat, "").Reacts(r.maya, number(message), emoji...)
+		},
+		Comes: func(string) string {
+			r.online()
+			kai := r.AddPerson(fakediscord.Profile{Name: "Kai"})
+			r.guild.Joins(kai)
+			return kai.ID.String()
+		},
+		Goes: func(string) string {
+			r.guild.Leaves(r.maya)
+			return r.maya.ID.String()
+		},
+		Unknown:   func() { r.inject("BRAND_NEW_KIND", `{"date":1}`) },
+		Malformed: func() { r.inject("MESSAGE_CREATE", `"not an object"`) },
+		Fail:      r.fail,
+		Requests:  r.requests,
+		Sent:      r.sent,
+		Gone: func(chat string) string {
+			ch := r.chat(chat, "")
+			id := ch.Says(r.maya, "soon gone", fakediscord.Said{})
+			ch.Deletes(id)
+			return id.String()
+		},
+		Typed: func(chat string) bool { return len(r.chat(chat, "").Typists()) > 0 },
+		Logs:  r.logs.String,
+	}
+}
+
+// serve puts the fake on a network in memory. The next connection for a message
+// can be refused.
+func (r *rig) serve() {
+	network := new(fake.Network)
+	ln, err := network.Listen("discord.test")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.client = &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
+			if r.refuse.CompareAndSwap(true, false) {
+				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
+			}
+			return network.DialContext(ctx, n, addr)
+		},
+	}}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- r.Serve(ctx, ln) }()
+	r.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			r.t.Errorf("serve: %v", err)
+		}
+	})
+}
+
+func (r *rig) adapter() adapters.Adapter {
+	c, err := discord.New(discord.Options{
+		Token: rigToken, APIURL: "http://discord.test", HTTPClient: r.client,
+		Logger: slog.New(slog.NewJSONHandler(&r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) chat(id, thread string) *fakediscord.Channel {
+	switch {
+	case thread != "":
+		return r.thread
+	case id == r.direct.ID.String():
+		return r.direct
+	default:
+		return r.room
+	}
+}
+
+// online waits a while for somebody to listen: what is no message in a channel has
+// no history to be read from later.
+func (r *rig) online() {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+	defer cancel()
+	_ = r.Until(ctx, r.bot.Connected) // else it is said to nobody
+}
+
+func (r *rig) inject(event, data string) {
+	r.online()
+	r.bot.Inject(event, []byte(data))
+}
+
+// say has Maya say those words: what Discord would take for a sign is escaped.
+func (r *rig) say(l adaptertest.Line) string {
+	if l.Chat == r.direct.ID.String() {
+		r.online() // a direct chat that never was written in is not found later
+	}
+	words := strings.ReplaceAll(l.Text, "*", `\*`)
+	return r.chat(l.Chat, l.Thread).Says(r.maya, words, fakediscord.Said{ReplyTo: number(l.ReplyTo)}).String()
+}
+
+func (r *rig) editUnseen(chat, words string) string {
+	r.inject("MESSAGE_UPDATE", fmt.Sprintf(`{"id":"901","channel_id":%q,"content":%q,"author":{"id":%q,"username":"maya"},`+
+		`"timestamp":"2000-01-01T00:00:00Z","edited_timestamp":"2000-01-01T00:00:09Z"}`, chat, words, r.maya.ID.String()))
+	return "901"
+}
+
+// fail makes the next call of the right sort fail.
+func (r *rig) fail(f adaptertest.Failure) bool {
+	sending := fake.Fault{Method: "create message", Do: fake.Refuse, Status: http.StatusBadRequest}
+	switch f {
+	case adaptertest.Unreachable:
+		r.refuse.Store(true)
+		return true
+	case adaptertest.Dismissed:
+		r.bot.Revoke()
+		return true
+	case adaptertest.ReadLost:
+		r.RefuseConnections(4)
+		r.bot.Close(0)
+		return true
+	case adaptertest.TooFast:
+		sending.RetryAfter = 2
+	case adaptertest.BadMessage:
+		sending.Description = "50035 Invalid Form Body"
+	case adaptertest.NoThread:
+		sending.Status, sending.Description = http.StatusNotFound, "10003 Unknown Channel"
+	case adaptertest.Blocked:
+		sending.Status, sending.Description = http.StatusForbidden, "50001 Missing Access"
+	case adaptertest.AnswerLost:
+		sending.Do, sending.Apply = fake.Cut, true
+	case adaptertest.RequestLost:
+		sending.Do = fake.Cut
+	case adaptertest.Broken:
+		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
+	case adaptertest.Garbled:
+		sending.Do, sending.Apply = fake.Garbage, true
+	case adaptertest.Hung:
+		sending.Do = fake.Hang
+	default:
+		return false
+	}
+	r.Fault(sending)
+	return true
+}
+
+func (r *rig) requests() int {
+	n := 0
+	for _, c := range r.Ledger().Calls {
+		if c.Method == "create message" {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) sent(chat string) []adaptertest.Sent {
+	var all []adaptertest.Sent
+	add := func(ch *fakediscord.Channel, thread string) {
+		for _, m := range ch.Sent(r.bot) {
+			all = append(all, adaptertest.Sent{
+				Message: m.ID.String(), Thread: thread, ReplyTo: text(m.ReplyTo), Text: discord.Words(m.Content),
+				Deleted: m.Deleted, Reactions: m.Reactions,
+			})
+		}
+	}
+	ch := r.chat(chat, "")
+	add(ch, "")
+	if ch == r.room {
+		add(r.thread, r.thread.ID.String())
+	}
+	return all
+}
+
+// text is an id as the contract has it; none is empty.
+func text(id fakediscord.ID) string {
+	if id == 0 {
+		return ""
+	}
+	return id.String()
+}
+
+func number(id string) fakediscord.ID {
+	n, _ := strconv.ParseInt(id, 10, 64) // empty is none
+	return fakediscord.ID(n)
+}
+
+// logs is a buffer for one logger and one reader.
+type logs struct {
+	mu  sync.Mutex // guards what follows
+	buf bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}

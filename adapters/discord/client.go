@@ -1,0 +1,191 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Options say which bot this is and where its server stands.
+type Options struct {
+	// Token is the bot's token as the developer portal gave it, with or without
+	// the word Bot before it. Required.
+	Token adapters.Secret
+	// APIURL is the base URL of the API, with or without its version. Default:
+	// https://discord.com/api
+	APIURL string
+	// HTTPClient carries the requests. Its transport, if it is an
+	// [http.Transport], says how the gateway is dialled, too. Redirects are refused
+	// and every call has its own deadline. Default: a client of its own.
+	HTTPClient *http.Client
+	// Logger takes what the adapter decides by itself. Default: nothing is logged.
+	Logger *slog.Logger
+	// CallTimeout bounds every call. Default: 30 s.
+	CallTimeout time.Duration
+	// Shards is how many connections share the servers among them. Default: as
+	// many as Discord recommends.
+	Shards int
+	// Unpaced gives up the pace we keep before Discord has named its limits. Those
+	// it names are always kept. Default: false.
+	Unpaced bool
+}
+
+// Client is one bot. Its methods may be called concurrently, but only one
+// Receive at a time.
+type Client struct {
+	token   adapters.Secret
+	base    string // with the version, without a slash at its end
+	rest    *discordgo.Session
+	http    *http.Client // with the token, for the API's host alone
+	files   *http.Client // without it
+	log     *slog.Logger
+	limit   time.Duration
+	shards  int
+	unpaced bool
+	markup  dialect
+
+	limits limits
+	known  directory
+	faces  faces
+	ours   recent // what we deleted ourselves
+
+	self atomic.Pointer[account] // set by Connect
+}
+
+// account is who we are.
+type account struct {
+	user
+	application string
+	flags       int // of the application; 0 when Discord did not say
+}
+
+var (
+	_ adapters.Adapter = (*Client)(nil)
+	_ adapters.Pacer   = (*Client)(nil)
+)
+
+// New returns the bot that o describes. It calls nobody; it fails when the
+// token is missing or the URL is no base URL.
+func New(o Options) (*Client, error) {
+	token := adapters.Secret(strings.TrimPrefix(string(o.Token), "Bot "))
+	if token == "" {
+		return nil, errors.New("discord: the bot token is missing")
+	}
+	base, err := baseURL(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := discordgo.New("") // the token is put in by the transport
+	if err != nil {
+		return nil, fmt.Errorf("discord: %w", err)
+	}
+	rest.MaxRestRetries, rest.ShouldRetryOnRateLimit = 0, false
+	c := &Client{
+		token: token, base: base, rest: rest,
+		http: client(o, token, base), files: bareClient(o),
+		log: o.Logger, limit: o.CallTimeout, shards: o.Shards, unpaced: o.Unpaced,
+		markup: newDialect(),
+	}
+	rest.Client = c.http
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.limit <= 0 {
+		c.limit = 30 * time.Second
+	}
+	return c, nil
+}
+
+var versioned = regexp.MustCompile(`/api/v[0-9]+$`)
+
+// baseURL checks the operator's URL and completes it with the version of the API
+// that the library speaks.
+func baseURL(s string) (string, error) {
+	if s == "" {
+		s = "https://discord.com/api"
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", errors.New("discord: api_url is not a URL")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return "", errors.New("discord: api_url must begin with http:// or https:// and name a host")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", errors.New("discord: api_url must be a base URL, without user, query or fragment")
+	}
+	base := strings.TrimRight(u.String(), "/")
+	switch {
+	case versioned.MatchString(base):
+		return base, nil
+	case strings.HasSuffix(base, "/api"):
+		return base + "/v" + discordgo.APIVersion, nil
+	default:
+		return base + "/api/v" + discordgo.APIVersion, nil
+	}
+}
+
+// Connect asks Discord who the token belongs to, and what its application may
+// ask for.
+func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
+	var me user
+	if err := c.call(ctx, route{op: "get me", method: http.MethodGet, path: "/users/@me"}, nil, &me); err != nil {
+		return adapters.Account{}, err
+	}
+	if me.ID == "" {
+		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "get me", Err: errors.New("the answer names no bot")}
+	}
+	self := account{user: me, application: me.ID}
+	var app struct {
+		ID    string `json:"id"`
+		Flags int    `json:"flags"`
+	}
+	err := c.call(ctx, route{op: "get application", method: http.MethodGet, path: "/applications/@me"}, nil, &app)
+	switch {
+	case err == nil && app.ID != "":
+		self.application, self.flags = app.ID, app.Flags
+	case adapters.KindOf(err) == adapters.Unauthorized:
+		return adapters.Account{}, err
+	case err != nil:
+		c.log.Debug("the application is not told", "error", err)
+	}
+	c.self.Store(&self)
+	return adapters.Account{Platform: "discord", ID: me.ID, Name: me.name(), Handle: me.Username}, nil
+}
+
+// Format writes "discord client" whatever the verb: fmt cannot ask a private
+// field to hide itself, so it would show the token.
+func (*Client) Format(f fmt.State, _ rune) {
+	_, _ = f.Write([]byte("discord client")) // a formatter has nobody to tell
+}
+
+// me returns who we are, asking Discord when Connect has not yet.
+func (c *Client) me(ctx context.Context) (account, error) {
+	if self := c.self.Load(); self != nil {
+		return *self, nil
+	}
+	if _, err := c.Connect(ctx); err != nil {
+		return account{}, fmt.Errorf("learn who we are: %w", err)
+	}
+	return *c.self.Load(), nil
+}
+
+// Pace returns what Discord is seen to allow in one channel, five messages in
+// five seconds. Its true limits come with every answer and are kept by the calls
+// themselves.
+func (c *Client) Pace(adapters.Chat) adapters.Pace {
+	if c.unpaced {
+		return adapters.Pace{}
+	}
+	return adapters.Pace{Every: time.Second, Burst: 5}
+}

@@ -1,0 +1,296 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// directory is what we know of servers and channels. It is filled by what the
+// gateway tells and, after a resumed session, by asking. The zero value knows
+// nothing.
+type directory struct {
+	mu       sync.RWMutex // guards what follows
+	guilds   map[string]*knownGuild
+	channels map[string]channel // threads and direct chats, too
+}
+
+// knownGuild is a server without its channels.
+type knownGuild struct {
+	name   string
+	owner  string
+	roles  map[string]role
+	emojis map[string]emoji // by name
+	mine   []string         // the roles that we have
+}
+
+// maxChannels bounds the channels that are remembered.
+const maxChannels = 100_000
+
+// learnGuild takes all that is told of a server.
+func (d *directory) learnGuild(g guild, self string) {
+	known := &knownGuild{name: g.Name, owner: g.OwnerID, roles: map[string]role{}, emojis: map[string]emoji{}}
+	for _, r := range g.Roles {
+		known.roles[r.ID] = r
+	}
+	for _, e := range g.Emojis {
+		known.emojis[e.Name] = e
+	}
+	for _, m := range g.Members {
+		if m.User != nil && m.User.ID == self {
+			known.mine = m.Roles
+		}
+	}
+	d.mu.Lock()
+	if d.guilds == nil {
+		d.guilds = map[string]*knownGuild{}
+	}
+	if before := d.guilds[g.ID]; before != nil && known.mine == nil {
+		known.mine = before.mine
+	}
+	d.guilds[g.ID] = known
+	d.mu.Unlock()
+	for _, list := range [][]channel{g.Channels, g.Threads} {
+		for _, ch := range list {
+			ch.GuildID = g.ID
+			d.learnChannel(ch)
+		}
+	}
+}
+
+// learnChannel notes a channel, thread or direct chat as it is now, and returns
+// how it was known; zero when it was not.
+func (d *directory) learnChannel(ch channel) channel {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.channels == nil || len(d.channels) > maxChannels {
+		d.channels = map[string]channel{}
+	}
+	before := d.channels[ch.ID]
+	d.channels[ch.ID] = ch
+	return before
+}
+
+// dropChannel forgets a channel and its threads, and returns what it was.
+func (d *directory) dropChannel(id string) channel {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	gone := d.channels[id]
+	for other, ch := range d.channels {
+		if other == id || isThread(ch.Type) && ch.ParentID == id {
+			delete(d.channels, other)
+		}
+	}
+	return gone
+}
+
+// dropGuild forgets a server and returns its channels.
+func (d *directory) dropGuild(id string) []channel {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.guilds, id)
+	var gone []channel
+	for other, ch := range d.channels {
+		if ch.GuildID == id {
+			gone = append(gone, ch)
+			delete(d.channels, other)
+		}
+	}
+	return gone
+}
+
+// change changes what is known of a server, if anything is.
+func (d *directory) change(guild string, f func(*knownGuild)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if g := d.guilds[guild]; g != nil {
+		f(g)
+	}
+}
+
+// channel returns what is known of a channel.
+func (d *directory) channel(id string) (channel, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	ch, ok := d.channels[id]
+	return ch, ok
+}
+
+// chatsOf returns the known channels of a server in which people write, threads
+// not among them.
+func (d *directory) chatsOf(guild string) []channel {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var all []channel
+	for _, ch := range d.channels {
+		if ch.GuildID == guild && !isThread(ch.Type) && holdsMessages(ch.Type) {
+			all = append(all, ch)
+		}
+	}
+	return all
+}
+
+// role returns the name of a server's role; empty when it is not known.
+func (d *directory) role(guild, id string) string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if g := d.guilds[guild]; g != nil {
+		return g.roles[id].Name
+	}
+	return ""
+}
+
+// mine reports whether one of the roles is ours on that server.
+func (d *directory) mine(guild string, roles []string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	g := d.guilds[guild]
+	if g == nil {
+		return false
+	}
+	return slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(g.mine, r) })
+}
+
+// emoji returns a server's own emoji of that name.
+func (d *directory) emoji(guild, name string) (emoji, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if g := d.guilds[guild]; g != nil {
+		e, ok := g.emojis[name]
+		return e, ok
+	}
+	return emoji{}, false
+}
+
+func (d *directory) knowsGuild(id string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.guilds[id] != nil
+}
+
+// channelOf returns a channel, asking Discord when it is not known. One that
+// Discord does not show us is returned with its id alone.
+func (c *Client) channelOf(ctx context.Context, id, guild string) (channel, error) {
+	if guild != "" && !c.known.knowsGuild(guild) {
+		if err := c.askGuild(ctx, guild); err != nil {
+			return channel{}, err
+		}
+	}
+	if ch, ok := c.known.channel(id); ok {
+		return ch, nil
+	}
+	var ch channel
+	err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, id, ""), &ch)
+	switch adapters.KindOf(err) {
+	case adapters.NoTarget, adapters.Forbidden, adapters.Invalid:
+		if err != nil {
+			ch, err = channel{ID: id, GuildID: guild, Type: guessType(guild)}, nil
+		}
+	case adapters.Unknown, adapters.NotSent, adapters.Limited, adapters.Moved, adapters.Unauthorized, adapters.Conflict:
+	}
+	if err != nil {
+		return channel{}, err
+	}
+	if ch.ID == "" {
+		ch.ID = id
+	}
+	if ch.GuildID == "" {
+		ch.GuildID = guild
+	}
+	c.known.learnChannel(ch)
+	return ch, nil
+}
+
+// guessType returns what a channel is of which only the server is known.
+func guessType(guild string) discordgo.ChannelType {
+	if guild == "" {
+		return discordgo.ChannelTypeDM
+	}
+	return discordgo.ChannelTypeGuildText
+}
+
+// askGuild learns a server's names, which a resumed session is not told again.
+func (c *Client) askGuild(ctx context.Context, id string) error {
+	var g guild
+	err := c.patiently(ctx, guildRoute("get guild", id, ""), &g)
+	if err == nil {
+		err = c.patiently(ctx, guildRoute("get channels", id, "/channels"), &g.Channels)
+	}
+	if err == nil {
+		var active struct {
+			Threads []channel `json:"threads"`
+		}
+		err = c.patiently(ctx, guildRoute("get threads", id, "/threads/active"), &active)
+		g.Threads = active.Threads
+	}
+	if err == nil {
+		if self := c.self.Load(); self != nil {
+			var me member
+			err = c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), &me)
+			me.User = &self.user
+			g.Members = []member{me}
+		}
+	}
+	if err != nil && !adapters.KindOf(err).Permanent() {
+		return err
+	}
+	g.ID = id // what we are not shown stays without names
+	self := ""
+	if a := c.self.Load(); a != nil {
+		self = a.ID
+	}
+	c.known.learnGuild(g, self)
+	return nil
+}
+
+// channelRoute is a call about one channel; rest is the path behind it.
+func channelRoute(op, method, channel, rest string) route {
+	return route{op: op, method: method, path: "/channels/" + channel + rest, limit: method + " " + op + " /channels/" + channel}
+}
+
+// guildRoute reads something of one server.
+func guildRoute(op, guild, rest string) route {
+	return route{op: op, method: http.MethodGet, path: "/guilds/" + guild + rest, limit: "GET " + op + " /guilds/" + guild}
+}
+
+// place returns where a channel's messages are said, in the contract's form: a
+// thread belongs to the chat that it was opened in.
+func (c *Client) place(ctx context.Context, id, guild string) (adapters.Chat, adapters.Thread, error) {
+	ch, err := c.channelOf(ctx, id, guild)
+	if err != nil {
+		return adapters.Chat{}, adapters.Thread{}, err
+	}
+	if !isThread(ch.Type) || ch.ParentID == "" {
+		return ch.chat(), adapters.Thread{}, nil
+	}
+	parent, err := c.channelOf(ctx, ch.ParentID, ch.GuildID)
+	if err != nil {
+		return adapters.Chat{}, adapters.Thread{}, err
+	}
+	return parent.chat(), adapters.Thread{ID: ch.ID, Title: ch.Name}, nil
+}
+
+// chat returns ch in the contract's form.
+func (ch channel) chat() adapters.Chat {
+	out := adapters.Chat{ID: ch.ID, Kind: adapters.Channel, Title: ch.Name, Group: ch.GuildID}
+	switch {
+	case ch.Type == discordgo.ChannelTypeDM:
+		out.Kind = adapters.Direct
+	case ch.Type == discordgo.ChannelTypeGroupDM || ch.GuildID == "":
+		out.Kind = adapters.Group
+	}
+	if ch.GuildID == "" && ch.Name == "" {
+		var names []string
+		for _, u := range ch.Recipients {
+			names = append(names, u.name())
+		}
+		out.Title = strings.Join(names, ", ")
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// refusal is Discord's own form of error.
+type refusal struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Errors  json.RawMessage `json:"errors"`
+}
+
+// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// finer by what Discord says in its own form of error.
+func (c *Client) judge(r route, seen answer, err error) error {
+	out := &adapters.Error{Op: r.op}
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: seen.status})
+	if seen.status/100 == 2 {
+		out.Kind = adapters.Unknown // accepted, but what it became cannot be read
+	}
+	if out.Kind == adapters.Limited {
+		out.RetryAfter, _ = seen.retryAfter()
+	}
+	var said refusal
+	if seen.read && json.Unmarshal(seen.whole, &said) == nil && said.Message != "" && seen.status/100 != 2 {
+		out.Kind = refusedAs(out.Kind, seen.status, said.Code)
+		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(fmt.Sprintf("HTTP %d %d %s %s", seen.status, said.Code, said.Message, short(said.Errors)))}
+		return out
+	}
+	if seen.status/100 == 4 && out.Kind != adapters.NotSent && out.Kind != adapters.Limited {
+		// Discord says why in JSON. A page without it comes from something in
+		// between, which cannot tell what happened behind it.
+		out.Kind = adapters.Unknown
+	}
+	secret := c.token
+	if r.bare {
+		secret = adapters.Secret(r.path)
+	}
+	out.Err = scrub(secret, seen.status, err)
+	return out
+}
+
+// short returns raw, cut where it grows long.
+func short(raw json.RawMessage) string {
+	const most = 500
+	if len(raw) <= most {
+		return string(raw)
+	}
+	return string(raw[:most]) + "…"
+}
+
+// Codes of Discord's errors (docs.discord.com, topics/opcodes-and-status-codes).
+const (
+	unknownChannel     = 10003
+	unknownMessage     = 10008
+	unknownWebhook     = 10015
+	botsOnly           = 20002
+	missingAccess      = 50001
+	missingPermissions = 50013
+	threadArchived     = 50083
+	threadLocked       = 160005
+)
+
+// refusedAs returns the kind of a refusal that Discord itself gave.
+func refusedAs(kind adapters.Kind, status, code int) adapters.Kind {
+	switch {
+	case status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:
+		return kind
+	case status == http.StatusUnauthorized:
+		return adapters.Unauthorized
+	case status == http.StatusForbidden, code == missingAccess, code == missingPermissions, code == botsOnly,
+		code == threadArchived, code == threadLocked:
+		return adapters.Forbidden
+	case status == http.StatusNotFound:
+		return adapters.NoTarget
+	default:
+		return adapters.Invalid
+	}
+}
+
+// refusedError is what Discord said, in words free of the token.
+type refusedError struct {
+	code int
+	text string
+}
+
+// Error returns the words.
+func (e *refusedError) Error() string { return e.text }
+
+// refusedWith reports whether err is a refusal with one of the codes.
+func refusedWith(err error, codes ...int) bool {
+	e, ok := errors.AsType[*refusedError](err)
+	return ok && slices.Contains(codes, e.code)
+}
+
+// scrubbedError is a foreign error in words free of the token. It unwraps to
+// nothing but the context's errors, because the original may hold the request.
+type scrubbedError struct {
+	text  string
+	cause error
+}
+
+// Error returns the words.
+func (e *scrubbedError) Error() string { return e.text }
+
+// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+func (e *scrubbedError) Unwrap() error { return e.cause }
+
+// scrub keeps of err only its words without the token, and whether the context ended it.
+func scrub(token adapters.Secret, status int, err error) error {
+	text := "the answer holds nothing we can read"
+	if err != nil {
+		text = err.Error()
+	}
+	if status != 0 {
+		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
+	}
+	const most = 1000
+	out := &scrubbedError{text: token.Scrub(text[:min(len(text), most)])}
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cause) {
+			out.cause = cause
+		}
+	}
+	return out
+}

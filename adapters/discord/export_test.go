@@ -1,0 +1,7 @@
+package discord
+
+// Words returns what a reader sees of Discord's Markdown.
+func Words(content string) string {
+	words, _ := readMarkdown(content, names{})
+	return words
+}

@@ -1,0 +1,304 @@
+package discord
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/adapters/markup"
+)
+
+// maxUnits is Discord's limit for one message. Its unit is not documented;
+// UTF-16 units are never fewer than letters.
+const maxUnits = 2000
+
+// dialect is CommonMark as Discord shows it.
+type dialect struct{ *markup.Reader }
+
+func newDialect() dialect {
+	return dialect{markup.New(markup.Options{Headings: 3, Lists: true, Reach: reach})}
+}
+
+// reach returns what Discord can do with address: it makes links of http and https only.
+func reach(address string) (string, markup.Reach) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		if !strings.HasPrefix(rest, "//") || strings.ContainsAny(rest, "<>\"") {
+			return "", markup.Hidden
+		}
+		return address, markup.Linked
+	case "mailto", "tel":
+		bare, _, _ := strings.Cut(rest, "?")
+		return bare, markup.Shown
+	default:
+		return "", markup.Hidden
+	}
+}
+
+// Split cuts CommonMark into parts of Discord's Markdown that one message each
+// can hold. What a cut goes through, such as a code block, is closed before it
+// and opened again behind it.
+func (c *Client) Split(text string) []string { return c.markup.split(text, maxUnits) }
+
+// split is Split with the limit as a parameter.
+func (d dialect) split(md string, limit int) []string {
+	t := d.Read(md)
+	looks := []*markup.Text{t, t.Only(sturdy), t.Only(func(markup.Span) bool { return false })}
+	return t.Parts(markup.Limit{Units: limit, Markup: max(limit, 8), Size: units}, func(from, to int) string {
+		// Discord's rules see signs where CommonMark sees none, so that looks side by
+		// side can spoil each other. What is not read as it was meant is written with
+		// fewer.
+		written := ""
+		for _, t := range looks {
+			written = t.Write(from, to, &writer{text: t})
+			if read, _ := readMarkdown(written, names{}); sameWords(read, t.Words[from:to]) {
+				return written
+			}
+		}
+		// A backslash behind what only seems to be an address would make it one.
+		return strings.ReplaceAll(written, "://", ":"+breaker+"//")
+	})
+}
+
+// sturdy reports whether a look cannot be mistaken for another.
+func sturdy(s markup.Span) bool {
+	switch s.Look {
+	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler, markup.Link:
+		return false
+	case markup.Code, markup.Address, markup.Pre, markup.Quote, markup.Heading, markup.Mark:
+		return true
+	}
+	return false
+}
+
+// sameWords reports whether a reader sees no difference between a and b but white space.
+func sameWords(a, b string) bool {
+	unseen := strings.NewReplacer(breaker, "")
+	return markup.SameWords(unseen.Replace(a), unseen.Replace(b))
+}
+
+// units returns how long Discord takes s to be.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
+
+// breaker keeps signs apart which together would mean something. Nobody sees it.
+const breaker = "\u200B"
+
+// writer writes Discord's Markdown.
+type writer struct{ text *markup.Text }
+
+var _ markup.Writer = (*writer)(nil)
+
+// Open returns what stands before the words of s.
+func (w *writer) Open(before []byte, s markup.Span) string {
+	switch s.Look {
+	case markup.Bold:
+		return "**"
+	case markup.Italic:
+		return "*"
+	case markup.Strikethrough:
+		return "~~"
+	case markup.Spoiler:
+		return "||"
+	case markup.Code:
+		return w.fence(s) + w.pad(s)
+	case markup.Link:
+		if w.masks(s) {
+			return "["
+		}
+	case markup.Pre:
+		return "```" + s.Arg + "\n"
+	case markup.Quote:
+		return lineStart(before, "> ")
+	case markup.Heading:
+		return lineStart(before, strings.Repeat("#", level(s))+" ")
+	case markup.Mark, markup.Address:
+	}
+	return ""
+}
+
+// Close returns what stands after the words of s.
+func (w *writer) Close(_ []byte, s markup.Span) string {
+	switch s.Look {
+	case markup.Bold:
+		return "**"
+	case markup.Italic:
+		return "*"
+	case markup.Strikethrough:
+		return "~~"
+	case markup.Spoiler:
+		return "||"
+	case markup.Code:
+		return w.pad(s) + w.fence(s)
+	case markup.Link:
+		if w.masks(s) {
+			return "](<" + s.Arg + ">)" // the brackets keep Discord from showing a preview
+		}
+	case markup.Pre:
+		return "\n```"
+	case markup.Quote, markup.Heading, markup.Mark, markup.Address:
+	}
+	return ""
+}
+
+// lineStart returns sign for the beginning of a line, making one if before does not end there.
+func lineStart(before []byte, sign string) string {
+	if atLineStart(before) {
+		return sign
+	}
+	return "\n" + sign
+}
+
+// atLineStart reports whether a line, or a line of a quote, begins after before.
+func atLineStart(before []byte) bool {
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return len(line) == 0 || string(line) == "> "
+}
+
+// level returns a heading's level.
+func level(s markup.Span) int {
+	n, _ := strconv.Atoi(s.Arg) // the reader writes it
+	return min(max(n, 1), 3)
+}
+
+// masks reports whether Discord shows the words of a link instead of its
+// address: not where they look like an address themselves.
+func (w *writer) masks(s markup.Span) bool {
+	words := w.text.Words[s.From:s.To]
+	return maskable.MatchString(words) && !strings.Contains(words, "://")
+}
+
+// maskable are words whose brackets Discord can tell from those of the link.
+var maskable = regexp.MustCompile(`^(?:\[[^\[\]\n]*\]|[^\[\]\n])+$`)
+
+// fence returns the signs around code in a line. Three of them would begin a block.
+func (w *writer) fence(s markup.Span) string {
+	if strings.Contains(w.text.Words[s.From:s.To], "`") {
+		return "``"
+	}
+	return "`"
+}
+
+// pad returns what keeps a fence apart from a backtick.
+func (w *writer) pad(s markup.Span) string {
+	words := w.text.Words[s.From:s.To]
+	if strings.HasPrefix(words, "`") || strings.HasSuffix(words, "`") {
+		return " "
+	}
+	return ""
+}
+
+// Escape returns words so that Discord shows them.
+func (w *writer) Escape(before []byte, words string, in []markup.Span) string {
+	has := func(l markup.Look) bool {
+		return slices.ContainsFunc(in, func(s markup.Span) bool { return s.Look == l })
+	}
+	switch {
+	case has(markup.Pre), has(markup.Code):
+		words = apart(words)
+	case has(markup.Mark):
+	default:
+		words = escape(words, atLineStart(before))
+	}
+	if has(markup.Heading) {
+		words = strings.ReplaceAll(words, "\n", " ")
+	}
+	if has(markup.Quote) {
+		words = strings.ReplaceAll(words, "\n", "\n> ")
+	}
+	return words
+}
+
+// apart keeps backticks apart from each other.
+func apart(words string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(words, "``", "`"+breaker+"`"), "``", "`"+breaker+"`")
+}
+
+// escape returns words with a backslash before each sign that would mean
+// something. fresh tells that a line begins with them. Addresses stay as they are.
+func escape(words string, fresh bool) string {
+	var b strings.Builder
+	for i := 0; i < len(words); {
+		if fresh {
+			n := openLine(&b, words[i:])
+			i += n
+			fresh = false
+			if n > 0 {
+				continue
+			}
+		}
+		if words[i]|0x20 == 'h' {
+			if n := addressAt(words[i:]); n > 0 {
+				b.WriteString(words[i : i+n])
+				i += n
+				continue
+			}
+		}
+		if words[i] < utf8.RuneSelf && special(words, i) {
+			b.WriteByte('\\')
+		}
+		fresh = words[i] == '\n'
+		b.WriteByte(words[i])
+		i++
+	}
+	return b.String()
+}
+
+// Where a line begins, these would make more of it than words.
+var (
+	lineSign   = regexp.MustCompile(`^ *(?:#{1,3}[ \t]|-#[ \t]|[-*][ \t]|>(?:>>)? )`)
+	numberSign = regexp.MustCompile(`^ *\d+\.[ \t]`)
+)
+
+// openLine writes the sign that a line begins with, if it would mean something,
+// and returns its length.
+func openLine(b *strings.Builder, words string) int {
+	sign := lineSign.FindString(words)
+	if sign == "" {
+		if sign = numberSign.FindString(words); sign == "" {
+			return 0
+		}
+		b.WriteString(strings.Replace(sign, ".", `\.`, 1))
+		return len(sign)
+	}
+	blank := len(sign) - len(strings.TrimLeft(sign, " "))
+	b.WriteString(sign[:blank] + `\` + sign[blank:blank+1])
+	return blank + 1
+}
+
+// special reports whether the sign at position i means something where it stands.
+func special(words string, i int) bool {
+	next, last := byte(0), byte(0)
+	if i+1 < len(words) {
+		next = words[i+1]
+	}
+	if i > 0 {
+		last = words[i-1]
+	}
+	switch words[i] {
+	case '\\', '`':
+		return true
+	case '*':
+		return next != ' ' && next != '\n' || last != ' ' && last != 0
+	case '_':
+		return !isWord(rune(next)) || !isWord(rune(last))
+	case '~', '|':
+		return next == words[i] || last == words[i] || next == 0 || last == 0
+	case '[':
+		return strings.Contains(words[i:], "](") || !strings.Contains(words[i:], "]")
+	case '<':
+		return next == '@' || next == '#' || next == ':' || next == '/' || isWord(rune(next))
+	default:
+		return false
+	}
+}

@@ -1,0 +1,186 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// maxTold bounds the chats of a server that are told of its comings and goings.
+const maxTold = 100
+
+// chatsToTell returns the chats of a server, the oldest first.
+func (r *receiver) chatsToTell(guild string) []channel {
+	all := r.client.known.chatsOf(guild)
+	slices.SortFunc(all, func(a, b channel) int { return cmp.Compare(flake(a.ID), flake(b.ID)) })
+	return all[:min(len(all), maxTold)]
+}
+
+// readGuild learns a server that is there now. What was said in it while nobody
+// listened is read from history; into one that is new we were let in.
+func (r *receiver) readGuild(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
+	var g guild
+	if err := json.Unmarshal(raw, &g); err != nil || g.ID == "" {
+		return r.unreadable("GUILD_CREATE", raw, reasonOf(err, "it has no id")), nil
+	}
+	if g.Unavailable {
+		return nil, nil
+	}
+	known := r.client.known.knowsGuild(g.ID)
+	r.client.known.learnGuild(g, r.self.ID)
+	if r.pending[g.ID] {
+		err := r.fillGuild(ctx, g)
+		delete(r.pending, g.ID)
+		return nil, err
+	}
+	if known {
+		return nil, nil
+	}
+	var updates []adapters.Update
+	for _, ch := range r.chatsToTell(g.ID) {
+		updates = append(updates, adapters.Update{
+			ID: ch.ID, Key: "linked:" + ch.ID + ":" + digest(string(raw)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
+		})
+	}
+	return updates, nil
+}
+
+// readEnd reads that a server, channel or thread is gone, or that we are gone from it.
+func (r *receiver) readEnd(e event) []adapters.Update {
+	var said struct {
+		ID          string `json:"id"`
+		Unavailable bool   `json:"unavailable"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil || said.ID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id"))
+	}
+	var gone []channel
+	reason := "the channel was deleted"
+	switch {
+	case said.Unavailable: // Discord has trouble; it will be back
+		return nil
+	case e.Type == "THREAD_DELETE":
+		r.client.known.dropChannel(said.ID)
+		return nil
+	case e.Type == "CHANNEL_DELETE":
+		gone = []channel{r.client.known.dropChannel(said.ID)}
+		gone[0].ID = said.ID
+	default:
+		reason = "the bot is no longer on the server"
+		delete(r.pending, said.ID)
+		gone = r.client.known.dropGuild(said.ID)
+	}
+	var updates []adapters.Update
+	for _, ch := range gone {
+		if isThread(ch.Type) || !holdsMessages(ch.Type) {
+			continue
+		}
+		updates = append(updates, adapters.Update{
+			ID: ch.ID, Key: eventKey("unlinked:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(),
+			At: time.Now().UTC(), Body: adapters.Unlinked{Reason: reason},
+		})
+	}
+	return updates
+}
+
+// readChannel learns a channel or thread as it is now, and tells of its new name.
+// A thread that begins tells nothing: its first message does.
+func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update, error) {
+	var ch channel
+	if err := json.Unmarshal(e.RawData, &ch); err != nil || ch.ID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
+	}
+	before := r.client.known.learnChannel(ch)
+	if before.ID == "" || before.Name == ch.Name || !holdsMessages(ch.Type) {
+		return nil, nil
+	}
+	chat, thread, err := r.client.place(ctx, ch.ID, ch.GuildID)
+	if err != nil {
+		return nil, err
+	}
+	return []adapters.Update{{
+		ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
+		At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
+	}}, nil
+}
+
+// readMember reads that somebody came to a server or left it: they did so in each
+// of its chats.
+func (r *receiver) readMember(e event) []adapters.Update {
+	var said struct {
+		member
+		GuildID  string `json:"guild_id"`
+		JoinedAt string `json:"joined_at"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil || said.User == nil || said.GuildID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names nobody"))
+	}
+	who := said.person()
+	var body adapters.Body = adapters.Joined{People: []adapters.Person{who}}
+	if e.Type == "GUILD_MEMBER_REMOVE" {
+		body = adapters.Left{People: []adapters.Person{who}}
+	}
+	var updates []adapters.Update
+	for _, ch := range r.chatsToTell(said.GuildID) {
+		updates = append(updates, adapters.Update{
+			ID: who.ID, Key: eventKey("member:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), From: who,
+			At: time.Now().UTC(), Body: body,
+		})
+	}
+	return updates
+}
+
+// learn takes what only changes how things are called.
+func (r *receiver) learn(e event) {
+	var said struct {
+		ID      string            `json:"id"`
+		GuildID string            `json:"guild_id"`
+		Name    string            `json:"name"`
+		Role    *role             `json:"role"`
+		RoleID  string            `json:"role_id"`
+		Emojis  []emoji           `json:"emojis"`
+		Threads []channel         `json:"threads"`
+		User    *user             `json:"user"`
+		Roles   []json.RawMessage `json:"roles"` // of a member: ids; of a server: roles
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil {
+		r.client.log.Warn("event not readable", "kind", e.Type, "reason", err)
+		return
+	}
+	for _, th := range said.Threads {
+		th.GuildID = said.GuildID
+		r.client.known.learnChannel(th)
+	}
+	r.client.known.change(cmp.Or(said.GuildID, said.ID), func(g *knownGuild) {
+		switch e.Type {
+		case "GUILD_UPDATE":
+			g.name = said.Name
+		case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
+			if said.Role != nil {
+				g.roles[said.Role.ID] = *said.Role
+			}
+		case "GUILD_ROLE_DELETE":
+			delete(g.roles, said.RoleID)
+		case "GUILD_EMOJIS_UPDATE":
+			clear(g.emojis)
+			for _, one := range said.Emojis {
+				g.emojis[one.Name] = one
+			}
+		case "GUILD_MEMBER_UPDATE":
+			if said.User == nil || said.User.ID != r.self.ID {
+				return
+			}
+			g.mine = nil
+			for _, raw := range said.Roles {
+				var id string
+				if json.Unmarshal(raw, &id) == nil {
+					g.mine = append(g.mine, id)
+				}
+			}
+		}
+	})
+}

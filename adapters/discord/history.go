@@ -1,0 +1,290 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Historian = (*Client)(nil)
+
+// pageSize is the most messages that Discord returns at once.
+const pageSize = 100
+
+// page returns the messages of a channel behind after, the oldest first, each as
+// it was sent. more tells that there may be others behind them.
+func (c *Client) page(ctx context.Context, channel string, after snowflake) (list []json.RawMessage, more bool, err error) {
+	path := fmt.Sprintf("/messages?limit=%d&after=%s", pageSize, after)
+	if err := c.patiently(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
+		return nil, false, err
+	}
+	type named struct {
+		id  snowflake
+		raw json.RawMessage
+	}
+	var all []named
+	for _, raw := range list {
+		var m struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(raw, &m) == nil && flake(m.ID) > after {
+			all = append(all, named{flake(m.ID), raw})
+		}
+	}
+	more = len(list) >= pageSize && len(all) > 0
+	slices.SortFunc(all, func(a, b named) int { return cmp.Compare(a.id, b.id) })
+	list = list[:0]
+	for _, m := range all {
+		list = append(list, m.raw)
+	}
+	return list, more, nil
+}
+
+// fillDirect reads what was said in the known direct chats since the gap began.
+func (r *receiver) fillDirect(ctx context.Context) error {
+	for _, id := range slices.Clone(r.at.Direct) {
+		if err := r.fill(ctx, id, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillGuild reads what was said in a server's channels and threads since the gap
+// began. Discord says of each what its newest message is.
+func (r *receiver) fillGuild(ctx context.Context, g guild) error {
+	for _, list := range [][]channel{g.Channels, g.Threads} {
+		for _, ch := range list {
+			// In a forum the newest id is a thread's, which has messages of its own.
+			if !holdsMessages(ch.Type) || isForum(ch.Type) || flake(ch.LastMessageID) <= r.at.after(ch.ID) {
+				continue
+			}
+			if err := r.fill(ctx, ch.ID, g.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill reads one channel from where we stand to its end, and records it page by page.
+func (r *receiver) fill(ctx context.Context, channel, guild string) error {
+	for after, more := r.at.after(channel), true; more; {
+		list, rest, err := r.client.page(ctx, channel, after)
+		if err != nil && adapters.KindOf(err).Permanent() {
+			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var updates []adapters.Update
+		for _, raw := range list {
+			made, err := r.readPast(ctx, raw, guild)
+			if err != nil {
+				return err
+			}
+			updates = append(updates, made...)
+		}
+		if len(list) > 0 {
+			after = idOf(list[len(list)-1])
+			r.sink.Heard(time.Now())
+			if err := r.record(ctx, updates); err != nil {
+				return err
+			}
+		}
+		more = rest
+	}
+	return nil
+}
+
+// readPast reads a message of history as if it had just been said.
+func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild string) ([]adapters.Update, error) {
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return r.unreadable("MESSAGE_CREATE", raw, err.Error()), nil
+	}
+	m.GuildID = guild // history does not name it
+	if r.at.seen(m.ChannelID, flake(m.ID)) || r.isOurs(&m) {
+		return nil, nil
+	}
+	return r.client.updatesOf(ctx, r.self, &m, raw)
+}
+
+// idOf returns a message's id.
+func idOf(raw json.RawMessage) snowflake {
+	var m struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(raw, &m) // page let none without an id through
+	return flake(m.ID)
+}
+
+// mark is the cursor of a history: where in which channel the next page begins.
+type mark struct {
+	Channel string    `json:"c"`
+	After   snowflake `json:"a,string"`
+}
+
+// History hands the messages of a stretch to take, page after page: first those
+// of the chat, then those of each thread that began in it, the oldest first.
+func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(context.Context, adapters.Page) error) error {
+	self, err := c.me(ctx)
+	if err != nil {
+		return err
+	}
+	channels, err := c.stretch(ctx, s)
+	if err != nil {
+		return err
+	}
+	at := mark{After: flakeAt(s.From)}
+	if s.From.IsZero() {
+		at.After = 0
+	} else if at.After > 0 {
+		at.After-- // the first id of that moment belongs to it
+	}
+	from := at.After
+	if s.Cursor != nil {
+		if err := json.Unmarshal(s.Cursor, &at); err != nil {
+			return &adapters.Error{Kind: adapters.Invalid, Op: "get messages", Err: errCursor}
+		}
+		if i := slices.Index(channels, at.Channel); i >= 0 {
+			channels = channels[i:]
+		}
+	}
+	for i, channel := range channels {
+		if channel != at.Channel {
+			at = mark{Channel: channel, After: from}
+		}
+		for more := true; more; {
+			var p adapters.Page
+			if p.Updates, more, err = c.pastPage(ctx, self, &at, s.To); err != nil {
+				return err
+			}
+			switch {
+			case more:
+				p.Cursor = at.bytes()
+			case i+1 < len(channels):
+				p.Cursor = mark{Channel: channels[i+1], After: from}.bytes()
+			}
+			if len(p.Updates) == 0 && p.Cursor != nil {
+				continue
+			}
+			if err := take(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bytes returns the stored form of m.
+func (m mark) bytes() []byte { return fmt.Appendf(nil, `{"c":%q,"a":"%s"}`, m.Channel, m.After) }
+
+// pastPage reads a page behind at, which it moves, until the moment to.
+func (c *Client) pastPage(ctx context.Context, self account, at *mark, to time.Time) (updates []adapters.Update, more bool, err error) {
+	list, more, err := c.page(ctx, at.Channel, at.After)
+	if err != nil {
+		return nil, false, err
+	}
+	ch, err := c.channelOf(ctx, at.Channel, "")
+	if err != nil {
+		return nil, false, err
+	}
+	for _, raw := range list {
+		id := idOf(raw)
+		if !to.IsZero() && id.time().After(to) {
+			return updates, false, nil
+		}
+		at.After = id
+		var m message
+		if json.Unmarshal(raw, &m) != nil || c.isOurs(self, &m) {
+			continue
+		}
+		m.GuildID = ch.GuildID
+		made, err := c.updatesOf(ctx, self, &m, raw)
+		if err != nil {
+			return nil, false, err
+		}
+		updates = append(updates, made...)
+	}
+	return updates, more, nil
+}
+
+// stretch returns the channels of a stretch: its thread, or its chat and all
+// threads of the chat.
+func (c *Client) stretch(ctx context.Context, s adapters.Stretch) ([]string, error) {
+	if s.Thread != "" {
+		return []string{s.Thread}, nil
+	}
+	ch, err := c.channelOf(ctx, s.Chat, "")
+	if err != nil {
+		return nil, err
+	}
+	channels := []string{s.Chat}
+	if isForum(ch.Type) {
+		channels = nil // all is said in its threads
+	}
+	if ch.GuildID == "" {
+		return channels, nil
+	}
+	threads, err := c.threads(ctx, ch)
+	if err != nil {
+		return nil, err
+	}
+	return append(channels, threads...), nil
+}
+
+// threads returns the threads of a channel, the oldest first: those in use, and
+// the archived ones that everybody may read.
+func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
+	type list struct {
+		Threads []channel `json:"threads"`
+		More    bool      `json:"has_more"`
+	}
+	var active list
+	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	note := func(th channel) {
+		if th.ParentID == of.ID || th.ParentID == "" {
+			found[th.ID] = true
+			th.GuildID, th.ParentID = of.GuildID, of.ID
+			c.known.learnChannel(th)
+		}
+	}
+	for _, th := range active.Threads {
+		if th.ParentID == of.ID {
+			note(th)
+		}
+	}
+	before := ""
+	for {
+		var archived list
+		path := fmt.Sprintf("/threads/archived/public?limit=%d%s", pageSize, before)
+		err := c.patiently(ctx, channelRoute("get archived threads", http.MethodGet, of.ID, path), &archived)
+		if err != nil && !adapters.KindOf(err).Permanent() {
+			return nil, err
+		}
+		for _, th := range archived.Threads {
+			note(th)
+		}
+		if n := len(archived.Threads); !archived.More || n == 0 || archived.Threads[n-1].Archive == nil {
+			break
+		}
+		before = "&before=" + archived.Threads[len(archived.Threads)-1].Archive.At.UTC().Format(time.RFC3339Nano)
+	}
+	var all []string
+	for id := range found {
+		all = append(all, id)
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(flake(a), flake(b)) })
+	return all, nil
+}

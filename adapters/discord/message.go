@@ -1,0 +1,305 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/markup"
+)
+
+// readMessage reads something said, or a message by which Discord tells of
+// something done. Those of our own say nothing new.
+func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil || m.ID == "" || m.ChannelID == "" {
+		return r.unreadable("MESSAGE_CREATE", raw, reasonOf(err, "it has no id or no channel")), nil
+	}
+	if r.at.seen(m.ChannelID, flake(m.ID)) || r.isOurs(&m) {
+		return nil, nil
+	}
+	if m.GuildID == "" {
+		r.at.direct(m.ChannelID)
+	}
+	return r.client.updatesOf(ctx, r.self, &m, raw)
+}
+
+// isOurs reports whether we said m, under whatever face.
+func (r *receiver) isOurs(m *message) bool { return r.client.isOurs(r.self, m) }
+
+// isOurs reports whether we said m, under whatever face.
+func (c *Client) isOurs(self account, m *message) bool {
+	switch {
+	case m.WebhookID != "":
+		return m.ApplicationID == self.application && m.ApplicationID != "" || c.faces.has(m.WebhookID)
+	default:
+		return m.Author != nil && m.Author.ID == self.ID
+	}
+}
+
+// updatesOf returns what a message tells; nothing when it tells nothing that
+// another event does not.
+func (c *Client) updatesOf(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
+	u, err := c.updateOf(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if m.GuildID == "" {
+		m.GuildID = u.Chat.Group
+	}
+	switch m.Type {
+	case discordgo.MessageTypeChannelPinnedMessage:
+		if m.Reference == nil {
+			return nil, nil
+		}
+		u.Body = adapters.Pinned{Message: m.Reference.MessageID}
+	case discordgo.MessageTypeGuildMemberJoin:
+		if intents(self)&discordgo.IntentGuildMembers != 0 {
+			return nil, nil // told by an event of its own
+		}
+		u.Body = adapters.Joined{People: []adapters.Person{u.From}}
+	case discordgo.MessageTypeRecipientAdd:
+		u.Body = adapters.Joined{People: people(m.Mentions)}
+	case discordgo.MessageTypeRecipientRemove:
+		u.Body = adapters.Left{People: people(m.Mentions), By: u.From}
+	case discordgo.MessageTypeThreadCreated, discordgo.MessageTypeThreadStarterMessage, discordgo.MessageTypeChannelNameChange,
+		discordgo.MessageTypeChannelIconChange, discordgo.MessageTypeCall, 8, 9, 10, 11: // boosts
+		return nil, nil
+	default:
+		said := c.said(self, m)
+		if said.Text == "" && len(said.Attachments) == 0 && !usual(m.Type) {
+			u.Body, u.Raw = adapters.Unreadable{Kind: fmt.Sprintf("message type %d", m.Type), Reason: "a kind of message we do not read"}, raw
+			return []adapters.Update{u}, nil
+		}
+		u.Body = said
+	}
+	return []adapters.Update{u}, nil
+}
+
+// usual reports whether people say things with messages of type t.
+func usual(t discordgo.MessageType) bool {
+	switch t {
+	case discordgo.MessageTypeDefault, discordgo.MessageTypeReply, discordgo.MessageTypeChatInputCommand, discordgo.MessageTypeContextMenuCommand:
+		return true
+	default:
+		return false
+	}
+}
+
+// updateOf returns what every update made of m has; its body is to be set.
+func (c *Client) updateOf(ctx context.Context, m *message) (adapters.Update, error) {
+	chat, thread, err := c.place(ctx, m.ChannelID, m.GuildID)
+	if err != nil {
+		return adapters.Update{}, err
+	}
+	u := adapters.Update{ID: m.ID, Key: messageKey(m.ChannelID, m.ID), Chat: chat, Thread: thread, At: m.Timestamp.UTC()}
+	if m.Author != nil {
+		nick := ""
+		if m.Member != nil {
+			nick = m.Member.Nick
+		}
+		u.From = m.Author.person(nick)
+		if m.WebhookID != "" {
+			u.From.Kind = adapters.Bot
+		}
+		if chat.Kind == adapters.Direct && u.Chat.Title == "" {
+			u.Chat.Title = u.From.Name
+		}
+	}
+	return u, nil
+}
+
+// people returns the users in the contract's form.
+func people(users []namedUser) []adapters.Person {
+	var all []adapters.Person
+	for _, u := range users {
+		all = append(all, u.person())
+	}
+	return all
+}
+
+// said returns m's words and all that hangs on them.
+func (c *Client) said(self account, m *message) adapters.Message {
+	out := adapters.Message{
+		ID:          m.ID,
+		Text:        c.words(m),
+		Mentions:    people(m.Mentions),
+		Attachments: attachmentsOf(m),
+	}
+	if m.Reference != nil && m.Reference.Type == 0 && m.Reference.ChannelID == m.ChannelID {
+		out.ReplyTo = m.Reference.MessageID
+	}
+	if len(m.Snapshots) > 0 {
+		out.Forwarded = "somebody" // Discord does not tell who
+		inner := m.Snapshots[0].Message
+		inner.GuildID = m.GuildID
+		out.Text = joinBlocks(out.Text, c.words(&inner))
+		for _, a := range attachmentsOf(&inner) {
+			a.ID = attachmentID(m.ChannelID, m.ID, a.ID[strings.LastIndexByte(a.ID, '/')+1:])
+			out.Attachments = append(out.Attachments, a)
+		}
+	}
+	c.address(self, m, &out)
+	return out
+}
+
+// words returns m's content and whatever else in it is to be read, as CommonMark.
+func (c *Client) words(m *message) string {
+	var blocks []string
+	if m.Content != nil {
+		blocks = append(blocks, c.commonMark(*m.Content, c.namesFor(m)))
+	}
+	blocks = append(blocks, componentWords(m.Components)...)
+	for _, e := range m.Embeds {
+		if e.Type == "" || e.Type == "rich" { // the others are previews of what the words link to
+			blocks = append(blocks, c.embedWords(e, c.namesFor(m)))
+		}
+	}
+	if p := m.Poll; p != nil {
+		lines := []string{"Poll: " + markup.Escape(p.Question.Text)}
+		for _, a := range p.Answers {
+			lines = append(lines, "- "+markup.Escape(a.Media.Text))
+		}
+		blocks = append(blocks, strings.Join(lines, "\n"))
+	}
+	return joinBlocks(blocks...)
+}
+
+// joinBlocks puts a blank line between those that say something.
+func joinBlocks(blocks ...string) string {
+	var all []string
+	for _, b := range blocks {
+		if b != "" {
+			all = append(all, b)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// commonMark returns Discord's Markdown as CommonMark.
+func (c *Client) commonMark(content string, n names) string {
+	words, spans := readMarkdown(content, n)
+	return c.markup.CommonMark(words, spans)
+}
+
+// embedWords returns what an embed says.
+func (c *Client) embedWords(e embed, n names) string {
+	var blocks []string
+	title := markup.Escape(e.Title)
+	if e.Title != "" && e.URL != "" {
+		title = c.markup.CommonMark(e.Title, []markup.Span{{To: len(e.Title), Look: markup.Link, Arg: e.URL}})
+	}
+	if e.Author != nil {
+		blocks = append(blocks, markup.Escape(e.Author.Name))
+	}
+	blocks = append(blocks, title, c.commonMark(e.Description, n))
+	for _, f := range e.Fields {
+		blocks = append(blocks, markup.Escape(f.Name)+": "+c.commonMark(f.Value, n))
+	}
+	if e.Footer != nil {
+		blocks = append(blocks, markup.Escape(e.Footer.Text))
+	}
+	return joinBlocks(blocks...)
+}
+
+// componentWords returns the texts and labels of components, in order.
+func componentWords(list []component) []string {
+	var all []string
+	for _, c := range list {
+		switch {
+		case c.Content != "":
+			all = append(all, markup.Escape(c.Content))
+		case c.Label != "":
+			all = append(all, "["+markup.Escape(c.Label)+"]")
+		}
+		all = append(all, componentWords(c.Components)...)
+	}
+	return all
+}
+
+// namesFor says what the ids in m's words stand for.
+func (c *Client) namesFor(m *message) names {
+	return names{
+		user: func(id string) string {
+			for _, u := range m.Mentions {
+				if u.ID == id {
+					return u.person().Name
+				}
+			}
+			return ""
+		},
+		role: func(id string) string { return c.known.role(m.GuildID, id) },
+		channel: func(id string) string {
+			for _, ch := range m.MentionChannels {
+				if ch.ID == id {
+					return ch.Name
+				}
+			}
+			ch, _ := c.known.channel(id)
+			return ch.Name
+		},
+	}
+}
+
+// typed is a command written as words, perhaps after our name.
+var typed = regexp.MustCompile(`^\s*(?:<@!?(\d+)>[\s,:]*)?/([A-Za-z0-9_-]{1,32})(?:\s+(?s:(.*)))?$`)
+
+// address sets what m has to do with us: its command, if it has one, and whether
+// it is meant for us.
+func (c *Client) address(self account, m *message, out *adapters.Message) {
+	if m.Content != nil {
+		if found := typed.FindStringSubmatch(*m.Content); found != nil && (found[1] == "" || found[1] == self.ID) {
+			words, _ := readMarkdown(found[3], c.namesFor(m))
+			out.Command = &adapters.Command{Name: strings.ToLower(found[2]), Args: strings.TrimSpace(words)}
+		}
+	}
+	for _, p := range out.Mentions {
+		out.ToUs = out.ToUs || p.ID == self.ID
+	}
+	switch {
+	case m.GuildID == "":
+		ch, known := c.known.channel(m.ChannelID)
+		out.ToUs = out.ToUs || !known || ch.Type == discordgo.ChannelTypeDM
+	case out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced),
+		c.known.mine(m.GuildID, m.MentionRoles):
+		out.ToUs = true
+	}
+}
+
+// attachmentsOf returns m's files and stickers.
+func attachmentsOf(m *message) []adapters.Attachment {
+	var all []adapters.Attachment
+	for _, a := range m.Attachments {
+		name := a.Filename
+		if a.Title != "" {
+			name = a.Title
+		}
+		all = append(all, adapters.Attachment{
+			Kind: kindOf(a), ID: attachmentID(m.ChannelID, m.ID, a.ID), Name: name, MIME: a.MIME, Size: a.Size,
+		})
+	}
+	for _, s := range m.Stickers {
+		all = append(all, adapters.Attachment{Kind: "sticker", ID: "sticker/" + s.ID + "/" + s.extension(), Name: s.Name})
+	}
+	return all
+}
+
+// kindOf returns the contract's word for what a file is.
+func kindOf(a attachment) string {
+	kind, _, _ := strings.Cut(a.MIME, "/")
+	switch {
+	case a.Waveform != "":
+		return "voice"
+	case kind == "image":
+		return "photo"
+	case kind == "video", kind == "audio":
+		return kind
+	default:
+		return "file"
+	}
+}

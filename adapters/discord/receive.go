@@ -1,0 +1,291 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+const (
+	// maxWaiting bounds the events that are read and not yet recorded; beyond it
+	// the platform waits.
+	maxWaiting = 256
+	// maxBatch bounds the events recorded together.
+	maxBatch = 100
+	// renewal is how old the stored cursor may grow while nothing has to be recorded.
+	renewal = 30 * time.Second
+)
+
+// Receive reads the gateway until ctx is done or Discord is out of reach.
+//
+// A session is resumed after every loss of the connection, and after a restart
+// with the cursor of the one before; only when Discord no longer has it a new one
+// begins, and what was said meanwhile is read from history. When the sink
+// refuses, the same batch is handed in again after a pause. Close codes after
+// which Discord must not be asked again are Unauthorized.
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+	at, err := parsePosition(cursor)
+	if err != nil {
+		return &adapters.Error{Kind: adapters.Invalid, Op: "gateway", Err: err}
+	}
+	self, err := c.me(ctx)
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	gateway, err := c.gateway(ctx)
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	g, work := errgroup.WithContext(ctx)
+	events := make(chan event, maxWaiting)
+	asks := make(chan ask)
+	acks := newAcks(c)
+	defer acks.wait()
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, stored: time.Now()}
+	for id := range gateway.Shards {
+		s := &shard{
+			client: c, id: id, count: gateway.Shards, gateway: gateway.URL, intents: intents(self),
+			out: events, heard: sink.Heard, acks: acks, session: at.session(id, gateway.Shards),
+			identify: func(ctx context.Context) error { return askFor(ctx, asks) },
+		}
+		s.seq.Store(s.session.Seq)
+		g.Go(func() error { return s.run(work) })
+	}
+	g.Go(func() error { return r.run(work, events, asks) })
+	return orDone(ctx, g.Wait())
+}
+
+// orDone returns err, or nil when the end of ctx explains it.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// intents returns what we ask to be told. Who is on a server is only asked for
+// where the developer portal allows it; without the words of messages there is
+// nothing to do here, so a refusal of those must show.
+func intents(self account) discordgo.Intent {
+	wanted := discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentGuildMessageReactions |
+		discordgo.IntentDirectMessages | discordgo.IntentDirectMessageReactions | discordgo.IntentMessageContent
+	if self.flags&(flagMembers|flagMembersLimited) != 0 {
+		wanted |= discordgo.IntentGuildMembers
+	}
+	return wanted
+}
+
+// Flags of an application (docs.discord.com, resources/application#application-flags).
+const (
+	flagMembers        = 1 << 14
+	flagMembersLimited = 1 << 15
+	flagContent        = 1 << 18
+	flagContentLimited = 1 << 19
+)
+
+// whereTo is where sessions begin.
+type whereTo struct {
+	URL    string `json:"url"`
+	Shards int    `json:"shards"`
+}
+
+// gateway asks where to connect, and in how many shards.
+func (c *Client) gateway(ctx context.Context) (whereTo, error) {
+	var to whereTo
+	err := c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway/bot"}, nil, &to)
+	if adapters.KindOf(err) == adapters.NoTarget {
+		err = c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway"}, nil, &to)
+	}
+	if err != nil {
+		return to, err
+	}
+	if to.URL == "" {
+		return to, &adapters.Error{Kind: adapters.Unknown, Op: "get gateway", Err: errors.New("the answer names no address")}
+	}
+	if c.shards > 0 {
+		to.Shards = c.shards
+	}
+	const most = 256
+	to.Shards = min(max(to.Shards, 1), most)
+	return to, nil
+}
+
+// ask is a shard's wish to begin a session; granted is answered once.
+type ask struct{ granted chan error }
+
+// askFor asks, and waits for the answer.
+func askFor(ctx context.Context, asks chan<- ask) error {
+	a := ask{granted: make(chan error, 1)}
+	select {
+	case asks <- a:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-a.granted:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// receiver turns events into updates and hands them in. It is one goroutine,
+// which owns the position.
+type receiver struct {
+	client *Client
+	self   account
+	sink   adapters.Sink
+	at     *position
+	shards int
+
+	began   time.Time       // when the last session began
+	stored  time.Time       // when the position was last stored
+	pending map[string]bool // servers whose gap is to be filled
+}
+
+// run records events in their order until ctx is done or one cannot be.
+func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask) error {
+	for {
+		var updates []adapters.Update
+		select {
+		case <-ctx.Done():
+			return nil
+		case a := <-asks:
+			err := r.grant(ctx)
+			a.granted <- err
+			if err != nil {
+				return orDone(ctx, err)
+			}
+			continue
+		case e := <-events:
+			more, err := r.take(ctx, e)
+			if err != nil {
+				return orDone(ctx, err)
+			}
+			updates = more
+		}
+		for n := 1; n < maxBatch; n++ {
+			more, took, err := r.takeWaiting(ctx, events)
+			if err != nil {
+				return orDone(ctx, err)
+			}
+			if !took {
+				break
+			}
+			updates = append(updates, more...)
+		}
+		if err := r.settle(ctx, updates); err != nil {
+			return orDone(ctx, err)
+		}
+	}
+}
+
+// takeWaiting takes an event if there is one already.
+func (r *receiver) takeWaiting(ctx context.Context, events <-chan event) (updates []adapters.Update, took bool, err error) {
+	select {
+	case e := <-events:
+		updates, err = r.take(ctx, e)
+		return updates, true, err
+	default:
+		return nil, false, nil
+	}
+}
+
+// take reads one event and moves the position past it.
+func (r *receiver) take(ctx context.Context, e event) ([]adapters.Update, error) {
+	if e.Type == "READY" {
+		r.ready(e)
+		return nil, r.fillDirect(ctx)
+	}
+	updates, err := r.read(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	r.at.at(e.shard, e.session.Seq)
+	return updates, nil
+}
+
+// ready notes a new session.
+func (r *receiver) ready(e event) {
+	r.at.begin(e.shard, r.shards, e.session, time.Now())
+	r.stored = time.Time{}
+	var said struct {
+		Guilds []struct {
+			ID string `json:"id"`
+		} `json:"guilds"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil {
+		r.client.log.Warn("the servers of the session are not told", "error", err)
+	}
+	if r.pending == nil {
+		r.pending = map[string]bool{}
+	}
+	for _, g := range said.Guilds {
+		r.pending[g.ID] = true
+	}
+}
+
+// settle hands updates in, with the cursor, if there is anything to store.
+func (r *receiver) settle(ctx context.Context, updates []adapters.Update) error {
+	if r.at.Gap != 0 && len(r.pending) == 0 {
+		r.at.Gap, r.stored = 0, time.Time{}
+	}
+	if len(updates) == 0 && time.Since(r.stored) < renewal {
+		return nil
+	}
+	return r.record(ctx, updates)
+}
+
+// record hands updates in until they are taken. They and the cursor are durable
+// when it returns nil.
+func (r *receiver) record(ctx context.Context, updates []adapters.Update) error {
+	pause := &backoff.ExponentialBackOff{
+		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 30 * time.Second,
+	}
+	pause.Reset()
+	b := adapters.Batch{Updates: updates, Cursor: r.at.cursor()}
+	for {
+		err := r.sink.Accept(ctx, b)
+		if err == nil {
+			r.stored = time.Now()
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rest := pause.NextBackOff()
+		r.client.log.Error("updates not recorded, handing in again", "updates", len(updates), "pause", rest, "error", err)
+		wait(ctx, rest)
+	}
+}
+
+// identifyPause is how far apart sessions have to begin.
+const identifyPause = 5 * time.Second
+
+// grant counts a new session, durably, before it begins.
+func (r *receiver) grant(ctx context.Context) error {
+	now := time.Now()
+	if rest := r.at.identify(now); rest > 0 {
+		return &adapters.Error{
+			Kind: adapters.Limited, Op: "gateway", RetryAfter: rest,
+			Err: fmt.Errorf("%d sessions began within a day; discord resets the token of who begins a thousand", maxIdentifies),
+		}
+	}
+	if !r.began.IsZero() {
+		wait(ctx, identifyPause-now.Sub(r.began))
+	}
+	if err := r.record(ctx, nil); err != nil {
+		return err
+	}
+	r.began = time.Now()
+	return nil
+}

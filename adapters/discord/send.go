@@ -1,0 +1,296 @@
+package discord
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/markup"
+)
+
+var (
+	_ adapters.Editor  = (*Client)(nil)
+	_ adapters.Deleter = (*Client)(nil)
+	_ adapters.Typer   = (*Client)(nil)
+	_ adapters.Reactor = (*Client)(nil)
+)
+
+// suppressEmbeds keeps Discord from fetching what a text links to: a fetch would
+// carry out whatever the URL holds, with nobody's click (SECURITY S6).
+const suppressEmbeds = int(discordgo.MessageFlagsSuppressEmbeds)
+
+// allowed says who is notified by a message. Its fields are always written:
+// without them everybody is.
+type allowed struct {
+	Parse       []string `json:"parse"`
+	Users       []string `json:"users"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+// only returns what notifies those people and nobody else.
+func only(ids []string) allowed {
+	const most = 100
+	if ids == nil {
+		ids = []string{}
+	}
+	return allowed{Parse: []string{}, Users: ids[:min(len(ids), most)]}
+}
+
+// outgoing is a message as we send it.
+type outgoing struct {
+	Content     string     `json:"content"`
+	Nonce       string     `json:"nonce,omitempty"`
+	Enforce     bool       `json:"enforce_nonce,omitempty"`
+	Allowed     allowed    `json:"allowed_mentions"`
+	Flags       int        `json:"flags"`
+	Reference   *reference `json:"message_reference,omitempty"`
+	Attachments []upload   `json:"attachments,omitempty"`
+}
+
+type reference struct {
+	Message string `json:"message_id"`
+	Fail    bool   `json:"fail_if_not_exists"`
+}
+
+// sentMessage is what we need of the message Discord returns.
+type sentMessage struct {
+	ID        string    `json:"id"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// UnmarshalJSON reads the message and fails when it has no id: without one there
+// is no receipt.
+func (m *sentMessage) UnmarshalJSON(raw []byte) error {
+	type plain sentMessage
+	if err := json.Unmarshal(raw, (*plain)(m)); err != nil {
+		return err
+	}
+	if flake(m.ID) == 0 {
+		return errors.New("the answer holds no message id")
+	}
+	return nil
+}
+
+func (m sentMessage) receipt() adapters.Receipt {
+	at := m.Timestamp.UTC()
+	if m.Timestamp.IsZero() {
+		at = flake(m.ID).time()
+	}
+	return adapters.Receipt{Message: m.ID, At: at}
+}
+
+// Send posts one part. With a Key a second attempt within some minutes is no
+// second message: Discord returns the first. Under a Face it goes through a
+// webhook, where Discord has no such key; an attempt whose outcome is unknown is
+// then looked for before the next (see [Client.sendAs]). In a forum a message
+// outside its threads begins one.
+func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+	to, err := target(p.Chat, p.Thread)
+	if err != nil {
+		return adapters.Receipt{}, err
+	}
+	out := c.outgoing(p, to)
+	switch ch, _ := c.known.channel(to); {
+	case isForum(ch.Type):
+		return c.begin(ctx, to, p, out)
+	case p.Face != (adapters.Face{}):
+		return c.sendAs(ctx, p, to, out)
+	}
+	if out.Nonce = nonce(p.Key); out.Nonce != "" {
+		out.Enforce = true
+	}
+	if p.ReplyTo != "" && flake(p.ReplyTo) != 0 {
+		out.Reference = &reference{Message: p.ReplyTo}
+	}
+	var sent sentMessage
+	if err := c.post(ctx, channelRoute("create message", http.MethodPost, to, "/messages"), out, p.Files, &sent); err != nil {
+		return adapters.Receipt{}, err
+	}
+	return sent.receipt(), nil
+}
+
+// target returns the channel that is meant: a thread is one.
+func target(chat, thread string) (string, error) {
+	id := chat
+	if thread != "" {
+		id = thread
+	}
+	if flake(id) == 0 {
+		return "", &adapters.Error{Kind: adapters.Invalid, Op: "create message", Err: fmt.Errorf("%q is no channel of discord's", id)}
+	}
+	return id, nil
+}
+
+// outgoing returns what every way of sending p has in common.
+func (c *Client) outgoing(p adapters.Post, to string) outgoing {
+	ch, _ := c.known.channel(to)
+	content, called := c.called(p, ch.GuildID)
+	return outgoing{Content: content, Allowed: only(called), Flags: suppressEmbeds}
+}
+
+// nonce returns what tells Discord that two attempts are one message: at most 25
+// characters, a digest of key.
+func nonce(key string) string {
+	if key == "" {
+		return ""
+	}
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(key)) // a hash never fails
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// begin opens a thread of a forum with p as its first message.
+func (c *Client) begin(ctx context.Context, forum string, p adapters.Post, out outgoing) (adapters.Receipt, error) {
+	body := struct {
+		Name    string   `json:"name"`
+		Message outgoing `json:"message"`
+	}{title(p.Text), out}
+	var made struct {
+		ID      string      `json:"id"`
+		Message sentMessage `json:"message"`
+	}
+	if err := c.post(ctx, channelRoute("begin thread", http.MethodPost, forum, "/threads"), body, p.Files, &made); err != nil {
+		return adapters.Receipt{}, err
+	}
+	return made.Message.receipt(), nil
+}
+
+// title returns a thread's name for what is said first in it.
+func title(part string) string {
+	words, _ := readMarkdown(part, names{})
+	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	const most = 90
+	if runes := []rune(line); len(runes) > most {
+		line = string(runes[:most]) + "…"
+	}
+	if markup.Blank(line) {
+		return "…"
+	}
+	return line
+}
+
+// Edit replaces the words of message m by text, one part as Split returned it.
+// Nobody is notified by it.
+func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
+	to, err := target(m.Chat, m.Thread)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Content string  `json:"content"`
+		Allowed allowed `json:"allowed_mentions"`
+		Flags   int     `json:"flags"`
+	}{text, only(nil), suppressEmbeds}
+	err = c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), body, nil)
+	if !refusedWith(err, notOurs) {
+		return err
+	}
+	return c.editAs(ctx, to, m, body)
+}
+
+// notOurs is the code for a message by somebody else, such as a webhook of ours.
+const notOurs = 50005
+
+// Delete deletes message m. One that is gone already is success.
+func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
+	to, err := target(m.Chat, m.Thread)
+	if err != nil {
+		return err
+	}
+	c.ours.add(m.Message) // what we do ourselves is no news
+	r := channelRoute("delete message", http.MethodDelete, to, "/messages/"+url.PathEscape(m.Message))
+	err = c.call(ctx, r, nil, nil)
+	switch {
+	case refusedWith(err, unknownMessage):
+		return nil
+	case adapters.KindOf(err) == adapters.Forbidden && err != nil:
+		return c.deleteAs(ctx, to, m, err)
+	}
+	return err
+}
+
+// Typing shows for ten seconds, or until the next message, that we write.
+func (c *Client) Typing(ctx context.Context, chat, thread string) error {
+	to, err := target(chat, thread)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, channelRoute("type", http.MethodPost, to, "/typing"), nil, nil)
+}
+
+// React sets our reaction on message m: the emoji we put there before is taken
+// back. An emoji is Unicode, or a name in colons of the server's own.
+func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
+	to, err := target(m.Chat, m.Thread)
+	if err != nil {
+		return err
+	}
+	wanted := ""
+	if emoji != "" {
+		if wanted, err = c.reaction(to, emoji); err != nil {
+			return err
+		}
+	}
+	at := "/messages/" + url.PathEscape(m.Message)
+	var now struct {
+		Reactions []struct {
+			Me    bool      `json:"me"`
+			Emoji emojiName `json:"emoji"`
+		} `json:"reactions"`
+	}
+	if err := c.call(ctx, channelRoute("get message", http.MethodGet, to, at), nil, &now); err != nil {
+		return err
+	}
+	for _, r := range now.Reactions {
+		switch name := r.Emoji.path(); {
+		case !r.Me:
+		case name == wanted:
+			wanted = ""
+		default:
+			err := c.call(ctx, channelRoute("take reaction back", http.MethodDelete, to, at+"/reactions/"+name+"/@me"), nil, nil)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if wanted == "" {
+		return nil
+	}
+	return c.call(ctx, channelRoute("react", http.MethodPut, to, at+"/reactions/"+wanted+"/@me"), nil, nil)
+}
+
+// emojiName is an emoji as a path names it.
+type emojiName emoji
+
+func (e emojiName) path() string {
+	if e.ID == "" {
+		return url.PathEscape(bareEmoji(e.Name))
+	}
+	return url.PathEscape(e.Name + ":" + e.ID)
+}
+
+// reaction returns an emoji as a path names it.
+func (c *Client) reaction(channel, shown string) (string, error) {
+	name := strings.Trim(shown, ":")
+	if name == shown {
+		return emojiName{Name: shown}.path(), nil
+	}
+	ch, _ := c.known.channel(channel)
+	if e, ok := c.known.emoji(ch.GuildID, name); ok {
+		return emojiName(e).path(), nil
+	}
+	return "", &adapters.Error{Kind: adapters.Invalid, Op: "react", Err: fmt.Errorf("the server has no emoji %q", name)}
+}
+
+// bareEmoji returns emoji without the selector that only changes its looks.
+func bareEmoji(emoji string) string { return strings.ReplaceAll(emoji, "\uFE0F", "") }

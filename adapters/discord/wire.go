@@ -1,0 +1,258 @@
+package discord
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// The structs below are the parts of Discord's objects that we read, with
+// Discord's names. The library's own would come out empty as a whole when one
+// field of a new kind does not decode.
+
+type user struct {
+	ID            string `json:"id"`
+	Username      string `json:"username"`
+	GlobalName    string `json:"global_name"`
+	Discriminator string `json:"discriminator"`
+	Bot           bool   `json:"bot"`
+	System        bool   `json:"system"`
+}
+
+// name returns what Discord shows for the user where there is no nickname.
+func (u user) name() string {
+	if u.GlobalName != "" {
+		return u.GlobalName
+	}
+	return u.Username
+}
+
+// person returns u in the contract's form; nick is their name on one server.
+func (u user) person(nick string) adapters.Person {
+	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: u.name(), Handle: u.Username}
+	switch {
+	case u.System:
+		p.Kind = adapters.Service
+	case u.Bot:
+		p.Kind = adapters.Bot
+	}
+	if nick != "" {
+		p.Name = nick
+	}
+	return p
+}
+
+type member struct {
+	User        *user    `json:"user"`
+	Nick        string   `json:"nick"`
+	Roles       []string `json:"roles"`
+	Permissions string   `json:"permissions"`
+}
+
+// person returns the member in the contract's form; zero when nobody is named.
+func (m member) person() adapters.Person {
+	if m.User == nil {
+		return adapters.Person{}
+	}
+	return m.User.person(m.Nick)
+}
+
+type namedUser struct {
+	user
+	Member *member `json:"member"`
+}
+
+func (u namedUser) person() adapters.Person {
+	if u.Member == nil {
+		return u.user.person("")
+	}
+	return u.user.person(u.Member.Nick)
+}
+
+type message struct {
+	ID              string                `json:"id"`
+	ChannelID       string                `json:"channel_id"`
+	GuildID         string                `json:"guild_id"`
+	Type            discordgo.MessageType `json:"type"`
+	Content         *string               `json:"content"` // nil in an update that is about something else
+	Author          *user                 `json:"author"`
+	Member          *member               `json:"member"`
+	Timestamp       time.Time             `json:"timestamp"`
+	EditedAt        *time.Time            `json:"edited_timestamp"`
+	Mentions        []namedUser           `json:"mentions"`
+	MentionRoles    []string              `json:"mention_roles"`
+	MentionChannels []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"mention_channels"`
+	Attachments   []attachment `json:"attachments"`
+	Embeds        []embed      `json:"embeds"`
+	Stickers      []sticker    `json:"sticker_items"`
+	Poll          *poll        `json:"poll"`
+	WebhookID     string       `json:"webhook_id"`
+	ApplicationID string       `json:"application_id"`
+	Flags         int          `json:"flags"`
+	Nonce         any          `json:"nonce"` // a number or a string
+	Reference     *struct {
+		Type      int    `json:"type"` // 1: forwarded
+		MessageID string `json:"message_id"`
+		ChannelID string `json:"channel_id"`
+	} `json:"message_reference"`
+	Referenced *message `json:"referenced_message"`
+	Snapshots  []struct {
+		Message message `json:"message"`
+	} `json:"message_snapshots"`
+	Components []component `json:"components"`
+}
+
+type attachment struct {
+	ID       string  `json:"id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	MIME     string  `json:"content_type"`
+	Size     int64   `json:"size"`
+	URL      string  `json:"url"`
+	Duration float64 `json:"duration_secs"` // of a voice message
+	Waveform string  `json:"waveform"`
+	Width    int     `json:"width"`
+}
+
+type embed struct {
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+	Author      *struct {
+		Name string `json:"name"`
+	} `json:"author"`
+	Fields []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"fields"`
+	Footer *struct {
+		Text string `json:"text"`
+	} `json:"footer"`
+}
+
+type sticker struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Format int    `json:"format_type"`
+}
+
+type poll struct {
+	Question struct {
+		Text string `json:"text"`
+	} `json:"question"`
+	Answers []struct {
+		Media struct {
+			Text string `json:"text"`
+		} `json:"poll_media"`
+	} `json:"answers"`
+}
+
+// component is a part of a message laid out in components; only its words count.
+type component struct {
+	Type       int         `json:"type"`
+	Content    string      `json:"content"`
+	Label      string      `json:"label"`
+	Components []component `json:"components"`
+}
+
+type channel struct {
+	ID            string                `json:"id"`
+	Type          discordgo.ChannelType `json:"type"`
+	GuildID       string                `json:"guild_id"`
+	ParentID      string                `json:"parent_id"`
+	Name          string                `json:"name"`
+	LastMessageID string                `json:"last_message_id"`
+	Recipients    []user                `json:"recipients"`
+	Overwrites    []overwrite           `json:"permission_overwrites"`
+	NewlyCreated  bool                  `json:"newly_created"`
+	OwnerID       string                `json:"owner_id"`
+	Archive       *struct {
+		Archived bool      `json:"archived"`
+		At       time.Time `json:"archive_timestamp"`
+	} `json:"thread_metadata"`
+}
+
+type overwrite struct {
+	ID    string `json:"id"`
+	Type  int    `json:"type"` // 0: a role, 1: a member
+	Allow string `json:"allow"`
+	Deny  string `json:"deny"`
+}
+
+type guild struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	OwnerID     string    `json:"owner_id"`
+	Unavailable bool      `json:"unavailable"`
+	Channels    []channel `json:"channels"`
+	Threads     []channel `json:"threads"`
+	Roles       []role    `json:"roles"`
+	Emojis      []emoji   `json:"emojis"`
+	Members     []member  `json:"members"`
+}
+
+type role struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Permissions string `json:"permissions"`
+}
+
+type emoji struct {
+	ID       string `json:"id"` // empty: the name is Unicode
+	Name     string `json:"name"`
+	Animated bool   `json:"animated"`
+}
+
+// interaction is a slash command or a pressed button.
+type interaction struct {
+	ID        string   `json:"id"`
+	Type      int      `json:"type"`
+	Token     string   `json:"token"`
+	GuildID   string   `json:"guild_id"`
+	ChannelID string   `json:"channel_id"`
+	Channel   *channel `json:"channel"`
+	Member    *member  `json:"member"`
+	User      *user    `json:"user"`
+	Message   *message `json:"message"`
+	Data      struct {
+		Name     string            `json:"name"`
+		CustomID string            `json:"custom_id"`
+		Values   []string          `json:"values"`
+		TargetID string            `json:"target_id"`
+		Options  []commandOption   `json:"options"`
+		Parts    []json.RawMessage `json:"components"`
+	} `json:"data"`
+}
+
+type commandOption struct {
+	Name    string          `json:"name"`
+	Value   json.RawMessage `json:"value"`
+	Options []commandOption `json:"options"`
+}
+
+// isThread reports whether t is a kind of thread.
+func isThread(t discordgo.ChannelType) bool {
+	switch t {
+	case discordgo.ChannelTypeGuildNewsThread, discordgo.ChannelTypeGuildPublicThread, discordgo.ChannelTypeGuildPrivateThread:
+		return true
+	default:
+		return false
+	}
+}
+
+// isForum reports whether all that is said in t is said in its threads.
+func isForum(t discordgo.ChannelType) bool {
+	return t == discordgo.ChannelTypeGuildForum || t == discordgo.ChannelTypeGuildMedia
+}
+
+// holdsMessages reports whether people write in t, or in its threads.
+func holdsMessages(t discordgo.ChannelType) bool {
+	return t != discordgo.ChannelTypeGuildCategory && t != discordgo.ChannelTypeGuildStore && t != 14 // a directory of servers
+}

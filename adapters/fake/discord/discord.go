@@ -1,0 +1,143 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// Options tune a fake Discord. The zero value is an honest one without limits.
+type Options struct {
+	// Limits plays the platform's request limits: five messages in five seconds
+	// for each channel, fifty requests a second for each bot. Default: none.
+	Limits bool
+	// Heartbeat is how often the gateway wants to hear its clients. Default:
+	// 41.25 s.
+	Heartbeat time.Duration
+	// SessionLife is how long a session waits to be resumed. Default: 2 min.
+	SessionLife time.Duration
+	// Ledger bounds how many entries of each sort the ledger keeps; the older
+	// half is given up when it is full. Negative: none. Default: 100,000.
+	Ledger int
+}
+
+// Discord is a loopback server that behaves towards bots as discord.com and its
+// gateway do, together with the world behind it. It is an [http.Handler] for
+// /api, /gateway and /files. All its methods, and those of its bots, servers and
+// channels, may be called concurrently.
+type Discord struct {
+	opts   Options
+	faults fake.Faults
+	ledger ledger
+	limits limits
+	kept   kept
+	routes *http.ServeMux
+
+	mu       sync.Mutex // guards what follows, and all that hangs on it
+	lastID   ID
+	host     string          // by which we are reached; learned from requests
+	bots     map[string]*Bot // by token
+	people   map[ID]*Person
+	guilds   map[ID]*Guild
+	channels map[ID]*Channel // threads and direct chats, too
+	hooks    map[ID]*webhook
+	acts     map[string]*interaction // by id and token
+	sessions map[string]*session
+	gate     gate
+	bell     chan struct{} // closed and replaced at every change
+}
+
+// ID is an id of Discord's: it rises with time.
+type ID int64
+
+// String returns the id as it is written.
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// MarshalText returns what String does.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads an id; nothing else is one.
+func (id *ID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no snowflake", text)
+	}
+	*id = ID(n)
+	return nil
+}
+
+// New returns a Discord without bots, people or servers.
+func New(o Options) *Discord {
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 41250 * time.Millisecond
+	}
+	if o.SessionLife <= 0 {
+		o.SessionLife = 2 * time.Minute
+	}
+	if o.Ledger == 0 {
+		o.Ledger = 100_000
+	}
+	d := &Discord{
+		opts: o, ledger: ledger{limit: o.Ledger},
+		bots: map[string]*Bot{}, people: map[ID]*Person{}, guilds: map[ID]*Guild{}, channels: map[ID]*Channel{},
+		hooks: map[ID]*webhook{}, acts: map[string]*interaction{}, sessions: map[string]*session{},
+		bell: make(chan struct{}),
+	}
+	d.routes = d.table()
+	return d
+}
+
+// epoch is the first millisecond of ids.
+const epoch = 1420070400000
+
+// id mints an id. It needs the lock.
+func (d *Discord) id() ID {
+	d.lastID = max(d.lastID+1, ID(max(time.Now().UnixMilli()-epoch, 0))<<22)
+	return d.lastID
+}
+
+// Serve answers on ln until ctx is done; see [fake.Serve].
+func (d *Discord) Serve(ctx context.Context, ln net.Listener) error {
+	defer d.hangUp()
+	return fake.Serve(ctx, ln, d)
+}
+
+// Fault puts f in force for calls of the API. Its Method is the name of a call,
+// as the [Record] has it; its chats are channels.
+func (d *Discord) Fault(f fake.Fault) *fake.ArmedFault { return d.faults.Arm(f) }
+
+// ClearFaults takes every fault out of force.
+func (d *Discord) ClearFaults() { d.faults.Clear() }
+
+// Ledger returns a copy of what was received so far.
+func (d *Discord) Ledger() Record { return d.ledger.snapshot() }
+
+// ring tells that the world has changed. It needs the lock.
+func (d *Discord) ring() {
+	close(d.bell)
+	d.bell = make(chan struct{})
+}
+
+// Until waits until cond holds, asking it again after everything that happened.
+// It returns the context's cause when ctx ends first.
+func (d *Discord) Until(ctx context.Context, cond func() bool) error {
+	for {
+		d.mu.Lock()
+		next := d.bell
+		d.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the world to change: %w", context.Cause(ctx))
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package discord
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// A Record is everything a fake Discord saw and was told, in order of time.
+type Record struct {
+	Calls    []Call   `json:"calls"`    // every request of the API, also refused ones
+	Sessions []Begun  `json:"sessions"` // sessions begun and resumed
+	Unfurled []Unfurl `json:"unfurled"` // addresses that would have been fetched for a preview
+	Called   []Notice `json:"called"`   // who was notified by a bot's message
+	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
+}
+
+// A Call is one request that reached the API.
+type Call struct {
+	At      time.Time      `json:"at"`
+	Bot     ID             `json:"bot"`
+	Method  string         `json:"method"` // "create message"
+	Channel ID             `json:"channel,omitzero"`
+	Text    string         `json:"text,omitzero"` // as sent, markup included
+	Nonce   string         `json:"nonce,omitzero"`
+	Body    []byte         `json:"body,omitzero"` // as sent, where it was JSON
+	Status  int            `json:"status"`        // answered; 0 when the connection was cut or left hanging
+	Code    int            `json:"code,omitzero"` // of a refusal
+	Message ID             `json:"message,omitzero"`
+	Applied bool           `json:"applied"` // the call had its effect, whatever was answered
+	Early   time.Duration  `json:"early,omitzero"`
+	Fault   fake.FaultKind `json:"fault,omitzero"`
+}
+
+// Begun is one session that a client began or resumed.
+type Begun struct {
+	At      time.Time `json:"at"`
+	Bot     ID        `json:"bot"`
+	Session string    `json:"session"`
+	Resumed bool      `json:"resumed"`
+	Path    string    `json:"path"` // of the address it was dialled at
+}
+
+// An Unfurl is one address that Discord would have fetched to show a preview.
+type Unfurl struct {
+	At      time.Time `json:"at"`
+	Bot     ID        `json:"bot"`
+	Channel ID        `json:"channel"`
+	URL     string    `json:"url"`
+}
+
+// A Notice is somebody whom a bot's message notified.
+type Notice struct {
+	Bot      ID   `json:"bot"`
+	Message  ID   `json:"message"`
+	User     ID   `json:"user,omitzero"`
+	Everyone bool `json:"everyone,omitzero"`
+}
+
+// ledger keeps a Record within a limit. A negative limit keeps nothing.
+type ledger struct {
+	limit int
+
+	mu  sync.Mutex // guards what follows
+	rec Record
+}
+
+func (l *ledger) note(add func(*Record)) {
+	if l.limit < 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rec.Calls = bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
+	l.rec.Sessions = bounded(l.rec.Sessions, l.limit, &l.rec.Dropped)
+	l.rec.Unfurled = bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
+	l.rec.Called = bounded(l.rec.Called, l.limit, &l.rec.Dropped)
+	add(&l.rec)
+}
+
+// snapshot returns a copy the caller owns.
+func (l *ledger) snapshot() Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Record{
+		Calls: slices.Clone(l.rec.Calls), Sessions: slices.Clone(l.rec.Sessions), Unfurled: slices.Clone(l.rec.Unfurled),
+		Called: slices.Clone(l.rec.Called), Dropped: l.rec.Dropped,
+	}
+}
+
+// bounded makes room in a list that reached its limit by giving up the older half.
+func bounded[E any](list []E, limit int, dropped *int) []E {
+	if len(list) < limit {
+		return list
+	}
+	half := len(list) - limit/2
+	*dropped += half
+	return slices.Delete(list, 0, half)
+}
+
+// WriteJSON writes the record as one indented JSON object.
+func (r Record) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}

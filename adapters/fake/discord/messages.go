@@ -1,0 +1,271 @@
+package discord
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// posted is a message as a bot sends it.
+type posted struct {
+	Content *string  `json:"content"`
+	Nonce   any      `json:"nonce"`
+	Enforce bool     `json:"enforce_nonce"`
+	Flags   int      `json:"flags"`
+	Allowed *allowed `json:"allowed_mentions"`
+	Target  *struct {
+		Message ID    `json:"message_id"`
+		Fail    *bool `json:"fail_if_not_exists"`
+	} `json:"message_reference"`
+	Username string  `json:"username"`
+	Avatar   string  `json:"avatar_url"`
+	Embeds   []any   `json:"embeds"`
+	Name     string  `json:"name"` // of a thread that begins with it
+	Message  *posted `json:"message"`
+}
+
+// allowed says who may be notified.
+type allowed struct {
+	Parse   []string `json:"parse"`
+	Users   []ID     `json:"users"`
+	Roles   []ID     `json:"roles"`
+	Replied bool     `json:"replied_user"`
+}
+
+// most is the limit of a message.
+const most = 2000
+
+const suppressEmbeds = 1 << 2
+
+// check refuses what Discord would.
+func (p *posted) check(files int) (answer, bool) {
+	if p.Content == nil {
+		p.Content = new("")
+	}
+	units := len(utf16.Encode([]rune(*p.Content)))
+	nonce := ""
+	switch n := p.Nonce.(type) {
+	case string:
+		nonce = n
+	case float64:
+		nonce = strconv.FormatFloat(n, 'f', 0, 64)
+	}
+	p.Nonce = nonce
+	switch {
+	case units > most:
+		return badForm("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."), true
+	case strings.TrimSpace(*p.Content) == "" && files == 0 && len(p.Embeds) == 0:
+		return refuse(http.StatusBadRequest, 50006, "Cannot send an empty message"), true
+	case len(nonce) > 25:
+		return badForm("nonce", "NONCE_TYPE_TOO_LONG", "Must be 25 or fewer in length."), true
+	case files > 10:
+		return badForm("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."), true
+	case p.Allowed != nil && slices.Contains(p.Allowed.Parse, "users") && len(p.Allowed.Users) > 0:
+		return badForm("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[\"users\"] and users: [ids...] are mutually exclusive."), true
+	}
+	return answer{}, false
+}
+
+func (d *Discord) createMessage(c *call, ch *Channel) answer {
+	var p posted
+	if !c.into(&p) {
+		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
+	}
+	if ch.wire.Type == Forum || ch.wire.Type == Category {
+		return refuse(http.StatusBadRequest, 50008, "Cannot send messages in a non-text channel")
+	}
+	if a, refused := p.check(len(c.files)); refused {
+		return a
+	}
+	c.entry.Text, c.entry.Nonce = *p.Content, p.Nonce.(string)
+	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Content, Flags: p.Flags, Nonce: p.Nonce.(string)}}
+	if p.Target != nil {
+		if ch.find(p.Target.Message) != nil {
+			m.wire.Type = reply
+			m.wire.Reference = &wireReference{MessageID: p.Target.Message, ChannelID: ch.ID, GuildID: ch.wire.GuildID}
+		} else if p.Target.Fail == nil || *p.Target.Fail {
+			return badForm("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+		}
+	}
+	if earlier, same := c.bot.once(p, ch); same {
+		c.entry.Message = earlier.wire.ID
+		return ok(ch.shown(earlier, c.bot, intentContent, false))
+	}
+	d.deliver(c, ch, m, &p)
+	if p.Enforce {
+		c.bot.nonces[m.wire.Nonce] = nonced{m, time.Now().Add(nonceLife)}
+	}
+	return ok(ch.shown(m, c.bot, intentContent, false))
+}
+
+// nonceLife is how long a nonce finds its message: "the past few minutes".
+const nonceLife = 5 * time.Minute
+
+// once returns the message that an earlier attempt with the same nonce made.
+func (b *Bot) once(p posted, ch *Channel) (*message, bool) {
+	n, found := b.nonces[p.Nonce.(string)]
+	same := found && p.Enforce && p.Nonce != "" && time.Now().Before(n.until) && n.message.wire.ChannelID == ch.ID
+	return n.message, same
+}
+
+var link = regexp.MustCompile(`<?https?://[^\s<>]+>?`)
+
+// deliver keeps a bot's message, tells of it, and notes whom it notifies and what
+// Discord would fetch for it.
+func (d *Discord) deliver(c *call, ch *Channel, m *message, p *posted) {
+	for _, f := range c.files {
+		m.wire.Attachments = append(m.wire.Attachments, d.keepFile(ch, f))
+	}
+	ch.add(m)
+	c.entry.Message = m.wire.ID
+	by := m.wire.Author.ID
+	d.ledger.note(func(r *Record) {
+		for _, address := range link.FindAllString(m.wire.Content, -1) {
+			if m.wire.Flags&suppressEmbeds == 0 && !strings.HasPrefix(address, "<") {
+				r.Unfurled = append(r.Unfurled, Unfurl{At: time.Now(), Bot: by, Channel: ch.ID, URL: address})
+			}
+		}
+		for _, who := range m.wire.Mentions {
+			if p.Allowed.lets(who.ID, strings.Contains(m.wire.Content, who.ID.String())) {
+				r.Called = append(r.Called, Notice{Bot: by, Message: m.wire.ID, User: who.ID})
+			}
+		}
+		if m.wire.MentionEveryone && (p.Allowed == nil || slices.Contains(p.Allowed.Parse, "everyone")) {
+			r.Called = append(r.Called, Notice{Bot: by, Message: m.wire.ID, Everyone: true})
+		}
+	})
+}
+
+// lets reports whether somebody is notified who is named, or only answered.
+func (a *allowed) lets(who ID, named bool) bool {
+	switch {
+	case a == nil:
+		return true
+	case named:
+		return slices.Contains(a.Parse, "users") || slices.Contains(a.Users, who)
+	default:
+		return a.Replied
+	}
+}
+
+func (d *Discord) editMessage(c *call, ch *Channel, m *message) answer {
+	if m.by != c.bot || m.wire.WebhookID != 0 {
+		return refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+	}
+	return d.edit(c, ch, m)
+}
+
+// edit replaces the words of a message.
+func (d *Discord) edit(c *call, ch *Channel, m *message) answer {
+	var p posted
+	if !c.into(&p) {
+		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
+	}
+	if p.Content != nil {
+		if a, refused := p.check(len(m.wire.Attachments)); refused {
+			return a
+		}
+		c.entry.Text = *p.Content
+		m.wire.Content = *p.Content
+		ch.mention(&m.wire)
+	}
+	m.wire.Flags, m.wire.EditedTimestamp = p.Flags, new(time.Now())
+	c.entry.Message = m.wire.ID
+	ch.tell("MESSAGE_UPDATE", m)
+	return ok(ch.shown(m, m.by, intentContent, false))
+}
+
+// manageMessages is the right to delete what others wrote.
+const manageMessages = 1 << 13
+
+func deleteMessage(c *call, ch *Channel, m *message) answer {
+	own := m.by == c.bot && m.wire.WebhookID == 0
+	if !own && (ch.guild == nil || ch.rights(c.bot)&manageMessages == 0) {
+		return noRight
+	}
+	c.entry.Message = m.wire.ID
+	ch.deleteLocked([]ID{m.wire.ID})
+	return done
+}
+
+// getMessages returns the messages around a place, the newest first.
+func getMessages(c *call, ch *Channel) answer {
+	q := c.r.URL.Query()
+	n := atMost(c, 50, 100)
+	var all []*message
+	for _, m := range ch.messages {
+		if !m.deleted {
+			all = append(all, m)
+		}
+	}
+	switch {
+	case q.Has("after"):
+		after := parseID(q.Get("after"))
+		all = slices.DeleteFunc(all, func(m *message) bool { return m.wire.ID <= after })
+		all = all[:min(n, len(all))]
+	case q.Has("before"):
+		before := parseID(q.Get("before"))
+		all = slices.DeleteFunc(all, func(m *message) bool { return m.wire.ID >= before })
+		all = all[max(0, len(all)-n):]
+	default:
+		all = all[max(0, len(all)-n):]
+	}
+	list := []wireMessage{}
+	for _, m := range slices.Backward(all) {
+		list = append(list, ch.shown(m, c.bot, intentContent, false))
+	}
+	return ok(list)
+}
+
+// emojiOf reads an emoji in a path: Unicode, or name:id.
+func emojiOf(s string) (wireEmoji, bool) {
+	name, id, custom := strings.Cut(s, ":")
+	if !custom {
+		return wireEmoji{Name: name}, name != "" && name[0] >= 0x80
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	return wireEmoji{ID: new(ID(n)), Name: name}, err == nil
+}
+
+func (d *Discord) putReaction(c *call, ch *Channel, m *message) answer {
+	e, known := emojiOf(c.r.PathValue("emoji"))
+	if !known || e.ID != nil && (ch.guild == nil || !slices.ContainsFunc(ch.guild.emojis, e.same)) {
+		return refuse(http.StatusBadRequest, 10014, "Unknown Emoji")
+	}
+	ch.react(m, reaction{c.bot.ID, e})
+	return done
+}
+
+func (d *Discord) dropReaction(c *call, ch *Channel, m *message) answer {
+	if e, known := emojiOf(c.r.PathValue("emoji")); known {
+		ch.unreact(m, reaction{c.bot.ID, e})
+	}
+	return done
+}
+
+func (d *Discord) beginThread(c *call, ch *Channel) answer {
+	var p posted
+	if !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100 {
+		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+	}
+	if ch.wire.Type != Forum {
+		return ok(ch.openThread(c.bot.ID, p.Name, 0).wire)
+	}
+	if p.Message == nil {
+		return badForm("message", "BASE_TYPE_REQUIRED", "This field is required")
+	}
+	if a, refused := p.Message.check(len(c.files)); refused {
+		return a
+	}
+	th := ch.openThread(c.bot.ID, p.Name, 0)
+	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
+	c.entry.Text = m.wire.Content
+	d.deliver(c, th, m, p.Message)
+	w := th.wire
+	w.Message = new(th.shown(m, c.bot, intentContent, false))
+	return ok(w)
+}

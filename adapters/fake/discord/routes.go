@@ -1,0 +1,322 @@
+package discord
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// table lists the calls that are answered. The names are those of the [Record].
+func (d *Discord) table() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, one := range []struct {
+		pattern, name string
+		open          bool
+		f             func(*call) answer
+	}{
+		{"GET /gateway", "get gateway", true, d.getGateway},
+		{"GET /gateway/bot", "get gateway bot", false, d.getGateway},
+		{"GET /users/@me", "get me", false, func(c *call) answer { return ok(c.bot.user) }},
+		{"GET /users/@me/guilds", "get guilds", false, d.getGuilds},
+		{"POST /users/@me/channels", "open direct chat", false, d.openDirect},
+		{"GET /users/{user}", "get user", false, d.getUser},
+		{"GET /applications/@me", "get application", false, func(c *call) answer { return ok(c.bot.application()) }},
+		{"GET /oauth2/applications/@me", "get application", false, func(c *call) answer { return ok(c.bot.application()) }},
+		{"PUT /applications/{application}/commands", "set commands", false, d.setCommands},
+
+		{"GET /guilds/{guild}", "get guild", false, d.inGuild(func(_ *call, g *Guild) answer { return ok(g.wire()) })},
+		{"GET /guilds/{guild}/channels", "get channels", false, d.inGuild(d.getChannels)},
+		{"GET /guilds/{guild}/threads/active", "get threads", false, d.inGuild(d.getActive)},
+		{"GET /guilds/{guild}/members", "get members", false, d.inGuild(getMembers)},
+		{"GET /guilds/{guild}/members/{user}", "get member", false, d.inGuild(getMember)},
+
+		{"GET /channels/{channel}", "get channel", false, d.inChannel(viewing, func(_ *call, ch *Channel) answer { return ok(ch.wire) })},
+		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(reading, getMessages)},
+		{"POST /channels/{channel}/messages", "create message", false, d.inChannel(writing, d.createMessage)},
+		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *Channel, m *message) answer {
+			return ok(ch.shown(m, c.bot, intentContent, false))
+		})},
+		{"PATCH /channels/{channel}/messages/{message}", "edit message", false, d.onMessage(viewing, d.editMessage)},
+		{"DELETE /channels/{channel}/messages/{message}", "delete message", false, d.onMessage(viewing, deleteMessage)},
+		{"PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", "react", false, d.onMessage(reacting, d.putReaction)},
+		{"DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me", "take reaction back", false, d.onMessage(viewing, d.dropReaction)},
+		{"POST /channels/{channel}/typing", "type", false, d.inChannel(writing, startTyping)},
+		{"POST /channels/{channel}/threads", "begin thread", false, d.inChannel(writing, d.beginThread)},
+		{"GET /channels/{channel}/threads/archived/public", "get archived threads", false, d.inChannel(reading, d.getArchived)},
+		{"GET /channels/{channel}/webhooks", "get webhooks", false, d.inChannel(ManageWebhooks, d.getWebhooks)},
+		{"POST /channels/{channel}/webhooks", "create webhook", false, d.inChannel(ManageWebhooks, d.createWebhook)},
+
+		{"POST /webhooks/{webhook}/{token}", "execute webhook", true, d.onWebhook(d.executeWebhook)},
+		{"PATCH /webhooks/{webhook}/{token}/messages/{message}", "edit webhook message", true, d.onWebhook(d.editAs)},
+		{"DELETE /webhooks/{webhook}/{token}/messages/{message}", "delete webhook message", true, d.onWebhook(d.deleteAs)},
+		{"POST /interactions/{interaction}/{token}/callback", "answer interaction", true, d.answerInteraction},
+	} {
+		mux.HandleFunc(one.pattern, d.handle(one.name, one.open, one.f))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, refuse(http.StatusNotFound, 0, "404: Not Found"))
+	})
+	return mux
+}
+
+// Rights that calls need.
+const (
+	viewing  = 1 << 10
+	writing  = viewing | 1<<11
+	reading  = viewing | 1<<16
+	reacting = reading | 1<<6
+)
+
+// wireApp is a bot's application.
+type wireApp struct {
+	ID    ID     `json:"id"`
+	Name  string `json:"name"`
+	Flags int    `json:"flags"`
+}
+
+// application returns what the developer portal says of the bot.
+func (b *Bot) application() wireApp {
+	flags := 0
+	if !b.profile.NoMembers {
+		flags |= 1 << 15
+	}
+	if !b.profile.NoContent {
+		flags |= 1 << 19
+	}
+	return wireApp{b.ID, b.user.Username, flags}
+}
+
+func (d *Discord) getGateway(c *call) answer {
+	type start struct {
+		Total       int `json:"total"`
+		Remaining   int `json:"remaining"`
+		ResetAfter  int `json:"reset_after"`
+		Concurrency int `json:"max_concurrency"`
+	}
+	w := struct {
+		URL    string `json:"url"`
+		Shards int    `json:"shards,omitempty"`
+		Start  *start `json:"session_start_limit,omitempty"`
+	}{URL: "ws://" + c.r.Host + "/gateway"}
+	if strings.HasSuffix(c.r.URL.Path, "/bot") {
+		w.Shards, w.Start = max(c.bot.profile.Shards, 1), &start{1000, 1000, 0, 1}
+	}
+	return ok(w)
+}
+
+func (d *Discord) getGuilds(c *call) answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	after := parseID(c.r.URL.Query().Get("after"))
+	all := []wireGuild{}
+	for _, g := range d.guilds {
+		if g.bots[c.bot.ID] != nil && g.ID > after {
+			all = append(all, g.wire())
+		}
+	}
+	slices.SortFunc(all, func(a, b wireGuild) int { return int(a.ID - b.ID) })
+	return ok(all[:min(len(all), atMost(c, 200, 200))])
+}
+
+// atMost returns the limit that a call asks for.
+func atMost(c *call, usual, most int) int {
+	n, err := strconv.Atoi(c.r.URL.Query().Get("limit"))
+	if err != nil || n < 1 {
+		return usual
+	}
+	return min(n, most)
+}
+
+func (d *Discord) openDirect(c *call) answer {
+	var said struct {
+		Recipient ID `json:"recipient_id"`
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !c.into(&said) || d.people[said.Recipient] == nil {
+		return noUser
+	}
+	return ok(c.bot.directLocked(d.people[said.Recipient]).wire)
+}
+
+func (d *Discord) getUser(c *call) answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	u, known := d.userLocked(parseID(c.r.PathValue("user")))
+	if !known {
+		return noUser
+	}
+	return ok(u)
+}
+
+func (d *Discord) setCommands(c *call) answer {
+	var list []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	}
+	if !c.into(&list) || len(list) > 100 {
+		return badForm("_", "BASE_TYPE_MAX_LENGTH", "Must be 100 or fewer in length.")
+	}
+	for _, one := range list {
+		if one.Name == "" || len(one.Name) > 32 || one.Name != strings.ToLower(one.Name) || one.Description == "" {
+			return badForm("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
+		}
+	}
+	return ok(list)
+}
+
+// inGuild finds the server of a call, which the bot has to be on. f runs under the lock.
+func (d *Discord) inGuild(f func(*call, *Guild) answer) func(*call) answer {
+	return func(c *call) answer {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		g := d.guilds[parseID(c.r.PathValue("guild"))]
+		if g == nil {
+			return noGuild
+		}
+		if g.bots[c.bot.ID] == nil {
+			return noAccess
+		}
+		return f(c, g)
+	}
+}
+
+func (d *Discord) getChannels(_ *call, g *Guild) answer {
+	all := []wireChannel{}
+	for _, ch := range d.sorted() {
+		if ch.guild == g && !ch.isThread() {
+			all = append(all, ch.wire)
+		}
+	}
+	return ok(all)
+}
+
+type threadList struct {
+	Threads []wireChannel `json:"threads"`
+	Members []struct{}    `json:"members"`
+	More    bool          `json:"has_more"`
+}
+
+func (d *Discord) getActive(_ *call, g *Guild) answer {
+	list := threadList{Threads: []wireChannel{}, Members: []struct{}{}}
+	for _, ch := range d.sorted() {
+		if ch.guild == g && ch.isThread() && !ch.wire.Thread.Archived {
+			list.Threads = append(list.Threads, ch.wire)
+		}
+	}
+	return ok(list)
+}
+
+func getMembers(c *call, g *Guild) answer {
+	if c.bot.profile.NoMembers {
+		return noAccess
+	}
+	after := parseID(c.r.URL.Query().Get("after"))
+	all := []wireMember{}
+	for id, m := range g.members {
+		if id > after {
+			all = append(all, *m)
+		}
+	}
+	slices.SortFunc(all, func(a, b wireMember) int { return int(a.User.ID - b.User.ID) })
+	return ok(all[:min(len(all), atMost(c, 1, 1000))])
+}
+
+func getMember(c *call, g *Guild) answer {
+	m := g.members[parseID(c.r.PathValue("user"))]
+	if m == nil {
+		return refuse(http.StatusNotFound, 10007, "Unknown Member")
+	}
+	return ok(*m)
+}
+
+// inChannel finds the channel of a call, in which the bot has to have rights. f
+// runs under the lock.
+func (d *Discord) inChannel(rights int64, f func(*call, *Channel) answer) func(*call) answer {
+	return func(c *call) answer {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		ch := d.channels[parseID(c.r.PathValue("channel"))]
+		if ch == nil {
+			return noChannel
+		}
+		if a, refused := ch.refused(c.bot, rights); refused {
+			return a
+		}
+		return f(c, ch)
+	}
+}
+
+// refused says why the bot may not do something in the channel.
+func (c *Channel) refused(b *Bot, rights int64) (answer, bool) {
+	if c.guild == nil {
+		return noAccess, c.bot != b
+	}
+	if c.guild.bots[b.ID] == nil {
+		return noAccess, true
+	}
+	has := c.rights(b)
+	switch {
+	case has&viewing == 0:
+		return noAccess, true
+	case has&rights != rights:
+		return noRight, true
+	}
+	return answer{}, false
+}
+
+// rights returns what the bot may do in the channel. It needs the lock.
+func (c *Channel) rights(b *Bot) int64 {
+	of := c
+	if c.isThread() {
+		if parent := c.of.channels[*c.wire.ParentID]; parent != nil {
+			of = parent
+		}
+	}
+	var all int64
+	mine := c.guild.members[b.ID]
+	for _, r := range c.guild.roles {
+		if r.ID == c.guild.ID || mine != nil && slices.Contains(mine.Roles, r.ID) {
+			all |= int64(parseID(r.Permissions))
+		}
+	}
+	for _, o := range of.wire.Overwrites {
+		all = all&^int64(parseID(o.Deny)) | int64(parseID(o.Allow))
+	}
+	if c.isThread() && all&(1<<38) != 0 {
+		all |= writing // the right to write in threads is one of its own
+	}
+	return all
+}
+
+func (d *Discord) onMessage(rights int64, f func(*call, *Channel, *message) answer) func(*call) answer {
+	return d.inChannel(rights, func(c *call, ch *Channel) answer {
+		m := ch.find(parseID(c.r.PathValue("message")))
+		if m == nil {
+			return noMessage
+		}
+		return f(c, ch, m)
+	})
+}
+
+func startTyping(c *call, ch *Channel) answer {
+	ch.typed = append(ch.typed, c.bot.ID)
+	return done
+}
+
+func (d *Discord) getArchived(c *call, ch *Channel) answer {
+	list := threadList{Threads: []wireChannel{}, Members: []struct{}{}}
+	before, err := time.Parse(time.RFC3339Nano, c.r.URL.Query().Get("before"))
+	for _, th := range d.sorted() {
+		if th.isThread() && *th.wire.ParentID == ch.ID && th.wire.Thread.Archived && (err != nil || th.wire.Thread.At.Before(before)) {
+			list.Threads = append(list.Threads, th.wire)
+		}
+	}
+	slices.SortStableFunc(list.Threads, func(a, b wireChannel) int { return b.Thread.At.Compare(a.Thread.At) })
+	if most := atMost(c, 50, 100); len(list.Threads) > most {
+		list.Threads, list.More = list.Threads[:most], true
+	}
+	return ok(list)
+}

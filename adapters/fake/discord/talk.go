@@ -1,0 +1,390 @@
+package discord
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// message is a message as the platform keeps it.
+type message struct {
+	wire      wireMessage
+	by        *Bot // nil: a person
+	reactions []reaction
+	deleted   bool
+}
+
+// reaction is one person's emoji.
+type reaction struct {
+	who   ID
+	emoji wireEmoji
+}
+
+// Said is what a line has beside its words.
+type Said struct {
+	ReplyTo ID
+	Files   []File
+	// Type is the kind of message. Default: an ordinary one, or a reply.
+	Type int
+}
+
+// A File is attached to a message.
+type File struct {
+	Name, MIME string
+	Data       []byte
+}
+
+// Sent is a bot's message as it is now.
+type Sent struct {
+	ID        ID
+	ReplyTo   ID
+	Content   string
+	Name      string // shown as its author
+	Webhook   ID     // 0: the bot's own
+	Flags     int
+	Deleted   bool
+	Edited    bool
+	Files     []string
+	Reactions []string // of the bot given
+}
+
+// Sent returns what bots posted to the channel, oldest first, with the reactions
+// of b.
+func (c *Channel) Sent(b *Bot) []Sent {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	var all []Sent
+	for _, m := range c.messages {
+		if m.by == nil {
+			continue
+		}
+		s := Sent{
+			ID: m.wire.ID, Content: m.wire.Content, Name: m.wire.Author.name(), Webhook: m.wire.WebhookID, Flags: m.wire.Flags,
+			Deleted: m.deleted, Edited: m.wire.EditedTimestamp != nil,
+		}
+		if m.wire.Reference != nil {
+			s.ReplyTo = m.wire.Reference.MessageID
+		}
+		for _, f := range m.wire.Attachments {
+			s.Files = append(s.Files, f.Filename)
+		}
+		for _, r := range m.reactions {
+			if r.who == b.ID {
+				s.Reactions = append(s.Reactions, r.emoji.Name)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (u wireUser) name() string {
+	if u.GlobalName != nil {
+		return *u.GlobalName
+	}
+	return u.Username
+}
+
+// Says has a person write in the channel.
+func (c *Channel) Says(p *Person, content string, s Said) ID {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := &message{wire: wireMessage{Author: p.user, Content: content, Type: s.Type}}
+	if s.ReplyTo != 0 {
+		m.wire.Reference = &wireReference{MessageID: s.ReplyTo, ChannelID: c.ID, GuildID: c.wire.GuildID}
+		m.wire.Type = reply
+	}
+	for _, f := range s.Files {
+		m.wire.Attachments = append(m.wire.Attachments, c.of.keepFile(c, f))
+	}
+	c.add(m)
+	return m.wire.ID
+}
+
+// SaysUnheard is Says for a message of which no session is ever told.
+func (c *Channel) SaysUnheard(p *Person, content string) ID {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := &message{wire: wireMessage{Author: p.user, Content: content}}
+	c.keep(m)
+	return m.wire.ID
+}
+
+// add keeps a new message and tells of it. It needs the lock.
+func (c *Channel) add(m *message) {
+	c.keep(m)
+	if c.isThread() && c.wire.Thread.Archived {
+		c.wire.Thread = &wireArchive{Minutes: 1440, At: time.Now()}
+		c.guild.dispatch("THREAD_UPDATE", intentGuilds, c.wire)
+	}
+	c.tell("MESSAGE_CREATE", m)
+}
+
+// keep gives a message its id and place. It needs the lock.
+func (c *Channel) keep(m *message) {
+	w := &m.wire
+	w.ID, w.ChannelID, w.Timestamp = c.of.id(), c.ID, time.Now()
+	if w.Attachments == nil {
+		w.Attachments = []wireAttachment{}
+	}
+	w.Embeds, w.Components = []struct{}{}, []struct{}{}
+	c.mention(w)
+	c.wire.LastMessageID = &w.ID
+	c.messages = append(c.messages, m)
+}
+
+var (
+	userSign = regexp.MustCompile(`<@!?(\d+)>`)
+	roleSign = regexp.MustCompile(`<@&(\d+)>`)
+)
+
+// mention notes whom the words of w name. It needs the lock.
+func (c *Channel) mention(w *wireMessage) {
+	w.Mentions, w.MentionRoles = []wireMention{}, []ID{}
+	w.MentionEveryone = strings.Contains(w.Content, "@everyone") || strings.Contains(w.Content, "@here")
+	if c.guild != nil {
+		for _, found := range roleSign.FindAllStringSubmatch(w.Content, -1) {
+			w.MentionRoles = append(w.MentionRoles, parseID(found[1]))
+		}
+	}
+	add := func(id ID) {
+		u, ok := c.of.userLocked(id)
+		if !ok || slices.ContainsFunc(w.Mentions, func(m wireMention) bool { return m.ID == id }) {
+			return
+		}
+		one := wireMention{wireUser: u}
+		if c.guild != nil {
+			if m := c.guild.members[id]; m != nil {
+				partial := *m
+				partial.User = nil
+				one.Member = &partial
+			}
+		}
+		w.Mentions = append(w.Mentions, one)
+	}
+	for _, found := range userSign.FindAllStringSubmatch(w.Content, -1) {
+		add(parseID(found[1]))
+	}
+	if w.Reference != nil {
+		if target := c.find(w.Reference.MessageID); target != nil && target.by == nil && w.Type == reply {
+			add(target.wire.Author.ID)
+		}
+	}
+}
+
+func parseID(s string) ID {
+	n, _ := strconv.ParseInt(s, 10, 64) // what is no number is nobody's id
+	return ID(n)
+}
+
+// userLocked returns a person or bot. It needs the lock.
+func (d *Discord) userLocked(id ID) (wireUser, bool) {
+	if p := d.people[id]; p != nil {
+		return p.user, true
+	}
+	for _, b := range d.bots {
+		if b.ID == id {
+			return b.user, true
+		}
+	}
+	return wireUser{}, false
+}
+
+// find returns a message that is still there. It needs the lock.
+func (c *Channel) find(id ID) *message {
+	for _, m := range c.messages {
+		if m.wire.ID == id && !m.deleted {
+			return m
+		}
+	}
+	return nil
+}
+
+// shown returns m as somebody sees it who has these intents, with what it
+// answers. It needs the lock.
+func (c *Channel) shown(m *message, b *Bot, intents int, event bool) wireMessage {
+	w := m.wire
+	if m.by != b {
+		w.Nonce = ""
+	}
+	if w.Reference != nil {
+		if target := c.find(w.Reference.MessageID); target != nil {
+			inner := target.wire
+			inner.Reference = nil
+			w.Referenced = &inner
+		}
+	}
+	for _, r := range m.reactions {
+		i := slices.IndexFunc(w.Reactions, func(have wireReaction) bool { return have.Emoji.same(r.emoji) })
+		if i < 0 {
+			w.Reactions, i = append(slices.Clone(w.Reactions), wireReaction{Emoji: r.emoji}), len(w.Reactions)
+		}
+		w.Reactions[i].Count++
+		w.Reactions[i].Me = w.Reactions[i].Me || r.who == b.ID
+	}
+	if event {
+		w.GuildID = c.wire.GuildID
+		if c.guild != nil {
+			if member := c.guild.members[w.Author.ID]; member != nil {
+				partial := *member
+				partial.User = nil
+				w.Member = &partial
+			}
+		}
+	}
+	w.Attachments = slices.Clone(w.Attachments)
+	for i, a := range w.Attachments {
+		w.Attachments[i] = a.sign(c.of.host)
+	}
+	named := slices.ContainsFunc(w.Mentions, func(one wireMention) bool { return one.ID == b.ID })
+	if intents&intentContent == 0 && m.by != b && c.guild != nil && !named {
+		w.Content, w.Attachments = "", []wireAttachment{}
+	}
+	return w
+}
+
+func (e wireEmoji) same(other wireEmoji) bool {
+	if (e.ID == nil) != (other.ID == nil) {
+		return false
+	}
+	return e.Name == other.Name && (e.ID == nil || *e.ID == *other.ID)
+}
+
+// tell tells every session that may know of it. It needs the lock.
+func (c *Channel) tell(event string, m *message) {
+	for _, ses := range c.of.sessions {
+		if ses.dead || !c.heardBy(ses, intentMessages, intentDirect) {
+			continue
+		}
+		ses.add(event, encode(c.shown(m, ses.bot, ses.intents, true)))
+	}
+	c.of.ring()
+}
+
+// heardBy reports whether a session is told of what happens in the channel.
+func (c *Channel) heardBy(ses *session, inGuild, direct int) bool {
+	if c.guild == nil {
+		return ses.bot == c.bot && ses.intents&direct != 0 && ses.shard[0] == 0
+	}
+	if n := ses.shard[1]; n > 1 && int(c.guild.ID>>22)%n != ses.shard[0] {
+		return false
+	}
+	return c.guild.bots[ses.bot.ID] != nil && ses.intents&inGuild != 0
+}
+
+// tellAll tells every session that may know of it the same. It needs the lock.
+func (c *Channel) tellAll(event string, inGuild, direct int, data any) {
+	for _, ses := range c.of.sessions {
+		if !ses.dead && c.heardBy(ses, inGuild, direct) {
+			ses.add(event, encode(data))
+		}
+	}
+	c.of.ring()
+}
+
+// Edits has the author of a message change its words.
+func (c *Channel) Edits(id ID, content string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if m := c.find(id); m != nil {
+		m.wire.Content, m.wire.EditedTimestamp = content, new(time.Now())
+		c.mention(&m.wire)
+		c.tell("MESSAGE_UPDATE", m)
+	}
+}
+
+// Deletes has messages deleted, several at once as one event.
+func (c *Channel) Deletes(ids ...ID) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.deleteLocked(ids)
+}
+
+func (c *Channel) deleteLocked(ids []ID) {
+	for _, id := range ids {
+		if m := c.find(id); m != nil {
+			m.deleted = true
+		}
+	}
+	type gone struct {
+		ID        ID   `json:"id,omitzero"`
+		IDs       []ID `json:"ids,omitempty"`
+		ChannelID ID   `json:"channel_id"`
+		GuildID   ID   `json:"guild_id,omitzero"`
+	}
+	said := gone{ChannelID: c.ID, GuildID: c.wire.GuildID}
+	event := "MESSAGE_DELETE"
+	if said.ID = ids[0]; len(ids) > 1 {
+		said.ID, said.IDs, event = 0, ids, "MESSAGE_DELETE_BULK"
+	}
+	c.tellAll(event, intentMessages, intentDirect, said)
+}
+
+// Reacts sets the emoji that a person has on a message: one event for each that
+// is taken away, and for each that is new.
+func (c *Channel) Reacts(p *Person, id ID, emoji ...string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := c.find(id)
+	if m == nil {
+		return
+	}
+	for _, r := range slices.Clone(m.reactions) {
+		if r.who == p.ID && !slices.Contains(emoji, r.emoji.Name) {
+			c.unreact(m, r)
+		}
+	}
+	for _, name := range emoji {
+		c.react(m, reaction{p.ID, wireEmoji{Name: name}})
+	}
+}
+
+// react puts an emoji on a message, once. It needs the lock.
+func (c *Channel) react(m *message, r reaction) {
+	if slices.ContainsFunc(m.reactions, func(have reaction) bool { return have.who == r.who && have.emoji.same(r.emoji) }) {
+		return
+	}
+	m.reactions = append(m.reactions, r)
+	c.tellReaction("MESSAGE_REACTION_ADD", m, r)
+}
+
+// unreact takes an emoji away. It needs the lock.
+func (c *Channel) unreact(m *message, r reaction) {
+	i := slices.IndexFunc(m.reactions, func(have reaction) bool { return have.who == r.who && have.emoji.same(r.emoji) })
+	if i < 0 {
+		return
+	}
+	m.reactions = slices.Delete(m.reactions, i, i+1)
+	c.tellReaction("MESSAGE_REACTION_REMOVE", m, r)
+}
+
+func (c *Channel) tellReaction(event string, m *message, r reaction) {
+	said := struct {
+		UserID    ID          `json:"user_id"`
+		ChannelID ID          `json:"channel_id"`
+		MessageID ID          `json:"message_id"`
+		GuildID   ID          `json:"guild_id,omitzero"`
+		Member    *wireMember `json:"member,omitempty"`
+		Emoji     wireEmoji   `json:"emoji"`
+		Type      int         `json:"type"`
+		Burst     bool        `json:"burst"`
+	}{UserID: r.who, ChannelID: c.ID, MessageID: m.wire.ID, GuildID: c.wire.GuildID, Emoji: r.emoji}
+	if c.guild != nil && event == "MESSAGE_REACTION_ADD" {
+		said.Member = c.guild.members[r.who]
+	}
+	c.tellAll(event, intentReactions, intentDirectReactions, said)
+}
+
+// Pins pins a message, which the channel tells.
+func (c *Channel) Pins(p *Person, id ID) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if m := c.find(id); m != nil {
+		m.wire.Pinned = true
+		c.add(&message{wire: wireMessage{
+			Author: p.user, Type: pinning, Reference: &wireReference{MessageID: id, ChannelID: c.ID, GuildID: c.wire.GuildID},
+		}})
+	}
+}
