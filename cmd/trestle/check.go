@@ -90,6 +90,9 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 		return err
 	}
 	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
+	if trusted {
+		s.boot.Trust()
+	}
 	s.shell = s.newShell()
 	s.makeLines(trusted)
 	_ = s.boot.Stage("model", s.tryModel) // the report has the error

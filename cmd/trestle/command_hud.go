@@ -125,15 +125,7 @@ func (p *program) events(ctx context.Context, room spaces.SpaceID, limit int) er
 		for _, e := range found {
 			rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body})
 		}
-		if p.output == "jsonl" {
-			for _, r := range rows {
-				if err := p.answer(r, nil); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return p.answer(rows, func(w io.Writer) {
+		return answerRows(p, rows, func(w io.Writer) {
 			var lines [][]string
 			for _, e := range found {
 				lines = append(lines, []string{when(e.At), string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Body.Kind()), speaker(e, names), saidIn(e.Body)})

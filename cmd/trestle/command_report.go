@@ -67,8 +67,8 @@ func (p *program) report(ctx context.Context, file string) error {
 	own := *p             // making commands sets the flags of whom they belong to
 	root := own.command() //nolint:contextcheck // every command is given its context when it runs
 	known := func(c chapter) bool {
-		_, _, err := root.Find(c.args)
-		return err == nil
+		found, _, err := root.Find(c.args)
+		return err == nil && found != root
 	}
 	held := slices.DeleteFunc(chapters(), func(c chapter) bool { return !known(c) })
 	a := reportAnswer{File: file, Holds: held}

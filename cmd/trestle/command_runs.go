@@ -74,7 +74,7 @@ func (p *program) runs(ctx context.Context, f console.Filter) error {
 		for _, y := range found {
 			rows = append(rows, rowOf(y))
 		}
-		return p.answer(rows, func(w io.Writer) { printRuns(w, rows) })
+		return answerRows(p, rows, func(w io.Writer) { printRuns(w, rows) })
 	})
 }
 

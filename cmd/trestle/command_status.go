@@ -128,7 +128,7 @@ func spacesCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.answer(rooms, func(w io.Writer) { printRooms(w, rooms) })
+				return answerRows(p, rooms, func(w io.Writer) { printRooms(w, rooms) })
 			})
 		},
 	}

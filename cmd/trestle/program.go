@@ -43,8 +43,8 @@ func (s *silent) Error() string { return "exit " + s.code.String() }
 
 // run carries out a command line and returns its exit code.
 func (p *program) run(ctx context.Context, args []string) exitCode {
-	root := p.command() //nolint:contextcheck // every command is given its context when it runs
-	root.SetArgs(args)
+	root := p.command()                       //nolint:contextcheck // every command is given its context when it runs
+	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whoever runs us
 	err := root.ExecuteContext(ctx)
 	if s, ok := errors.AsType[*silent](err); ok {
 		return s.code
@@ -112,10 +112,11 @@ func (p *program) command() *cobra.Command {
 func wantUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+			err := check(c, args)
+			if _, said := errors.AsType[*failure](err); said || err == nil {
+				return err
 			}
-			return nil
+			return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
 		}
 	}
 	for _, below := range c.Commands() {
