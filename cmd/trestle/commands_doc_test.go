@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // answerTypes are the Go types of what commands answer with -o json, or, after
@@ -102,14 +102,9 @@ func describeCommand(w *strings.Builder, c *cobra.Command, name, answer string, 
 		text = strings.ToUpper(c.Short[:1]) + c.Short[1:] + "."
 	}
 	fmt.Fprintf(w, "%s\n\n```\n%s\n```\n", strings.ReplaceAll(text, "\n", " "), c.UseLine())
-	var flags strings.Builder
-	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
-			fmt.Fprintf(&flags, "| %s | %s |\n", flagName(f), f.Usage)
-		}
-	})
-	if flags.Len() > 0 {
-		fmt.Fprintf(w, "\n| flag | |\n| --- | --- |\n%s", flags.String())
+	flags := regexp.MustCompile(`(?m)^.*help for .*\n`).ReplaceAllString(c.LocalNonPersistentFlags().FlagUsages(), "")
+	if flags != "" {
+		fmt.Fprintf(w, "\n```\n%s```\n", flags)
 	}
 	if why, none := strings.CutPrefix(answer, "- "); none {
 		fmt.Fprintf(w, "\nNo JSON: %s.\n", why)
@@ -127,21 +122,6 @@ func describeCommand(w *strings.Builder, c *cobra.Command, name, answer string, 
 	described[element] = true
 	fmt.Fprintf(w, "\n%s (`%s`):\n\n| field | is | |\n| --- | --- | --- |\n", what, element)
 	types.describe(w, element, "", map[string]bool{})
-}
-
-func flagName(f *pflag.Flag) string {
-	name := "`--" + f.Name
-	if kind, _ := pflag.UnquoteUsage(f); kind != "" {
-		name += " " + strings.ToUpper(kind)
-	}
-	name += "`"
-	if f.Shorthand != "" {
-		name += ", `-" + f.Shorthand + "`"
-	}
-	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-		name += " (" + f.DefValue + ")"
-	}
-	return name
 }
 
 // goTypes are the types of the packages whose values are answers, by
