@@ -61,7 +61,7 @@ func (p *program) checkConfig() error {
 	case !c.Sound():
 		code = exitFailed
 	}
-	answer := checkedConfig{Sound: code == exitDone, Findings: config.Findings(c, err)}
+	answer := checkedConfig{Sound: code == exitDone, Findings: append([]config.Finding{}, config.Findings(c, err)...)}
 	if c != nil {
 		answer.File = c.Path
 	}
@@ -101,7 +101,7 @@ func (p *program) showConfig(ctx context.Context, o config.Showing) error {
 		return err
 	}
 	all := append(rows, learned...)
-	return p.answer(all, func(w io.Writer) {
+	return answerRows(p, all, func(w io.Writer) {
 		config.WriteRows(w, all[:len(rows)], o)
 		if len(learned) > 0 {
 			fmt.Fprintln(w, "\nlearned, in the record:")
