@@ -18,7 +18,7 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
 			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
 		}
-		e.settle(ctx, a, e.failed(ctx, a, err, true))
+		e.settle(ctx, a, e.failed(ctx, a, err, step{repeatable: true}))
 		return
 	}
 	if a.Part >= len(steps) {
@@ -30,9 +30,9 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 			e.settle(ctx, a, s)
 			return
 		}
-		receipt, err := e.call(ctx, steps[n])
+		receipt, err := e.attempt(ctx, a, &steps[n])
 		if err != nil {
-			e.settle(ctx, a, e.failed(ctx, a, err, steps[n].repeatable))
+			e.settle(ctx, a, e.failed(ctx, a, err, steps[n]))
 			return
 		}
 		a.Part++
@@ -79,6 +79,43 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 		return Settlement{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
 	}
 	return Settlement{}, false
+}
+
+// attempt makes one step, but first looks whether an attempt that nobody could
+// judge has arrived, where the platform can tell. A look that fails leaves the
+// action as it was; one that the platform does not allow leaves it to the policy.
+func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *step) (adapters.Receipt, error) {
+	if !a.Resent || s.find == nil {
+		return e.call(ctx, *s)
+	}
+	limited, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	receipt, found, err := s.find(limited)
+	switch {
+	case found:
+		e.logger.Info("an earlier attempt arrived", "action", string(a.ID), "chat", a.Chat, "part", a.Part)
+		return receipt, nil
+	case err == nil:
+		return e.call(ctx, *s)
+	case !adapters.KindOf(err).Permanent():
+		return receipt, err
+	case a.Policy == spaces.ResendOnce && a.Attempts <= maxBlind:
+		return e.call(ctx, *s)
+	}
+	s.find = nil // and so its fate stays unknown
+	return receipt, &adapters.Error{Kind: adapters.Unknown, Op: "find", Err: errors.New("the platform does not let us look")}
+}
+
+// maxBlind bounds the attempts at a part whose fate the platform does not let us
+// look at.
+const maxBlind = 2
+
+// look returns when what was being sent can be looked for; zero when it cannot.
+func (e *Egress) look() time.Time {
+	if e.finder == nil {
+		return time.Time{}
+	}
+	return time.Now().Add(resendAfter)
 }
 
 // call makes one step under the send limit. The receipt's fault point stands for

@@ -37,6 +37,7 @@ type Egress struct {
 	deleter adapters.Deleter
 	reactor adapters.Reactor
 	typer   adapters.Typer
+	finder  adapters.Finder
 
 	bell  chan struct{}
 	hands hands
@@ -105,6 +106,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.deleter, _ = ad.(adapters.Deleter)
 	e.reactor, _ = ad.(adapters.Reactor)
 	e.typer, _ = ad.(adapters.Typer)
+	e.finder, _ = ad.(adapters.Finder)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {
 		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })
@@ -130,7 +132,7 @@ func (e *Egress) Ring() {
 // grace period and returns nil. It fails only when what an earlier process left
 // cannot be put back.
 func (e *Egress) Run(ctx context.Context) error {
-	if err := e.box.Recover(ctx, e.account.Key(), time.Now(), nil); err != nil {
+	if err := e.box.Recover(ctx, e.account.Key(), time.Now(), nil, e.look()); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -156,7 +158,7 @@ func (e *Egress) Run(ctx context.Context) error {
 func (e *Egress) round(stop, work context.Context) time.Duration {
 	now := time.Now()
 	if e.hands.missing() {
-		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all()); err != nil {
+		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all(), e.look()); err != nil {
 			e.Withdraw("", true)
 			return e.trouble(stop, "outbox cannot be recovered", err)
 		}

@@ -68,8 +68,9 @@ type Outbox interface {
 	// Recover puts back what is in sending and nobody carries: what an earlier
 	// process left (K16 … K18), or a commit without an answer. It is ready again if
 	// its policy allows a second copy, otherwise unknown with its event. carried
-	// are left alone.
-	Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID) error
+	// are left alone. A look that is not zero says that the platform can be asked
+	// whether a message arrived: all that was being sent is then ready at that time.
+	Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error
 	// Where returns the platform's names of a message in one chat, one a part;
 	// none when it never arrived there.
 	Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error)

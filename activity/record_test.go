@@ -275,15 +275,18 @@ func (r *record) Next(context.Context, string) (time.Time, bool, error) {
 	return next, found, nil
 }
 
-func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spaces.ActionID) error {
+func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spaces.ActionID, look time.Time) error {
 	return r.locked(ctx, func() {
 		for _, a := range r.actions {
 			if a.State != spaces.ActionSending || slices.Contains(held, a.ID) {
 				continue
 			}
-			if a.Policy == spaces.ResendOnce && !a.Resent {
+			switch {
+			case !look.IsZero():
+				a.State, a.Resent, a.NotBefore = spaces.ActionReady, true, look
+			case a.Policy == spaces.ResendOnce && !a.Resent:
 				a.State, a.Resent, a.NotBefore = spaces.ActionReady, true, at
-			} else {
+			default:
 				a.State, a.Code = spaces.ActionUnknown, "unknown"
 			}
 		}

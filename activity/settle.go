@@ -20,7 +20,7 @@ const (
 )
 
 // failed decides what becomes of an action whose step failed (DELIVERY 2.4).
-func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, repeatable bool) Settlement {
+func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step) Settlement {
 	now := time.Now()
 	kind := adapters.KindOf(err)
 	s := Settlement{State: spaces.ActionReady, Code: kind.String(), Reason: sentence(kind, err), Resent: a.Resent}
@@ -36,8 +36,10 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, repeata
 		s.NotBefore = now.Add(backoffAfter(a.Attempts))
 	case adapters.Unknown:
 		switch {
-		case repeatable:
+		case of.repeatable:
 			s.NotBefore = now.Add(backoffAfter(a.Attempts))
+		case of.find != nil:
+			s.Resent, s.NotBefore = true, now.Add(max(backoffAfter(a.Attempts), resendAfter))
 		case a.Policy == spaces.ResendOnce && !a.Resent:
 			s.Resent, s.NotBefore = true, now.Add(resendAfter)
 		default:

@@ -20,6 +20,8 @@ type step struct {
 	// repeatable is true when a second copy of the call changes nothing, so that an
 	// unknown outcome is simply tried again.
 	repeatable bool
+	// find looks whether an earlier attempt arrived; nil where nobody can tell.
+	find func(ctx context.Context) (adapters.Receipt, bool, error)
 }
 
 // steps returns the calls an action takes, in order. They are the same for the
@@ -74,11 +76,12 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 
 // post returns the step that sends one part.
 func (e *Egress) post(a spaces.Action, part int, text, answered string) step {
-	return step{do: func(ctx context.Context) (adapters.Receipt, error) {
-		return e.adapter.Send(ctx, adapters.Post{
-			Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part),
-		})
-	}}
+	p := adapters.Post{Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part)}
+	s := step{do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
+	if e.finder != nil {
+		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
+	}
+	return s
 }
 
 // postKey is the same for every attempt at a part, and no other part's.

@@ -129,7 +129,7 @@ func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).A
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.
-func (b Border) Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID) error {
+func (b Border) Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		left, err := all(ctx, t, leftActions, []any{account}, scanOrder)
 		if err != nil {
@@ -139,9 +139,13 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 			if slices.Contains(carried, o.ID) {
 				continue
 			}
-			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce
+			ready := at
+			if o.Kind == spaces.ActSend && !look.IsZero() {
+				ready = look
+			}
+			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
 			if again && o.Attempts <= maxRecoveries {
-				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, at
+				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, ready
 				err = t.saveAt(ctx, o, time.Time{}, false)
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"

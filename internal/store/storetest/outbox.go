@@ -102,7 +102,7 @@ func leavesAtOnce(t *testing.T, w *world) {
 	if got := texts(w.due()); !cmp.Equal(got, []string{"held"}) {
 		t.Errorf("due %q, want the lane of the first to wait", got)
 	}
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now, []spaces.ActionID{done.Leaving[0].ID}))
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, []spaces.ActionID{done.Leaving[0].ID}, time.Time{}))
 	if got := w.due(); len(got) != 0 {
 		t.Errorf("recovered %q, want what is carried to stay", texts(got))
 	}
@@ -177,7 +177,7 @@ func parts(t *testing.T, w *world) {
 		w.settle(part) // its caller did not learn of the first
 	}
 	w.s = w.s.Restart(t, false)
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
 	again := w.due()
 	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
 		t.Fatalf("recovered as %+v, want to go on with the third part", again)

@@ -59,7 +59,17 @@ func recovery(t *testing.T, w *world) {
 		t.Fatalf("due %v", texts(got))
 	}
 	w.s = w.s.Restart(t, false)
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
+	look := w.now.Add(time.Minute) // a platform that can be asked: both may go on, once it has been
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, look))
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v before the platform could be asked", texts(got))
+	}
+	w.now = look
+	if got := w.due(); len(got) != 2 || !got[0].Resent || !got[1].Resent {
+		t.Fatalf("due %+v, want both, to be looked for", got)
+	}
+	w.s = w.s.Restart(t, false)
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
 	got := w.due()
 	if len(got) != 1 || got[0].Text != "again" || !got[0].Resent {
 		t.Fatalf("recovered %+v, want the one whose policy allows it", got)
@@ -67,8 +77,8 @@ func recovery(t *testing.T, w *world) {
 	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
 		t.Errorf("last event %+v, want unknown", w.last(room).Body)
 	}
-	for range 5 {
-		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil))
+	for range 4 {
+		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
 		got = w.due()
 	}
 	if len(got) != 0 {

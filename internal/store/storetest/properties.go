@@ -238,6 +238,6 @@ func (l *life) send(r *rapid.T) {
 // crash ends the process; the next one takes the record over.
 func (l *life) crash(r *rapid.T) {
 	l.s = l.s.Restart(l.t, rapid.Bool().Draw(r, "clean"))
-	l.ok(l.s.Border.Recover(l.t.Context(), account, l.now, nil))
+	l.ok(l.s.Border.Recover(l.t.Context(), account, l.now, nil, time.Time{}))
 	l.sending = nil
 }
