@@ -22,6 +22,7 @@ type answer struct {
 	status     int
 	retryAfter string // the header
 	whole      []byte // the body, once it was read to its end
+	scopes     string // those of the token, as the answer's header lists them
 }
 
 // verdict is the part of an answer that every method has.
@@ -40,6 +41,12 @@ type verdict struct {
 // whole page of history for one block it does not know. Any other outcome is an
 // [*adapters.Error].
 func (c *Client) call(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) ([]byte, error) {
+	seen, err := c.callSeen(ctx, method, do)
+	return seen.whole, err
+}
+
+// callSeen is call for those who look at the whole answer.
+func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
@@ -56,12 +63,12 @@ func (c *Client) call(ctx context.Context, method string, do func(context.Contex
 		if said.Warning != "" {
 			c.log.Debug("slack warns", "op", method, "warning", said.Warning)
 		}
-		return seen.whole, nil
+		return seen, nil
 	}
 	if err == nil {
 		err = fmt.Errorf("the answer says neither yes nor no")
 	}
-	return nil, c.judge(method, seen, said, err)
+	return answer{}, c.judge(method, seen, said, err)
 }
 
 // callInto is call with the answer read as a T.
@@ -93,6 +100,7 @@ func (c *Client) exchange(seen *answer) doer {
 		}
 		defer resp.Body.Close()
 		seen.status, seen.retryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
+		seen.scopes = resp.Header.Get("X-OAuth-Scopes")
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 		if err != nil {
 			return nil, err

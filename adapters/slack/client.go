@@ -39,6 +39,9 @@ type Options struct {
 	// used: redirects are refused and every call has its own deadline. Default: a
 	// client made for many parallel calls to one host.
 	HTTPClient *http.Client
+	// Around wraps what carries the requests; it sees them with their tokens.
+	// Default: nothing does.
+	Around func(http.RoundTripper) http.RoundTripper
 	// Logger takes what the adapter decides by itself. Default: nothing is logged.
 	Logger *slog.Logger
 	// CallTimeout bounds every call. Default: 30 s.

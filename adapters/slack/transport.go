@@ -41,6 +41,9 @@ func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenT
 	if t, ok := c.Transport.(*http.Transport); ok {
 		dialer.NetDialContext, dialer.Proxy, dialer.TLSClientConfig = t.DialContext, t.Proxy, t.TLSClientConfig
 	}
+	if o.Around != nil {
+		c.Transport = o.Around(c.Transport)
+	}
 	host := ""
 	if u, err := url.Parse(base); err == nil {
 		host = u.Host

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -312,8 +314,22 @@ func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, PollTimeout: p.hold, WebhookURL: a.WebhookURL, Around: p.clock.Around,
 			Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
 		})
+	case "slack":
+		return slack.New(slack.Options{
+			BotToken: a.BotToken, AppToken: a.AppToken, SigningSecret: a.SigningSecret, HookPath: pathOf(a.WebhookURL), APIURL: a.APIURL,
+			HTTPClient: p.client, Around: p.clock.Around, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
+		})
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
+}
+
+// pathOf returns the path of an address; empty when it has none.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Path
 }
 
 func (p *parts) unpaced(a config.Adapter) bool {

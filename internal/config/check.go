@@ -119,6 +119,18 @@ func checkTokens(s *section, a *Adapter) {
 	}
 }
 
+// checkSlack finds a Slack account that nothing could reach.
+func checkSlack(s *section, a *Adapter, listen string) {
+	switch {
+	case a.SigningSecret == "" && a.WebhookURL != "":
+		s.fail(s.where("webhook_url"), "webhook_url is set, and no signing_secret proves who calls", "copy the Signing Secret from the app's Basic Information")
+	case a.AppToken == "" && a.SigningSecret == "" && s.has("signing_secret"):
+		s.fail(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")
+	case a.AppToken == "" && a.SigningSecret != "" && listen == "":
+		s.fail(s.where("signing_secret"), "Slack is to call us, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443, or give an app_token")
+	}
+}
+
 // checkTwins refuses a second entry for the same account: the platform lets one
 // of them in.
 func (d *decoder) checkTwins() {

@@ -212,7 +212,10 @@ func (d *decoder) credentials(s *section, a *Adapter) {
 	case "discord":
 		needs = []string{"token"}
 	case "slack":
-		needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret"}
+		// With a signing secret Slack calls us; without one we need the token for sockets.
+		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {
+			needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret", "webhook_url"}
+		}
 	case "": // nobody knows what it needs, only what cannot be read
 		for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
 			s.str(name)
@@ -235,14 +238,20 @@ func (d *decoder) credentials(s *section, a *Adapter) {
 	if slices.Contains(may, "signing_secret") {
 		a.SigningSecret = s.secret("signing_secret")
 	}
+	if slices.Contains(may, "app_token") {
+		a.AppToken = s.secret("app_token")
+	}
 	if slices.Contains(may, "webhook_url") {
 		a.WebhookURL = s.str("webhook_url")
 	}
 	if a.WebhookURL != "" && d.config.WebhookListen == "" {
 		s.fail(s.where("webhook_url"), "webhook_url is set, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443")
 	}
+	if a.Type == "slack" {
+		checkSlack(s, a, d.config.WebhookListen)
+	}
 	checkTokens(s, a)
-	if a.Type == "slack" || a.Type == "discord" {
+	if a.Type == "discord" {
 		s.fail(s.node.origin, "this version does not serve "+a.Type, "remove the entry, or wait for the version that does")
 	}
 }

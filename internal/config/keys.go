@@ -83,10 +83,10 @@ var adapterKeys = []key{
 	{"type", "", "the platform", form{kind: aWord, words: adapterTypes, start: true}},
 	{"token", "", "Telegram and Discord: the bot's token", form{kind: aSecret, start: true}},
 	{"bot_token", "", "Slack: the token that begins with xoxb-", form{kind: aSecret, start: true}},
-	{"app_token", "", "Slack: the token that begins with xapp-", form{kind: aSecret, start: true}},
-	{"signing_secret", "", "Slack: proves the calls of a webhook", form{kind: aSecret, start: true}},
+	{"app_token", "", "Slack: the token that begins with xapp-. Not needed where Slack calls us", form{kind: aSecret, start: true}},
+	{"signing_secret", "", "Slack: proves its calls, where it calls us", form{kind: aSecret, start: true}},
 	{"api_url", "", "a self-hosted or test server in place of the platform's", form{start: true}},
-	{"webhook_url", "", "Telegram: where it should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged. Each account needs a path of its own. Empty: updates are polled", form{start: true}},
+	{"webhook_url", "", "Telegram, Slack: where it should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged. Each account needs a path of its own. Empty: Telegram is polled, and Slack's path is `/slack/events`", form{start: true}},
 	{"admit", "", "as at the top, for this account", form{kind: aWord, words: admitWords}},
 	{"limits", "", "as at the top, for this account", form{kind: aSection, of: limitKeys}},
 }

@@ -159,8 +159,10 @@ func (l Source) addPlatforms(root *node) {
 		root.put([]string{"adapters", p.name, "type"}, &node{kind: scalarNode, text: p.kind, origin: n.origin})
 		root.put([]string{"adapters", p.name, p.key}, n)
 	}
-	if n := l.fromEnv("TELEGRAM_API_URL"); n != nil && root.get("adapters").get("telegram") != nil {
-		root.put([]string{"adapters", "telegram", "api_url"}, n)
+	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL"} {
+		if n := l.fromEnv(variable); n != nil && root.get("adapters").get(name) != nil {
+			root.put([]string{"adapters", name, "api_url"}, n)
+		}
 	}
 }
 

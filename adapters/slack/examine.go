@@ -1,0 +1,177 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Examiner = (*Client)(nil)
+
+// The scopes of the bot token: without those it must have nothing works, without
+// the others a part does not.
+var (
+	mustHave   = []string{"chat:write", "users:read"}
+	shouldHave = strings.Fields(`app_mentions:read channels:history channels:read groups:history groups:read im:history im:read
+		mpim:history mpim:read reactions:read reactions:write files:read files:write chat:write.customize`)
+)
+
+// Examine looks at both tokens, the scopes, the socket, and each chat. Which events
+// the app is subscribed to, and whether its Messages tab is open, Slack tells
+// nobody but the app's owner. The socket is left alone while this client itself
+// receives: it would be handed what another is waiting for.
+func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
+	if f, bad := c.examineShapes(); bad {
+		return []adapters.Finding{f}
+	}
+	seen, err := c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.AuthTestContext(ctx)
+		return err
+	})
+	if err != nil {
+		return []adapters.Finding{c.unreached(err)}
+	}
+	var me self
+	if err := json.Unmarshal(seen.whole, &me); err != nil {
+		return []adapters.Finding{c.unreached(err)}
+	}
+	found := examineScopes(seen.scopes)
+	if c.o.AppToken != "" {
+		found = append(found, c.examineSocket(ctx)...)
+	}
+	for _, id := range chats {
+		if f, bad := c.examineChat(ctx, id); bad {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		return []adapters.Finding{{Level: adapters.Fine, What: fine(me, len(chats))}}
+	}
+	return found
+}
+
+func fine(me self, chats int) string {
+	s := fmt.Sprintf("@%s answers in the workspace %s", me.Name, me.Team)
+	if chats > 0 {
+		s += fmt.Sprintf(", and is in each of its %d named channels", chats)
+	}
+	return s
+}
+
+func fail(code, what, mend string) adapters.Finding {
+	return adapters.Finding{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+}
+
+// examineShapes finds tokens that are not of their kind.
+func (c *Client) examineShapes() (f adapters.Finding, bad bool) {
+	if !strings.HasPrefix(string(c.o.BotToken), "xoxb-") {
+		return fail("TRS-S01", "the bot token does not begin with xoxb-", "copy the Bot User OAuth Token from the app's Install App page"), true
+	}
+	if c.o.AppToken != "" && !strings.HasPrefix(string(c.o.AppToken), "xapp-") {
+		return fail("TRS-S01", "the app token does not begin with xapp-", "make one under Basic Information → App-Level Tokens, with the scope connections:write"), true
+	}
+	return adapters.Finding{}, false
+}
+
+// unreached says why auth.test failed.
+func (c *Client) unreached(err error) adapters.Finding {
+	if adapters.KindOf(err) == adapters.Unauthorized {
+		return fail("TRS-S02", "Slack refuses the bot token: "+reasonOf(err), "Install App shows the one that is good; put it where the configuration names it")
+	}
+	return fail("TRS-S03", "Slack's server does not answer: "+reasonOf(err), "see that this machine reaches "+c.base+", or correct api_url")
+}
+
+// reasonOf returns the innermost words of an error of ours.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// examineScopes finds the scopes that are missing. A server that does not list them
+// is believed.
+func examineScopes(listed string) []adapters.Finding {
+	if listed == "" {
+		return nil
+	}
+	var have []string
+	for scope := range strings.SplitSeq(listed, ",") {
+		have = append(have, strings.TrimSpace(scope))
+	}
+	lacks := func(wanted []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(wanted), func(s string) bool { return slices.Contains(have, s) }), ", ")
+	}
+	const mend = "add them under OAuth & Permissions, then reinstall the app"
+	if missing := lacks(mustHave); missing != "" {
+		return []adapters.Finding{fail("TRS-S04", "the bot token lacks scopes it cannot do without: "+missing, mend)}
+	}
+	if missing := lacks(shouldHave); missing != "" {
+		return []adapters.Finding{{Code: "TRS-S04", Level: adapters.Warning, What: "the bot token lacks scopes: " + missing, Mend: mend}}
+	}
+	return nil
+}
+
+// helloWait is how long an examined socket has to say hello.
+const helloWait = 10 * time.Second
+
+// errHello ends the reading of a socket that stands.
+var errHello = errors.New("it said hello")
+
+// examineSocket tries the app token, and the socket.
+func (c *Client) examineSocket(ctx context.Context) []adapters.Finding {
+	if c.hook.Load() != nil {
+		return nil // what receives has proved it
+	}
+	ctx, cancel := context.WithTimeout(ctx, helloWait)
+	defer cancel()
+	s, err := c.openSocket(ctx)
+	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Op != "socket" {
+		return []adapters.Finding{fail("TRS-S05", "Slack opens no socket for the app token: "+reasonOf(err), "make an app-level token with the scope connections:write, and switch Socket Mode on")}
+	}
+	if err == nil {
+		stop := context.AfterFunc(ctx, s.close)
+		err = s.read(func() {}, func(frame []byte) error {
+			if _, e := deliveryOf(frame); e.Type == "hello" {
+				return errHello
+			}
+			return nil
+		})
+		stop()
+		s.close()
+	}
+	if !errors.Is(err, errHello) {
+		return []adapters.Finding{fail("TRS-S06", "the socket does not open: "+c.scrub(0, err).Error(), "see that nothing on the way to Slack stops WebSockets, or let Slack call us over HTTP")}
+	}
+	return nil
+}
+
+// examineChat finds what keeps the app from living in a channel.
+func (c *Client) examineChat(ctx context.Context, id string) (f adapters.Finding, bad bool) {
+	answer, err := callInto[struct {
+		Channel channel `json:"channel"`
+	}](ctx, c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
+		return err
+	})
+	ch := answer.Channel
+	switch {
+	case adapters.KindOf(err) == adapters.NoTarget && err != nil:
+		return fail("TRS-S07", fmt.Sprintf("there is no channel %s, or it is private and the app is not in it", id), "correct the id, which begins with C, or /invite @app there"), true
+	case err != nil:
+		return fail("TRS-S03", fmt.Sprintf("the channel %s cannot be looked at: %s", id, reasonOf(err)), "try again; if it stays so, see the server's log"), true
+	case ch.IsArchived:
+		return fail("TRS-S09", fmt.Sprintf("the channel %s is archived", id), "unarchive it, or take it out of the configuration"), true
+	case !ch.IsMember && !ch.IsIM:
+		return fail("TRS-S08", fmt.Sprintf("the app is not in the channel %s", id), "/invite @app there"), true
+	}
+	return adapters.Finding{}, false
+}
