@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
 func runCommand(p *program) *cobra.Command {
@@ -56,6 +57,7 @@ func (p *program) serve(ctx context.Context) error {
 		lines = io.Discard
 	}
 	s := newProcess(conf, p.logger(conf, level), lines, true)
+	s.manager = systemd.New(p.lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
 	s.reloader = newReloader(s.parts, p.source(), reload)

@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
 // The times of a start and a stop.
@@ -33,7 +34,8 @@ type process struct {
 	boot *Bootstrap
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
-	listenAt  string      // where health is served; empty when it is not
+	listenAt  string // where health is served; empty when it is not
+	manager   systemd.Notifier
 	scheduled atomic.Bool // the scheduler was started
 	// ready is closed when everything that can run does.
 	ready chan struct{}
@@ -140,6 +142,9 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	}
 	s.control(ctx, g)
 	s.serveHooks(ctx, g)
+	for _, watching := range s.watching() {
+		g.Go(func() error { return watching(ctx) })
+	}
 	if !trusted {
 		s.boot.Phase("Trust Gate failed: only the core runs")
 		s.boot.Ready()

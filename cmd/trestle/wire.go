@@ -65,6 +65,8 @@ type parts struct {
 	joined  []joined
 	misfits []config.Problem // entries that turned out not to run
 
+	sensed sync.Map // entries of models to *endpointSense
+
 	clock skew.Clock // beside those of the platforms and the models
 
 	clients      map[config.Model]model.Model // of the agents; whoever sets them holds opening, or starts
@@ -230,7 +232,7 @@ func (p *parts) agents() []shell.Agent {
 			clients[a.Model] = client // it keeps what it knows of its endpoint
 		}
 		if clients[a.Model] == nil {
-			clients[a.Model] = p.model(a.Model)
+			clients[a.Model] = p.model(entryOf(p.config(), a), a.Model)
 		}
 		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model]})
 	}
@@ -241,7 +243,7 @@ func (p *parts) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *parts) model(m config.Model) model.Model {
+func (p *parts) model(entry string, m config.Model) model.Model {
 	switch {
 	case p.models != nil:
 		return p.models(m)
@@ -253,7 +255,7 @@ func (p *parts) model(m config.Model) model.Model {
 		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
-	return &model.Retry{Model: client}
+	return &model.Retry{Model: model.Witness{Model: client, Saw: p.sense(entry).saw}}
 }
 
 // openEndpoint makes the client of an endpoint. It calls nobody.

@@ -48,7 +48,7 @@ func (s Setup) Examine(context.Context) []adapters.Finding {
 			level = Fail
 		}
 		mend := c.Mend
-		if _, open := readable(c.File); open {
+		if readable(c.File) {
 			mend += ", or trestle doctor --fix"
 		}
 		found = append(found, level("TRS-C03", c.What, mend))
@@ -59,19 +59,16 @@ func (s Setup) Examine(context.Context) []adapters.Finding {
 	return found
 }
 
-// readable returns the mode of a file that users beside its owner can read.
-func readable(path string) (fs.FileMode, bool) {
+// readable reports whether users beside its owner can read a file.
+func readable(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm()&0o077 == 0 {
-		return 0, false
-	}
-	return info.Mode().Perm(), true
+	return err == nil && info.Mode().Perm()&0o077 != 0
 }
 
 // Fix takes away from others the right to read what is only the owner's.
 func (s Setup) Fix(context.Context) (changed []string, err error) {
 	shut := func(path, name string, mode fs.FileMode) {
-		if _, open := readable(path); !open {
+		if !readable(path) {
 			return
 		}
 		if e := os.Chmod(path, mode); e != nil {

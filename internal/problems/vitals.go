@@ -13,6 +13,7 @@ type Vitals struct {
 	Spent   []Spent // tokens of the day
 	Lost    int64   // writes turned away for an old lease, since the record began
 	Slowest time.Duration
+	Began   time.Time // when the record was made
 }
 
 // A Queue is what waits to be sent on one account.

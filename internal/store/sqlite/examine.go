@@ -112,8 +112,6 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 	if err := db.QueryRowContext(ctx, string(recordBegan)).Scan(&began); err != nil {
 		return err
 	}
-	if at, err := time.Parse(time.DateTime, began); err == nil {
-		r.Began = at
-	}
+	r.Began = beganAt(began)
 	return nil
 }

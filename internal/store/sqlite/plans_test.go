@@ -15,7 +15,7 @@ var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost",
-	"leasesLost", "openProblems", "waitingByAccount", "openJobs", "newestJobs",
+	"leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
 	"dropPaired", "expireLeases", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
 }
 

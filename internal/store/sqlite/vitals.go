@@ -42,7 +42,12 @@ func (p Problems) Vitals(ctx context.Context, since, at time.Time) (v problems.V
 		if err != nil {
 			return err
 		}
-		_, err = one(ctx, src, leasesLost, nil, &v.Lost)
+		if _, err = one(ctx, src, leasesLost, nil, &v.Lost); err != nil {
+			return err
+		}
+		var began string
+		_, err = one(ctx, src, recordBegan, nil, &began)
+		v.Began = beganAt(began)
 		return err
 	})
 	if err != nil {
@@ -55,3 +60,14 @@ func (p Problems) Vitals(ctx context.Context, since, at time.Time) (v problems.V
 }
 
 func scanCount(r row) (c problems.Count, err error) { return c, r.Scan(&c.Name, &c.N) }
+
+// beganAt reads the moment at which the first migration ran; zero when it says
+// nothing.
+func beganAt(text string) time.Time {
+	for _, layout := range []string{time.DateTime, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/problems"
+)
+
+// told returns what bots said in the boss's chat.
+func (w *world) told() (said []string) {
+	w.t.Helper()
+	w.settle()
+	for _, m := range w.chats["boss"].Sent() {
+		said = append(said, m.Text)
+	}
+	return said
+}
+
+// ECOSYSTEM 8: a problem is told in the operators' chat at once and when it is
+// over, and never over the adapter it is about. No model writes it.
+func TestOperatorsAreToldOfProblems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "alarms: {chat: \"telegram:5000000001\", backup_age: 0}\n")
+		defer w.stop()
+		w.addChat("boss", "direct", []string{"Kai"})
+		w.says(w.chats["boss"], w.people["Kai"], "/start", 0, 0)
+		before := len(w.told())
+		free := uint64(1e9)
+		w.process.disk = func(string) (uint64, uint64, error) { return free, 100e9, nil }
+		watch := w.process.newWatch()
+		watch.Round(t.Context(), time.Now())
+		got := w.told()[before:]
+		want := []string{"⚠️ TRS-R01 · the disk of the data folder is nearly full.\n1.0 GB free, 1.0 %\n\nDo: make room, or move the data folder\nAnswer ack 2h for silence; else I say it again in 1 h."}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		watch.Round(t.Context(), time.Now())
+		free = 50e9
+		for range 8 {
+			watch.Round(t.Context(), time.Now())
+			<-time.After(10 * time.Second)
+		}
+		got = w.told()[before+1:]
+		if len(got) != 1 || !strings.HasPrefix(got[0], "✅ TRS-R01 · over: the disk of the data folder is nearly full. It lasted ") {
+			t.Errorf("told of its end: %q", got)
+		}
+
+		about := problems.Problem{Code: problems.Deaf, Severity: problems.Fail, Subject: "telegram", Opened: time.Now(), Seen: time.Now(), Count: 1}
+		if err := w.process.store.Problems().Keep(t.Context(), []problems.Problem{about}); err != nil {
+			t.Fatal(err)
+		}
+		watch.Looks = nil
+		watch.Round(t.Context(), time.Now())
+		if got := w.told()[before+2:]; len(got) != 0 {
+			t.Errorf("told over the adapter it is about: %q", got)
+		}
+	})
+}
+
+// Issue 3: each condition is seen, and only then.
+func TestConditionsOfAnAccount(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name    string
+		st      activity.Status
+		started time.Time
+		want    problems.Code
+	}{
+		{"heard lately", activity.Status{State: activity.LineConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
+		{"not heard", activity.Status{State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), problems.Deaf},
+		{"never heard", activity.Status{State: activity.LineConnecting}, now.Add(-time.Hour), problems.Deaf},
+		{"just started", activity.Status{State: activity.LineConnecting}, now.Add(-time.Minute), ""},
+		{"dead credentials", activity.Status{State: activity.LineMisconfigured, Heard: now}, now, problems.Credentials},
+		{"cannot send", activity.Status{State: activity.LineConnected, Heard: now, Paused: "401"}, now, problems.Credentials},
+		{"somebody else", activity.Status{State: activity.LineConflict, Heard: now}, now, problems.Conflict},
+	} {
+		seen, bad := lineProblem(test.st, test.started, now)
+		if bad != (test.want != "") || bad && seen.Code != test.want {
+			t.Errorf("%s: %s, %v, want %q", test.name, seen.Code, bad, test.want)
+		}
+	}
+}
+
+// ECOSYSTEM 1 rule 6, 8: an endpoint that cuts is seen by what it says it read.
+func TestConditionsOfAnEndpoint(t *testing.T) {
+	ask := func(n int) model.Request {
+		return model.Request{Messages: []model.Message{{Text: strings.Repeat("a", n)}}}
+	}
+	read := func(n int) model.Response { return model.Response{Usage: model.Usage{Prompt: n}} }
+	failed := func(k model.Kind) error { return &model.Error{Kind: k, Err: errors.New("no")} }
+	for _, test := range []struct {
+		name string
+		live func(e *endpointSense)
+		want []problems.Code
+	}{
+		{"well", func(e *endpointSense) {
+			for n := range 10 {
+				e.saw(ask(4000*n+1000), read(1000*n+250), nil)
+			}
+		}, nil},
+		{"the same number of tokens whatever is sent", func(e *endpointSense) {
+			for n := range 4 {
+				e.saw(ask(20000+4000*n), read(4096), nil)
+			}
+		}, []problems.Code{problems.Truncates}},
+		{"the same prompt again", func(e *endpointSense) {
+			for range 4 {
+				e.saw(ask(20000), read(5000), nil)
+			}
+		}, nil},
+		{"far too few tokens", func(e *endpointSense) {
+			for n := range 3 {
+				e.saw(ask(90000+n), read(4000+n), nil)
+			}
+		}, []problems.Code{problems.Truncates}},
+		{"it does not say", func(e *endpointSense) {
+			for range 4 {
+				e.saw(ask(90000), model.Response{Usage: model.Usage{Prompt: 1, Estimated: true}}, nil)
+			}
+		}, nil},
+		{"key refused", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Denied)) }, []problems.Code{problems.ModelKey}},
+		{"key good again", func(e *endpointSense) {
+			e.saw(ask(1), model.Response{}, failed(model.Denied))
+			e.saw(ask(1), read(1), nil)
+		}, nil},
+		{"no such model", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.NoModel)) }, []problems.Code{problems.NoModel}},
+		{"down for a moment", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Unavailable)) }, nil},
+		{"down", func(e *endpointSense) {
+			e.saw(ask(1), model.Response{}, failed(model.Unavailable))
+			e.since = e.since.Add(-2 * time.Minute)
+			e.saw(ask(1), model.Response{}, failed(model.Timeout))
+		}, []problems.Code{problems.ModelDown}},
+		{"one bad transcript", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Rejected)) }, nil},
+	} {
+		e := &endpointSense{name: "model"}
+		test.live(e)
+		var got []problems.Code
+		for _, s := range e.see(time.Now()) {
+			got = append(got, s.Code)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// ECOSYSTEM 8: budgets at 80 and 100 %.
+func TestConditionsOfABudget(t *testing.T) {
+	for _, test := range []struct {
+		spent, budget int
+		want          problems.Code
+	}{{79, 100, ""}, {80, 100, problems.BudgetNear}, {99, 100, problems.BudgetNear}, {100, 100, problems.BudgetSpent}, {300, 100, problems.BudgetSpent}, {5, 0, ""}} {
+		seen := spentOf("budget.per_day", test.spent, test.budget)
+		if len(seen) > 0 != (test.want != "") || len(seen) > 0 && seen[0].Code != test.want {
+			t.Errorf("%d of %d: %+v, want %q", test.spent, test.budget, seen, test.want)
+		}
+	}
+}
+
+// A running world in which a great deal is wrong says all of it.
+func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "alarms: {backup_age: 1d}\nbudget: {per_day: 50}\n")
+		defer w.stop()
+		ctx := t.Context()
+		if err := w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[problems.Code]string{}
+		look := func() {
+			clear(seen)
+			for _, l := range w.process.newWatch().Looks {
+				found, err := l.See(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range found {
+					if !slices.Contains(l.Codes, s.Code) {
+						t.Errorf("%s is seen by a look that does not name it", s.Code)
+					}
+					seen[s.Code] = s.Subject
+				}
+			}
+		}
+		look()
+		if diff := cmp.Diff(map[problems.Code]string{problems.OutboxOld: "telegram:999"}, seen); diff != "" {
+			t.Errorf("seen (-want +got):\n%s", diff)
+		}
+		if err := noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		w.process.misfit("spaces.ops", errors.New("no such agent"))
+		look()
+		want := map[problems.Code]string{problems.OutboxOld: "telegram:999", problems.BackupOld: "the record", problems.Misconfigured: "spaces.ops"}
+		if diff := cmp.Diff(want, seen); diff != "" {
+			t.Errorf("seen (-want +got):\n%s", diff)
+		}
+		if w.process.well(ctx) != true {
+			t.Error("not well before anybody kept a problem")
+		}
+		w.process.newWatch().Round(ctx, time.Now())
+		if w.process.well(ctx) {
+			t.Error("well although messages wait")
+		}
+	})
+}
+
+// ECOSYSTEM 8, 9: systemd hears READY, STATUS, WATCHDOG and STOPPING.
+func TestServiceManagerIsKeptInformed(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	s := stage{folder: t.TempDir(), env: "NOTIFY_SOCKET=" + socket + "\nWATCHDOG_USEC=40000000\nWATCHDOG_PID=" + fmt.Sprint(os.Getpid())}
+	if _, errs, code := s.do(t, "hello\n", "run"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	var heard []string
+	for text := make([]byte, 4096); !slices.Contains(heard, "STOPPING=1"); {
+		n, err := c.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, strings.Split(string(text[:n]), "\n")...)
+	}
+	for _, want := range []string{"READY=1", "WATCHDOG=1", "STATUS=healthy; 1 account connected"} {
+		if !slices.Contains(heard, want) {
+			t.Errorf("%q is not in %q", want, heard)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/problems"
+)
+
+// Signs of an endpoint that reads less than it is sent. No tokenizer makes one
+// token of so many bytes of ordinary text, and no two prompts of different
+// lengths have the same number of tokens again and again.
+const (
+	thinTokens = 10   // bytes for each token
+	apart      = 0.05 // by how much two prompts differ in length at least
+	convinced  = 3    // answers in a row
+	downAfter  = time.Minute
+)
+
+// endpointSense follows what becomes of the calls of one endpoint.
+type endpointSense struct {
+	name string // of the model's entry
+
+	mu     sync.Mutex // guards what follows
+	failed error      // of the newest call; nil when it was answered
+	since  time.Time  // when calls began to fail
+	thin   int        // answers in a row that show a cut
+	size   int        // of the last request that was answered, in bytes
+	read   int        // tokens the endpoint said it had read of it
+}
+
+// saw takes in one call.
+func (e *endpointSense) saw(r model.Request, resp model.Response, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		if e.failed == nil {
+			e.since = time.Now()
+		}
+		e.failed = err
+		return
+	}
+	e.failed = nil
+	if resp.Usage.Estimated || resp.Usage.Prompt <= 0 {
+		return
+	}
+	size := r.Size()
+	longer := float64(max(size, e.size)-min(size, e.size)) > apart*float64(max(size, 1))
+	if size/resp.Usage.Prompt > thinTokens || resp.Usage.Prompt == e.read && longer {
+		e.thin++
+	} else {
+		e.thin = 0
+	}
+	e.size, e.read = size, resp.Usage.Prompt
+}
+
+// see returns what is wrong with the endpoint now.
+func (e *endpointSense) see(now time.Time) []problems.Sighting {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []problems.Sighting
+	add := func(code problems.Code, evidence string) {
+		all = append(all, problems.Sighting{Code: code, Subject: e.name, Evidence: evidence})
+	}
+	if e.thin >= convinced {
+		add(problems.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", byteSize(int64(e.size)), e.read))
+	}
+	if e.failed == nil {
+		return all
+	}
+	switch model.KindOf(e.failed) {
+	case model.Denied:
+		add(problems.ModelKey, e.failed.Error())
+	case model.NoModel:
+		add(problems.NoModel, e.failed.Error())
+	case model.Unavailable, model.Timeout, model.Garbled:
+		if now.Sub(e.since) >= downAfter {
+			add(problems.ModelDown, e.failed.Error())
+		}
+	case model.Limited, model.Rejected, model.TooLong: // of one request, not of the endpoint
+	}
+	return all
+}
+
+// lookAtModels sees what became of the calls of every endpoint.
+func (p *parts) lookAtModels() problems.Look {
+	return problems.Look{
+		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Truncates},
+		See: func(context.Context) ([]problems.Sighting, error) {
+			var all []problems.Sighting
+			p.sensed.Range(func(_, e any) bool {
+				all = append(all, e.(*endpointSense).see(time.Now())...)
+				return true
+			})
+			return all, nil
+		},
+	}
+}
+
+// sense returns what follows the calls of an endpoint; there is one for each
+// entry.
+func (p *parts) sense(entry string) *endpointSense {
+	e, _ := p.sensed.LoadOrStore(entry, &endpointSense{name: entry})
+	return e.(*endpointSense)
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What counts as too much, too old, too slow.
+const (
+	lately     = 10 * time.Minute // for refused acts and deliveries of unknown outcome
+	manyDenied = 10
+	waitsLong  = 5 * time.Minute
+	slowCommit = 2 * time.Second
+	lostLately = 5 * time.Minute
+	nearBudget = 0.8
+	skewFresh  = time.Hour // a reading older than this says nothing of now
+)
+
+// lookAtRecord sees what the figures of the record say.
+func (s *process) lookAtRecord() problems.Look {
+	var lost int64
+	var lostAt time.Time
+	first := true
+	return problems.Look{
+		Codes: []problems.Code{
+			problems.OutboxOld, problems.Unknown, problems.DenialBurst, problems.BudgetNear, problems.BudgetSpent,
+			problems.StoreSlow, problems.LeaseLost, problems.BackupOld,
+		},
+		See: func(ctx context.Context) ([]problems.Sighting, error) {
+			now := time.Now()
+			v, err := s.store.Problems().Vitals(ctx, now.Add(-lately), now)
+			if err != nil {
+				return nil, err
+			}
+			if v.Lost > lost && !first {
+				lostAt = now
+			}
+			lost, first = v.Lost, false
+			all := s.seeOutbox(v, now)
+			all = append(all, s.seeBudgets(v)...)
+			all = append(all, s.seeBackup(v, now)...)
+			if v.Slowest > slowCommit {
+				all = append(all, problems.Sighting{Code: problems.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
+			}
+			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
+				all = append(all, problems.Sighting{Code: problems.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
+			}
+			for _, d := range v.Denials {
+				if d.N >= manyDenied {
+					all = append(all, problems.Sighting{Code: problems.DenialBurst, Subject: "agents." + d.Name, Evidence: fmt.Sprintf("%d in ten minutes", d.N)})
+				}
+			}
+			return all, nil
+		},
+	}
+}
+
+// seeOutbox sees what waits too long, and what nobody knows the outcome of.
+func (s *process) seeOutbox(v problems.Vitals, now time.Time) (all []problems.Sighting) {
+	for _, q := range v.Queues {
+		if now.Sub(q.Oldest) > waitsLong {
+			all = append(all, problems.Sighting{
+				Code: problems.OutboxOld, Subject: s.adapterOf(q.Account),
+				Evidence: fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)),
+			})
+		}
+	}
+	for _, u := range v.Unknown {
+		all = append(all, problems.Sighting{Code: problems.Unknown, Subject: s.adapterOf(u.Name), Evidence: fmt.Sprintf("%d in ten minutes", u.N)})
+	}
+	return all
+}
+
+// adapterOf names the adapter of an account, or else the account.
+func (p *parts) adapterOf(account string) string {
+	for _, l := range p.lines {
+		if l.Status().Account == account {
+			return l.name
+		}
+	}
+	return account
+}
+
+// seeBudgets sees which budgets of the day are nearly or wholly spent.
+func (s *process) seeBudgets(v problems.Vitals) []problems.Sighting {
+	all, agents, rooms := 0, map[string]int{}, map[string]int{}
+	for _, x := range v.Spent {
+		all += x.Tokens
+		agents[x.Agent] += x.Tokens
+		rooms[x.Space] += x.Tokens
+	}
+	c := s.config()
+	found := spentOf("budget.per_day", all, c.SettingsFor("", "").Budget.PerDay)
+	for agent, n := range agents {
+		found = append(found, spentOf("budget.agent_per_day of "+agent, n, c.SettingsFor(agent, "").Budget.AgentPerDay)...)
+	}
+	for room, n := range rooms {
+		key := s.keyOf(spaces.SpaceID(room))
+		name := key
+		if name == "" {
+			name = room
+		}
+		found = append(found, spentOf("budget.space_per_day of "+name, n, c.SettingsFor("", key).Budget.SpacePerDay)...)
+	}
+	return found
+}
+
+// spentOf compares what was spent with a budget; 0 is no limit.
+func spentOf(name string, spent, budget int) []problems.Sighting {
+	seen := problems.Sighting{Code: problems.BudgetSpent, Subject: name, Evidence: fmt.Sprintf("%d of %d tokens", spent, budget)}
+	switch {
+	case budget <= 0 || float64(spent) < nearBudget*float64(budget):
+		return nil
+	case spent < budget:
+		seen.Code = problems.BudgetNear
+	}
+	return []problems.Sighting{seen}
+}
+
+// seeBackup sees that the last backup is too long ago.
+func (s *process) seeBackup(v problems.Vitals, now time.Time) []problems.Sighting {
+	c := s.config()
+	if c.Alarms.BackupAge <= 0 {
+		return nil
+	}
+	last := lastBackup(c.Data)
+	evidence := "the last one was made at " + when(last)
+	if last.IsZero() {
+		last, evidence = v.Began, "none was ever made"
+	}
+	if last.IsZero() || now.Sub(last) <= c.Alarms.BackupAge {
+		return nil
+	}
+	return []problems.Sighting{{Code: problems.BackupOld, Subject: "the record", Evidence: evidence}}
+}
+
+// lookAtMachine sees the disk, and the clock beside those of others.
+func (s *process) lookAtMachine() problems.Look {
+	disk := s.disk
+	if disk == nil {
+		disk = sqlite.Disk
+	}
+	return problems.Look{
+		Codes: []problems.Code{problems.DiskLow, problems.ClockSkew},
+		See: func(context.Context) ([]problems.Sighting, error) {
+			var all []problems.Sighting
+			free, total, err := disk(s.config().Data)
+			if err != nil {
+				return nil, err
+			}
+			if r := (doctor.Record{Free: free, Total: total}); r.Share() < doctor.LowDisk {
+				all = append(all, problems.Sighting{Code: problems.DiskLow, Subject: "the data folder", Evidence: fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())})
+			}
+			for _, c := range s.clock.Readings() {
+				if c.Off.Abs() > doctor.MaxSkew && time.Since(c.At) < skewFresh {
+					all = append(all, problems.Sighting{Code: problems.ClockSkew, Subject: c.Host, Evidence: fmt.Sprintf("theirs is %s from ours", c.Off)})
+				}
+			}
+			return all, nil
+		},
+	}
+}
+
+// entryOf names the entry of an agent's model: its own, or the one of all.
+func entryOf(c *config.Config, a config.Agent) string {
+	if a.Model == c.Model {
+		return "model"
+	}
+	return "agents." + a.ID + ".model"
+}

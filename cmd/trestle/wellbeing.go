@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+// well reports whether nothing fails that nobody has taken on.
+func (s *process) well(ctx context.Context) bool {
+	now := time.Now()
+	all, err := s.store.Problems().Problems(ctx, now)
+	return err == nil && !problems.Unwell(all, now) && s.boot.Report().TrustPassed
+}
+
+// beat asks the dead man's switch while all is well, until ctx is done.
+func (s *process) beat(ctx context.Context) error {
+	url := s.config().Alarms.DeadMan
+	if url == "" {
+		return nil
+	}
+	return (&problems.Pulse{URL: string(url), Client: s.caller(), Well: s.well, Logger: s.log}).Run(ctx)
+}
+
+// reportUp tells the service manager how the program is, until ctx is done. The
+// watchdog is fed only while the record answers.
+func (s *process) reportUp(ctx context.Context) error {
+	n := s.manager
+	if !n.Listening() {
+		return nil
+	}
+	tell := func(ctx context.Context, lines ...string) {
+		if err := n.Tell(ctx, lines...); err != nil {
+			s.log.Warn("service manager not told", "error", err)
+		}
+	}
+	every := 10 * time.Second
+	if w := n.Watchdog(); w > 0 {
+		every = min(every, w/2)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	up, ready, said := s.ready, false, ""
+	for {
+		var lines []string
+		if !ready && s.boot.Report().ReadyAt != nil { // with the gate shut as well: the core runs
+			ready = true
+			lines = append(lines, systemd.Ready)
+		}
+		if status := s.statusLine(ctx); status != said {
+			said = status
+			lines = append(lines, systemd.Status(status))
+		}
+		if _, _, err := s.store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
+			lines = append(lines, systemd.Alive)
+		}
+		if len(lines) > 0 {
+			tell(ctx, lines...)
+		}
+		select {
+		case <-up:
+			up = nil
+		case <-tick.C:
+		case <-ctx.Done():
+			tell(context.WithoutCancel(ctx), systemd.Stopping)
+			return nil
+		}
+	}
+}
+
+// statusLine says in a line how the program is.
+func (s *process) statusLine(ctx context.Context) string {
+	h := s.health()
+	line := fmt.Sprintf("%s; %s connected", h.Status, countOf(h.Deferred.ChannelsConnected, "account"))
+	all, err := s.store.Problems().Problems(ctx, time.Now())
+	if err != nil {
+		return line
+	}
+	open := problems.Worst(all)
+	if len(open) > 0 {
+		line += fmt.Sprintf("; %s: %s %s", countOf(len(open), "problem"), open[0].Code, open[0].What())
+	}
+	return line
+}

@@ -1,0 +1,34 @@
+package model
+
+import "context"
+
+// A Witness tells of every call of a model, answered or failed.
+type Witness struct {
+	Model Model
+	// Saw is called after each call and must not keep the request. Calls overlap.
+	Saw func(r Request, resp Response, err error)
+}
+
+var _ Model = Witness{}
+
+// Generate asks the model and tells of it.
+func (w Witness) Generate(ctx context.Context, r Request) (Response, error) {
+	resp, err := w.Model.Generate(ctx, r)
+	w.Saw(r, resp, err)
+	return resp, err
+}
+
+// Size is how many bytes of text and schema a request holds.
+func (r Request) Size() int {
+	n := 0
+	for _, m := range r.Messages {
+		n += len(m.Text)
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args)
+		}
+	}
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}
