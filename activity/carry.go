@@ -26,7 +26,7 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 		return
 	}
 	for n := a.Part; n < len(steps); n++ {
-		if s, back := e.turn(ctx, stopping, a); back {
+		if s, back := e.turn(ctx, stopping, a, steps[n].shown); back {
 			e.settle(ctx, a, s)
 			return
 		}
@@ -52,16 +52,18 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 
 // turn waits until the action may go to the wire. If it may not soon, or not at
 // all any more, it says what the action goes back as.
-func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (s Settlement, back bool) {
+// Meanwhile it shows what is to come.
+func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.Post) (s Settlement, back bool) {
 	now := time.Now()
 	if until := e.pausedUntil(); until.After(now) {
 		return later(a, until), true
 	}
 	wait, taken := e.pace.take(a.Chat, now, e.o.Patience)
+	e.preview(ctx, shown, wait)
 	if !taken {
 		return later(a, now.Add(wait)), true
 	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(time.Until(now.Add(wait)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -116,6 +118,24 @@ func (e *Egress) look() time.Time {
 		return time.Time{}
 	}
 	return time.Now().Add(resendAfter)
+}
+
+// previewAfter is how long a part must have to wait before it is worth showing.
+const previewAfter = 300 * time.Millisecond
+
+// preview shows a part that has to wait, where the platform can show what is no
+// message (K22: a draft fades by itself, so that the message is never there
+// twice). What goes wrong with it concerns nobody.
+func (e *Egress) preview(ctx context.Context, p adapters.Post, wait time.Duration) {
+	if e.viewer == nil || p.Text == "" || wait < previewAfter {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
+	defer cancel()
+	now := time.Now()
+	if hold, limited := limitedFor(e.viewer.Preview(ctx, p)); limited {
+		e.pace.hold(p.Chat, now, now.Add(hold))
+	}
 }
 
 // call makes one step under the send limit. The receipt's fault point stands for

@@ -38,6 +38,7 @@ type Egress struct {
 	reactor adapters.Reactor
 	typer   adapters.Typer
 	finder  adapters.Finder
+	viewer  adapters.Previewer
 
 	bell  chan struct{}
 	hands hands
@@ -107,6 +108,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.reactor, _ = ad.(adapters.Reactor)
 	e.typer, _ = ad.(adapters.Typer)
 	e.finder, _ = ad.(adapters.Finder)
+	e.viewer, _ = ad.(adapters.Previewer)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {
 		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })

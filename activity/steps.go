@@ -22,6 +22,9 @@ type step struct {
 	repeatable bool
 	// find looks whether an earlier attempt arrived; nil where nobody can tell.
 	find func(ctx context.Context) (adapters.Receipt, bool, error)
+	// shown is what people may be shown while it waits for its turn; one without
+	// text shows nothing.
+	shown adapters.Post
 }
 
 // steps returns the calls an action takes, in order. They are the same for the
@@ -77,7 +80,7 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 // post returns the step that sends one part.
 func (e *Egress) post(a spaces.Action, part int, text, answered string) step {
 	p := adapters.Post{Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part)}
-	s := step{do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
+	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
 	if e.finder != nil {
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
 	}

@@ -162,6 +162,8 @@ func (t *Telegram) apply(r *http.Request, c *call) *reply {
 		return c.getWebhookInfo()
 	case "sendmessage":
 		return t.sendMessage(c)
+	case "sendmessagedraft":
+		return t.sendMessageDraft(c)
 	case "editmessagetext":
 		return t.editMessageText(c)
 	case "deletemessage":

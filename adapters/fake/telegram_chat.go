@@ -33,6 +33,7 @@ type Chat struct {
 	movedTo  int64
 	pinned   int64
 	actions  []Action
+	drafts   []Draft
 }
 
 // member is somebody's standing in a chat.

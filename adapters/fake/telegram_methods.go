@@ -171,6 +171,14 @@ func (c *call) setMyCommands() *reply {
 	return &reply{result: yes}
 }
 
+// Menu returns what the bot offers while somebody types, as JSON; nil when
+// nothing was ever set.
+func (b *Bot) Menu() json.RawMessage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.menu)
+}
+
 func (c *call) getMyCommands() *reply {
 	c.bot.mu.Lock()
 	defer c.bot.mu.Unlock()

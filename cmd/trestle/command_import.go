@@ -191,7 +191,7 @@ func unmapped(err error, chat string) error {
 }
 
 // subject is what the job is called.
-func (q importRequest) subject() string {
+func (q *importRequest) subject() string {
 	if q.Export.Name != "" {
 		return q.Export.Name
 	}

@@ -128,7 +128,7 @@ func (w importing) save(ctx context.Context, t *jobs.Task, at importCursor) erro
 }
 
 // early leaves out what we heard ourselves, where no id tells.
-func (q importRequest) early(page []adapters.Update) []adapters.Update {
+func (q *importRequest) early(page []adapters.Update) []adapters.Update {
 	if q.Before.IsZero() {
 		return page
 	}
