@@ -112,6 +112,24 @@ func NewCatalogue() *Catalogue {
 // The caller must not change them.
 func (c *Catalogue) Tools() []model.Tool { return c.tools }
 
+// An Offer is one act as operators look at it.
+type Offer struct {
+	Name   string
+	Tier   spaces.Tier
+	Risk   spaces.Risk
+	About  string
+	Schema json.RawMessage // of its arguments; nobody may change it
+}
+
+// Offers returns every act with how far it is trusted and what it can do.
+func (c *Catalogue) Offers() []Offer {
+	all := make([]Offer, len(c.specs))
+	for i, s := range c.specs {
+		all[i] = Offer{s.name, s.tier, s.risk, s.about, s.schema}
+	}
+	return all
+}
+
 // Hash names this set of acts; it is stored with every cycle (PRD-7.2).
 func (c *Catalogue) Hash() string { return c.hash }
 

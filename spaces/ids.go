@@ -73,6 +73,13 @@ func (m Mind) Inner() SpaceID { return SpaceID("inner:" + string(m.Agent)) }
 // Branch returns the branch of the inner space that is this mind.
 func (m Mind) Branch() BranchID { return BranchID(m.Circle) }
 
+// MindAt returns the mind whose inner log a branch of a space is, and false
+// for a branch of a room.
+func MindAt(space SpaceID, branch BranchID) (Mind, bool) {
+	agent, ok := strings.CutPrefix(string(space), "inner:")
+	return Mind{AgentID(agent), CircleID(branch)}, ok
+}
+
 // Entity returns the entity that speaks for the agent.
 func (a AgentID) Entity() EntityID { return EntityID("agent:" + string(a)) }
 

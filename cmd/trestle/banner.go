@@ -15,6 +15,17 @@ func (s *process) banner() string {
 	return text + "   data " + s.config().Data
 }
 
+// door returns where the console is, with a key that opens one browser within
+// ten minutes where one can be made.
+func (s *process) door(ctx context.Context) string {
+	address := "http://" + nearest(s.listenAt)
+	made, err := s.console.NewLink(ctx)
+	if err != nil {
+		return address
+	}
+	return address + made.Path + "   (once, within 10 minutes; `trestle open` makes another)"
+}
+
 // A firstStep is one of the three things a new installation lacks.
 type firstStep struct {
 	name string

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // errSkipped is returned by a stage that has nothing to do.
@@ -21,24 +23,11 @@ type Bootstrap struct {
 	report bootReport
 }
 
-// stageResult is one stage of a start.
-type stageResult struct {
-	Stage      string `json:"stage"`
-	Status     string `json:"status"` // success, failed, skipped
-	DurationMS int64  `json:"duration_ms"`
-	Error      string `json:"error,omitempty"`
-}
-
-// bootReport is the answer of GET /health/bootstrap.
-type bootReport struct {
-	StartedAt       time.Time     `json:"started_at"`
-	ReadyAt         *time.Time    `json:"ready_at"` // null until the start is over
-	TotalDurationMS int64         `json:"total_duration_ms"`
-	CoreReady       bool          `json:"core_ready"`
-	TrustPassed     bool          `json:"trust_passed"`
-	Stages          []stageResult `json:"stages"`
-	Failed          []string      `json:"failed"`
-}
+// bootReport is what became of a start, and stageResult of one stage of it.
+type (
+	bootReport  = console.Boot
+	stageResult = console.Stage
+)
 
 // newBootstrap begins a start. Its lines go to out.
 func newBootstrap(out io.Writer) *Bootstrap {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // farChair is a place in a room of another process.
@@ -29,7 +31,7 @@ func newFarChair(c *controller, room string) *farChair {
 func (f *farChair) listen(ctx context.Context, body io.Reader) error {
 	close(f.opened)
 	defer close(f.ended)
-	return readStream(body, func(data []byte) error {
+	return console.ReadStream(body, func(data []byte) error {
 		var h heardLine
 		if err := json.Unmarshal(data, &h); err != nil {
 			return err

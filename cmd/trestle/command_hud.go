@@ -148,7 +148,7 @@ func (p *program) follow(ctx context.Context) error {
 		return &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run; without -f the record is read", code: exitTryAgain}
 	}
 	err = c.get(ctx, "/events", func(body io.Reader) error {
-		return readStream(body, func(data []byte) error {
+		return console.ReadStream(body, func(data []byte) error {
 			_, err := fmt.Fprintln(p.out, strings.TrimSpace(string(data)))
 			return err
 		})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,31 +14,7 @@ import (
 )
 
 // runRow is one line of `trestle runs`.
-type runRow struct {
-	Run     spaces.CycleID    `json:"run"`
-	Mind    string            `json:"mind"`
-	Space   spaces.SpaceID    `json:"space"`
-	State   spaces.CycleState `json:"state"`
-	Wake    string            `json:"wake"`
-	Stop    spaces.StopReason `json:"stop_reason"`
-	Detail  string            `json:"stop_detail,omitempty"`
-	Tokens  int               `json:"tokens_used"`
-	Calls   int               `json:"calls"`
-	Denials int               `json:"denials"`
-	Started time.Time         `json:"started"`
-	Seconds float64           `json:"seconds"`
-}
-
-func rowOf(y spaces.Cycle) runRow {
-	r := runRow{
-		Run: y.ID, Mind: y.Mind.String(), Space: y.Space, State: y.State, Wake: y.Wake, Stop: y.Stop, Detail: y.Detail,
-		Tokens: y.Usage.Total(), Calls: y.Usage.Calls, Denials: y.Denials, Started: y.Started,
-	}
-	if !y.Ended.IsZero() {
-		r.Seconds = y.Ended.Sub(y.Started).Seconds()
-	}
-	return r
-}
+type runRow = console.RunRow
 
 func runsCommand(p *program) *cobra.Command {
 	var space, agent, stop, since string
@@ -72,7 +47,7 @@ func (p *program) runs(ctx context.Context, f console.Filter) error {
 		}
 		rows := make([]runRow, 0, len(found))
 		for _, y := range found {
-			rows = append(rows, rowOf(y))
+			rows = append(rows, console.RowOf(y))
 		}
 		return answerRows(p, rows, func(w io.Writer) { printRuns(w, rows) })
 	})

@@ -70,7 +70,7 @@ func mindRows(minds []console.Mind) []mindRow {
 	for _, m := range minds {
 		r := mindRow{Mind: m.Mind.String(), Cycles: m.Cycles, Tokens: m.Tokens}
 		if m.Last != nil {
-			r.Last = new(rowOf(*m.Last))
+			r.Last = new(console.RowOf(*m.Last))
 		}
 		rows = append(rows, r)
 	}

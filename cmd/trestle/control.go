@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // The control socket stands in the data folder with mode 0600: whoever may open
@@ -29,7 +30,7 @@ import (
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
-//	GET  /health, GET /events                 → as on listen
+//	everything else                           → as on listen: the API of internal/console/openapi.json
 //
 // A refusal is {"error","do","exit"} with a status of 400 or more.
 type refusal struct {
@@ -83,10 +84,8 @@ func openSocket(ctx context.Context, path string) (net.Listener, error) {
 }
 
 func (s *process) controlHandler() http.Handler {
-	page := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", page.showHealth)
-	mux.HandleFunc("GET /events", page.streamEvents)
+	mux.Handle("/", s.console.Socket())
 	mux.HandleFunc("POST /pair", s.servePair)
 	mux.HandleFunc("POST /pair/revoke", s.serveRevoke)
 	mux.HandleFunc("GET /pair", s.servePairings)
@@ -146,10 +145,10 @@ func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.leave(r.Context(), place)
-	out := startStream(rw)
+	out := console.StartStream(rw)
 	for n := int64(1); ; n++ {
 		shown, err := place.Next(r.Context())
-		if err != nil || out.send(n, place.line(shown)) != nil {
+		if err != nil || out.Send(n, place.line(shown)) != nil {
 			return
 		}
 	}

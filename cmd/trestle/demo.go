@@ -175,7 +175,7 @@ type demoRecord struct {
 func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage *demo.Stage) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", ownVersion().Version)
 	if s.listenAt != "" {
-		fmt.Fprintf(w, "  console   http://%s/health\n", s.listenAt)
+		fmt.Fprintf(w, "  console   %s\n", s.door(ctx))
 	}
 	if s.models == nil {
 		fmt.Fprintf(w, "  model     %s at %s\n", s.config().Model.Name, s.config().Model.BaseURL)

@@ -5,33 +5,19 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
 // (ECOSYSTEM 1, rule 4).
 const heardWithin = 90 * time.Second
 
-// health is the answer of GET /health.
-type health struct {
-	Status      string      `json:"status"` // starting, healthy, degraded
-	CoreReady   bool        `json:"core_ready"`
-	TrustPassed bool        `json:"trust_passed"`
-	Version     string      `json:"version"`
-	StartedAt   time.Time   `json:"started_at"`
-	Listen      string      `json:"listen,omitempty"`
-	Extensions  []extension `json:"extensions"`
-	Deferred    deferred    `json:"deferred"`
-}
-
-// deferred is what phase 2 has come to (PRD-5.3-4).
-type deferred struct {
-	SkillsLoaded       int  `json:"skills_loaded"`
-	ToolsSynced        int  `json:"tools_synced"`
-	ChannelsConnected  int  `json:"channels_connected"`
-	SchedulerStarted   bool `json:"scheduler_started"`
-	EmbeddingsComputed bool `json:"embeddings_computed"`
-	AllHealthy         bool `json:"all_healthy"`
-}
+// health is how everything stands, and extension one part of it that may fail
+// alone; the console shows both.
+type (
+	health    = console.Health
+	extension = console.Part
+)
 
 // health says how everything stands now.
 func (s *process) health() health {
@@ -44,42 +30,8 @@ func (s *process) health() health {
 	}
 	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
 	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
-	h.summarise(r.ReadyAt != nil)
+	h.Summarise(r.ReadyAt != nil)
 	return h
-}
-
-// extension is one part that may fail alone.
-type extension struct {
-	Name    string     `json:"name"`
-	Kind    string     `json:"kind"` // adapter, model, scheduler, entry
-	State   string     `json:"state"`
-	Healthy bool       `json:"healthy"`
-	Since   *time.Time `json:"since,omitempty"`
-	Heard   *time.Time `json:"heard,omitempty"`
-	Handle  string     `json:"handle,omitempty"`
-	Reason  string     `json:"reason,omitempty"`
-}
-
-// summarise fills in the status: starting until the start is over, degraded
-// when any extension is not healthy or the gate was not passed.
-func (h *health) summarise(started bool) {
-	h.Status, h.Deferred.AllHealthy = "healthy", h.TrustPassed
-	for _, x := range h.Extensions {
-		switch {
-		case !x.Healthy:
-			h.Deferred.AllHealthy = false
-		case x.Kind == "adapter":
-			h.Deferred.ChannelsConnected++
-		case x.Kind == "scheduler":
-			h.Deferred.SchedulerStarted = true
-		}
-	}
-	if !h.Deferred.AllHealthy {
-		h.Status = "degraded"
-	}
-	if !started {
-		h.Status = "starting"
-	}
 }
 
 // lineExtension says how an account stands. It is healthy when it was heard

@@ -67,12 +67,13 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 }
 
 // fetched reads a page of the running process.
-func fetched[T any](t *testing.T, url string) (v T) {
+func fetched[T any](t *testing.T, url, token string) (v T) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +102,9 @@ adapters:
 `, url, url, url), 0o600)
 	s.serve(t)
 	console := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
-	h := fetched[health](t, console+"/health")
+	token, _, _ := s.do(t, "", "token", "add", "test", "-q")
+	token = strings.TrimSpace(token)
+	h := fetched[health](t, console+"/health", token)
 	if h.Status != "degraded" || !h.CoreReady || !h.TrustPassed || h.Deferred.AllHealthy || h.Deferred.ChannelsConnected != 2 {
 		t.Errorf("health is %+v", h)
 	}
@@ -110,7 +113,7 @@ adapters:
 			t.Errorf("%s: %+v, want healthy %v", name, x, healthy)
 		}
 	}
-	b := fetched[bootReport](t, console+"/health/bootstrap")
+	b := fetched[bootReport](t, console+"/health/bootstrap", token)
 	if !slices.Equal(b.Failed, []string{"adapter_dead", "channel_connect"}) || b.ReadyAt == nil || b.TotalDurationMS != b.ReadyAt.Sub(b.StartedAt).Milliseconds() {
 		t.Errorf("report is %+v", b)
 	}

@@ -94,6 +94,8 @@ func (p *program) command() *cobra.Command {
 		restoreCommand,
 		reportCommand,
 		pairCommand,
+		openCommand,
+		tokenCommand,
 		jobsCommand,
 		importCommand,
 		configCommand,

@@ -16,7 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
@@ -34,9 +34,10 @@ type process struct {
 	boot *Bootstrap
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
-	listenAt  string // where health is served; empty when it is not
+	listenAt  string // where the console is served; empty when it is not
 	manager   systemd.Notifier
 	scheduled atomic.Bool // the scheduler was started
+	console   *console.Console
 	// ready is closed when everything that can run does.
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
@@ -46,7 +47,7 @@ type process struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	s := &process{
-		parts: &parts{log: log, bus: new(inproc.Bus), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}},
+		parts: &parts{log: log, bus: newBus(), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
 	}
 	s.current.Store(c)
@@ -136,7 +137,9 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
 	s.shell = s.newShell()
 	s.makeLines(trusted)
+	s.console = s.newConsole()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.narrator().Run(ctx) })
 	if err := s.listen(ctx, g); err != nil {
 		return err
 	}
@@ -288,7 +291,7 @@ func over(err error) error {
 	return err
 }
 
-// listen serves health and live events.
+// listen serves the console.
 func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 	if s.config().Listen == "" || !s.platforms {
 		return nil
@@ -298,12 +301,14 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, todo: "stop what uses it, or set listen to another port", code: exitConfig}
 	}
 	s.listenAt = ln.Addr().String()
-	w := &web{config: s.config, health: s.health, boot: s.boot, bus: s.bus}
-	g.Go(func() error { return serveHTTP(ctx, ln, w.handler(), time.Second) })
+	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler(), time.Second) })
 	return nil
 }
 
 // socketName is the control socket within the data folder.
 const socketName = "trestle.sock"
 
-func (s *process) socket() string { return filepath.Join(s.config().Data, socketName) }
+func (s *process) socket() string { return socketOf(s.config()) }
+
+// socketOf is where the process that serves a configuration's data folder listens.
+func socketOf(c *config.Config) string { return filepath.Join(c.Data, socketName) }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // A chair is a place in a room: in this process, or over the socket.
@@ -83,17 +84,7 @@ func (h heardLine) show(names bool) string {
 
 // plain shows control characters, but for line breaks and tabs, as escapes
 // (SECURITY S18).
-func plain(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if r == '\n' || r == '\t' || (r >= 0x20 && r != 0x7f && (r < 0x80 || r > 0x9f)) {
-			out.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&out, "\\x%02x", r)
-	}
-	return out.String()
-}
+func plain(text string) string { return console.Plain(text) }
 
 // talkLines has the person say every line of in, each once all is quiet after
 // the one before, and prints what the agents answer. It ends at the end of in,

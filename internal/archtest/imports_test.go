@@ -47,7 +47,8 @@ var rows = []row{
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},
 	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
-	{"internal/console", []string{"spaces"}, "pages read through ports the console declares"},
+	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/sqlite"}, "a console for tests stands on a real record"},
+	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},
 
 	{"internal/skew", nil, "a clock is compared with whatever answers"},
 	{"internal/systemd", nil, "the service manager is told lines"},

@@ -72,8 +72,8 @@ func (d *decoder) checkListen(top *section) {
 		d.fatal = append(d.fatal, Fault{At: at, What: fmt.Sprintf("listen: %q is no address", listen), Todo: "write host:port, such as 127.0.0.1:7420"})
 		return
 	}
-	if !IsLoopback(host) && len(d.config.Token) < 32 {
-		d.fatal = append(d.fatal, Fault{At: at, What: "listen is reachable from other machines and token has fewer than 32 bytes", Todo: "listen on 127.0.0.1, or set token to a secret of 32 bytes or more"})
+	if !IsLoopback(host) && len(d.config.Token) < 32 && len(d.config.Proxies) == 0 {
+		d.fatal = append(d.fatal, Fault{At: at, What: "listen is reachable from other machines and token has fewer than 32 bytes", Todo: "listen on 127.0.0.1, set token to a secret of 32 bytes or more, or list the proxy in front in trusted_proxies"})
 	}
 }
 

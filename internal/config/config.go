@@ -1,6 +1,8 @@
 package config
 
 import (
+	"net/netip"
+
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -15,8 +17,10 @@ type Config struct {
 	Redis         adapters.Secret
 	Listen        string // console, API, health; empty serves none
 	WebhookListen string
-	// Token must be sent by whoever calls Listen; required where that is no loopback address.
-	Token adapters.Secret
+	// Token opens the console; it or Proxies are required where Listen is no loopback address.
+	Token   adapters.Secret
+	Hosts   []string       // names by which Listen may be called beside those of this machine
+	Proxies []netip.Prefix // whose forwarding headers are believed
 
 	Model    Model
 	Adapters []Adapter

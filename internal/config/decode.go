@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ func (d *decoder) decode(root *node) {
 	d.part(top, "webhook_listen")
 	c.Token = top.secret("token")
 	d.part(top, "token")
+	d.reach(top)
 	c.Admit = top.word("admit", "pairing")
 	if d.part(top, "admit") {
 		c.Admit = "deny" // whoever was meant, it was not said
@@ -58,6 +60,31 @@ func (d *decoder) decode(root *node) {
 	c.Data = d.place(c.Data, top.where("data"))
 	d.check(top)
 	d.unknown(top)
+}
+
+// reach reads from where the console may be called. What is wrong there stops
+// the start: nobody is let in by a misunderstanding.
+func (d *decoder) reach(top *section) {
+	c := d.config
+	for _, l := range top.list("hosts") {
+		if strings.ContainsAny(l.text, "/:*@ ") {
+			top.fail(l.at, fmt.Sprintf("hosts: %q is no name", l.text), "write the name alone, such as trestle.example.org")
+			continue
+		}
+		c.Hosts = append(c.Hosts, l.text)
+	}
+	for _, l := range top.list("trusted_proxies") {
+		p, err := netip.ParsePrefix(l.text)
+		if addr, single := netip.ParseAddr(l.text); single == nil {
+			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil || p.Bits() == 0 {
+			top.fail(l.at, fmt.Sprintf("trusted_proxies: %q is no address and no network", l.text), "write 10.0.0.7, or 10.0.0.0/24; not everybody can be a proxy")
+			continue
+		}
+		c.Proxies = append(c.Proxies, p.Masked())
+	}
+	d.stop(top)
 }
 
 // must reads a key that the program cannot begin without.

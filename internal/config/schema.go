@@ -134,6 +134,8 @@ func (k settingKey) schema() *schema {
 		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, reference07}
 	case aShare:
 		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, reference07}
+	case anAmount:
+		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, reference07}
 	case yesOrNo:
 		s = boolean()
 	case someTime:

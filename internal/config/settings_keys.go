@@ -26,6 +26,10 @@ var settingKeys = []settingKey{
 	{"budget.space_per_day", "50000000", "tokens one space may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SpacePerDay }, 0)},
 	{"budget.per_day", "50000000", "tokens everything together may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerDay }, 0)},
 
+	{"price.input", "0", "what a million tokens of a prompt cost, in the currency you think in; 0 is unknown. The console then says what runs cost", amount(func(s *Settings) *float64 { return &s.Price.Input })},
+	{"price.cached", "0", "what a million of them cost that the endpoint had kept; 0 is the same", amount(func(s *Settings) *float64 { return &s.Price.Cached })},
+	{"price.output", "0", "what a million tokens of an answer cost", amount(func(s *Settings) *float64 { return &s.Price.Output })},
+
 	{"consciousness.max_tokens", "100000", "tokens of the inner log before it is compacted", tokens(func(s *Settings) *int { return &s.Consciousness.MaxTokens }, 1000)},
 	{"consciousness.min_recent_cycles", "10", "newest cycles kept verbatim as long as the budget allows", whole(func(s *Settings) *int { return &s.Consciousness.MinRecentCycles }, 1)},
 	{"consciousness.full_cycles", "10", "newest cycles shown in full", whole(func(s *Settings) *int { return &s.Consciousness.FullCycles }, 1)},

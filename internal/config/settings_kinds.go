@@ -44,6 +44,7 @@ const (
 	wholeNumber
 	someTokens
 	aShare   // a number from 0 to 1
+	anAmount // of money
 	yesOrNo  // true or false
 	someTime // a length of time
 )
@@ -156,6 +157,17 @@ func ratio(field func(*Settings) *float64) value {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1) {
 			return fmt.Errorf("%q is no share between 0 and 1", text)
+		}
+		*field(s) = f
+		return nil
+	}}
+}
+
+func amount(field func(*Settings) *float64) value {
+	return value{kind: anAmount, set: func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1e6) {
+			return fmt.Errorf("%q is no amount of money", text)
 		}
 		*field(s) = f
 		return nil

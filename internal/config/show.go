@@ -68,6 +68,12 @@ func (c *Config) Rows(o Showing) []Row {
 	l.add("listen", c.Listen)
 	l.add("webhook_listen", c.WebhookListen)
 	l.hide("token", c.Token)
+	l.add("hosts", strings.Join(c.Hosts, ", "))
+	var proxies []string
+	for _, p := range c.Proxies {
+		proxies = append(proxies, p.String())
+	}
+	l.add("trusted_proxies", strings.Join(proxies, ", "))
 	l.model("model", c.Model)
 	l.add("admit", c.Admit)
 	for _, list := range []struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -13,27 +14,104 @@ var ErrUnknown = errors.New("not in the record")
 
 // Record is what an operator can see of the record. It works beside a running
 // process and without one. Every list is bounded by its limit and newest first
-// unless it says otherwise; its caller owns it.
+// unless it says otherwise; its caller owns it. Nothing counts over a log.
 type Record interface {
+	Rooms
+	Runs
+	Minds
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Tally, error)
+	// Names returns who the ids are; unknown ones are absent.
+	Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
+	// People returns members whose name or handle begins with the word, by name,
+	// once for each space they are in.
+	People(ctx context.Context, word string, limit int) ([]Presence, error)
+	// Denials returns what was refused.
+	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
+}
+
+// Rooms is what was said where, and who was connected to it.
+type Rooms interface {
 	// Rooms returns every room, oldest first.
 	Rooms(ctx context.Context) ([]Room, error)
-	// Minds returns every mind with its newest cycle, by name.
-	Minds(ctx context.Context, day time.Time) ([]Mind, error)
+	// Room returns one room with its members, or [ErrUnknown].
+	Room(ctx context.Context, id spaces.SpaceID) (Room, []spaces.Member, error)
+	// Recent returns the newest events of every room, or of one, in the order in
+	// which they were recorded.
+	Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error)
+	// Log returns the events of a room before a seq with what became of each; 0
+	// is from the end.
+	Log(ctx context.Context, room spaces.SpaceID, before int64, limit int) ([]Line, error)
+	// Connections returns the connection spans that were open at some time between
+	// the two, in the order in which they opened.
+	Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error)
+	// Happened returns what happened to spans and deliveries since a place in the
+	// record, oldest first, with the place behind it. -1 stands for the end.
+	Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error)
+}
+
+// A Presence is somebody who is a member of a space.
+type Presence struct {
+	spaces.Entity
+	Space spaces.SpaceID
+}
+
+// Runs is what the agents did.
+type Runs interface {
 	// Runs returns cycles that match the filter.
 	Runs(ctx context.Context, f Filter) ([]spaces.Cycle, error)
 	// Run returns one cycle with everything that belongs to it. A unique beginning
 	// of its id is enough. No such cycle is [ErrUnknown].
 	Run(ctx context.Context, id string) (Run, error)
-	// Recent returns the newest events of every room, or of one, in the order in
-	// which they were recorded.
-	Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error)
-	// Names returns who the ids are; unknown ones are absent.
-	Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
+	// Frame returns what the model was shown in a step, or [ErrUnknown].
+	Frame(ctx context.Context, run spaces.CycleID, step int) (Frame, error)
+}
+
+// Minds is who thinks.
+type Minds interface {
+	// Minds returns every mind with its newest cycle, by name.
+	Minds(ctx context.Context, day time.Time) ([]Mind, error)
 	// Turns returns what the mind's newest cycles were shown and answered, oldest
 	// first, after its newest keyframe, which comes first and may be nil.
 	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.Turn, error)
+}
+
+// Process is what the console asks of the running program and tells it to do.
+type Process interface {
+	// Health says how everything stands now.
+	Health() Health
+	// Boot says what became of the start.
+	Boot() Boot
+	// Problems returns the problems that are open, worst first.
+	Problems(ctx context.Context) ([]Problem, error)
+	// Adapters returns every account, as it stands now.
+	Adapters() []Adapter
+	// Pairings returns who waits to be let in.
+	Pairings(ctx context.Context) ([]Pairing, error)
+	// Cancel ends a run where it stands, with the stop reason human_cancelled. It
+	// reports whether it was under way.
+	Cancel(ctx context.Context, run spaces.CycleID) (bool, error)
+}
+
+// Settings is the configuration in force. Credentials are shown as ***.
+type Settings interface {
+	// Rows lists every key in force with its value and where that was written.
+	Rows() []Row
+	// Schema returns the JSON schema of the configuration.
+	Schema() []byte
+	// Budget returns the tokens one run of an agent in a space may use; 0: no limit.
+	Budget(agent spaces.AgentID, space spaces.SpaceID) int
+	// Price returns what tokens of the agent's model cost, and false when the
+	// configuration does not say.
+	Price(agent spaces.AgentID) (Price, bool)
+}
+
+// Live is the live events of this process.
+type Live interface {
+	// Open returns the events from now on.
+	Open(room int) notify.Stream
+	// Resume returns the events after the one with that id.
+	Resume(id int64, room int) notify.Stream
 }
 
 // Tally is the record in numbers.
@@ -59,21 +137,38 @@ type Room struct {
 	Last    time.Time        `json:"last"`   // when that was recorded; zero without any
 }
 
+// A Line is one event of a room with what became of it.
+type Line struct {
+	Event  spaces.Event
+	Marks  []Mark       // what each mind made of it, in the order of the uplinks
+	Places []spaces.Ref // where an agent's message stands on platforms
+}
+
+// A Mark is what one mind made of an event.
+type Mark struct {
+	Mind   spaces.Mind
+	State  spaces.RowState
+	Reason string         // the gate's word: why it woke, or why not
+	Run    spaces.CycleID // that was shown it; empty for none
+}
+
 // Mind is a mind as an operator sees it.
 type Mind struct {
 	Mind   spaces.Mind   `json:"mind"`
-	Last   *spaces.Cycle `json:"last"` // its newest cycle; nil before the first
-	Cycles int64         `json:"cycles"`
+	Last   *spaces.Cycle `json:"last"`   // its newest cycle; nil before the first
+	Cycles int64         `json:"cycles"` // closed
 	Tokens int           `json:"tokens"` // today
 }
 
 // Filter chooses cycles. Its zero value matches all.
 type Filter struct {
-	Space spaces.SpaceID
-	Agent spaces.AgentID
-	Stop  spaces.StopReason
-	Since time.Time
-	Limit int // at most this many; 0 is 100
+	Space  spaces.SpaceID
+	Agent  spaces.AgentID
+	Circle spaces.CircleID // of the agent's mind; counts with Agent alone
+	Stop   spaces.StopReason
+	Since  time.Time
+	Before spaces.CycleID // only older ones than this
+	Limit  int            // at most this many; 0 is 100
 }
 
 // Run is one cycle with everything that explains it.
@@ -85,4 +180,60 @@ type Run struct {
 	Turns   []spaces.Turn   `json:"turns"`
 	Inner   []spaces.Event  `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action `json:"actions"`
+}
+
+// DenialFilter chooses denials. Its zero value matches all.
+type DenialFilter struct {
+	Agent  spaces.AgentID
+	Since  time.Time
+	Before int64 // only those with a smaller number
+	Limit  int   // at most this many; 0 is 100
+}
+
+// A Denial is one refusal with its number in the record.
+type Denial struct {
+	N int64
+	spaces.Denial
+}
+
+// A Frame is what the model was shown in one step, put together again from the
+// record.
+type Frame struct {
+	Run  spaces.Cycle
+	Step spaces.Step
+	// Messages are the whole prompt; nil when it was not recorded what it was made of.
+	Messages []Message
+	// Exact is true when these are the bytes the model was sent; false when words
+	// were deleted since.
+	Exact    bool
+	Keyframe *spaces.Keyframe // nil without one
+	// Before is the run and step of the mind's frame before this one, and After
+	// that of the next; zero without one.
+	Before, After Place
+}
+
+// A Place names a step.
+type Place struct {
+	Run  spaces.CycleID
+	Step int
+}
+
+// A Message is one message of a frame.
+type Message struct {
+	Part string // system, keyframe, log, cycle, tail
+	Run  spaces.CycleID
+	N    int64 // number of the run among those of its mind; 0 for others
+	spaces.Turn
+}
+
+// Price is what a million tokens cost.
+type Price struct {
+	Input, Cached, Output float64 // in the currency of the configuration
+}
+
+// A Row is one key of the configuration.
+type Row struct {
+	Path   string `json:"path"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
 }

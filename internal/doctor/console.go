@@ -69,7 +69,7 @@ func (c Console) exposed(address string, status int) adapters.Finding {
 func answered(ctx context.Context, address string) int {
 	ctx, cancel := context.WithTimeout(ctx, knock)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/status", nil)
 	if err != nil {
 		return 0
 	}

@@ -15,14 +15,14 @@ import (
 )
 
 // Skipped is the type of the event a slow reader gets in place of those it
-// missed; its metadata holds their number under "count".
+// missed; its metadata holds their number under "count", or 0 when nobody knows it.
 const Skipped = "skipped"
 
 // An Event is something that happens right now, as the live stream shows it
 // (PRD-6.2).
 type Event struct {
-	// ID rises by one with every event of a bus. It is no part of the JSON: the
-	// stream carries it as its own field.
+	// ID rises with every event of a bus, and from one process to the next. It is
+	// no part of the JSON: the stream carries it as its own field.
 	ID       int64          `json:"-"`
 	Type     string         `json:"type"`
 	Content  string         `json:"content"`

@@ -20,6 +20,7 @@ create table keys (
     kind    text    not null check (kind = 'token' or kind = 'session' or kind = 'link'),
     name    text    not null,
     hash    text    not null,
+    parent  text    not null default '', -- what a session was opened with
     created integer not null,
     expires integer not null default 0,
     used    integer not null default 0 -- when last; a link is good until then
@@ -35,3 +36,4 @@ create index cycles_stop on cycles (stop, started, id) where stop is not null;
 drop index cycles_started;
 create index denials_agent on denials (agent, n);
 create index spans_closed on spans (closed_at, opened_at);
+create index keys_parent on keys (parent);

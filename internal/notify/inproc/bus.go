@@ -11,10 +11,17 @@ import (
 )
 
 // Bus fans live events out to every open stream. The zero Bus is ready; calls
-// may overlap.
+// may overlap. Its fields are set before it is used.
 type Bus struct {
-	mu      sync.Mutex // guards last and streams
-	last    int64
+	// After is the id before the first event's. A process that takes its start in
+	// microseconds never gives an id that an earlier one gave.
+	After int64
+	// Keep is how many of the newest events a stream may begin with. Default: none.
+	Keep int
+
+	mu      sync.Mutex // guards all below
+	n       int64      // events published
+	kept    []notify.Event
 	streams []*Stream
 }
 
@@ -25,8 +32,14 @@ var _ notify.Publisher = (*Bus)(nil)
 func (b *Bus) Publish(kind, content string, metadata map[string]any, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.last++
-	e := notify.Event{ID: b.last, Type: kind, Content: content, Metadata: metadata, At: at}
+	b.n++
+	e := notify.Event{ID: b.After + b.n, Type: kind, Content: content, Metadata: metadata, At: at}
+	if b.Keep > 0 {
+		if len(b.kept) >= 2*b.Keep { // seldom, so that publishing moves nothing
+			b.kept = append(b.kept[:0], b.kept[len(b.kept)-b.Keep:]...)
+		}
+		b.kept = append(b.kept, e)
+	}
 	for _, s := range b.streams {
 		s.push(e)
 	}
@@ -35,9 +48,39 @@ func (b *Bus) Publish(kind, content string, metadata map[string]any, at time.Tim
 // Open returns a stream of the events published from now on that holds at most
 // room of them unread; less than one is one. Whoever opens it closes it.
 func (b *Bus) Open(room int) *Stream {
+	return b.open(room, func(*Stream) {})
+}
+
+// Resume returns a stream that goes on behind the event with that id, as far as
+// the bus has kept what came after it; what it has not kept counts as skipped.
+// Whoever opens it closes it.
+func (b *Bus) Resume(id int64, room int) *Stream {
+	return b.open(room, func(s *Stream) {
+		first := b.After + b.n - int64(len(b.kept)) + 1 // of those kept
+		if id < first-1 || id > b.After+b.n {
+			s.lost = true
+			if id >= b.After && id < first {
+				s.skipped = int(first - 1 - id)
+			}
+		}
+		for _, e := range b.kept {
+			if e.ID > id || s.lost {
+				s.push(e)
+			}
+		}
+	})
+}
+
+// open adds a stream. prepare sees it before anything is published on it.
+func (b *Bus) open(room int, prepare func(*Stream)) *Stream {
 	s := &Stream{bus: b, room: max(room, 1), stirred: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	prepare(s)
+	s.last = b.After + b.n
+	if s.lost && len(s.waiting) == 0 {
+		s.stirred <- struct{}{}
+	}
 	b.streams = append(b.streams, s)
 	return s
 }
@@ -51,6 +94,8 @@ type Stream struct {
 	mu      sync.Mutex // guards all below
 	waiting []notify.Event
 	skipped int
+	lost    bool  // more may have been skipped than anybody can count
+	last    int64 // id of the newest event when the stream began
 }
 
 var _ notify.Stream = (*Stream)(nil)
@@ -94,18 +139,30 @@ func (s *Stream) push(e notify.Event) {
 func (s *Stream) pop() (notify.Event, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.skipped > 0 || s.lost {
+		return s.gap(), true
+	}
 	if len(s.waiting) == 0 {
 		return notify.Event{}, false
 	}
 	e := s.waiting[0]
-	if n := s.skipped; n > 0 {
-		s.skipped = 0
-		return notify.Event{
-			ID: e.ID - 1, Type: notify.Skipped, At: e.At,
-			Content:  fmt.Sprintf("%d events skipped", n),
-			Metadata: map[string]any{"count": n},
-		}, true
-	}
 	s.waiting = s.waiting[1:]
 	return e, true
+}
+
+// gap stands for what the reader missed; it is told once. s.mu is held.
+func (s *Stream) gap() notify.Event {
+	n := s.skipped
+	s.skipped, s.lost = 0, false
+	gap := notify.Event{
+		ID: s.last, Type: notify.Skipped, At: time.Now(),
+		Content: "events were skipped, reload", Metadata: map[string]any{"count": n},
+	}
+	if n > 0 {
+		gap.Content = fmt.Sprintf("%d events skipped, reload", n)
+	}
+	if len(s.waiting) > 0 {
+		gap.ID, gap.At = s.waiting[0].ID-1, s.waiting[0].At
+	}
+	return gap
 }

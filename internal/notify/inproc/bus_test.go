@@ -41,7 +41,48 @@ func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 	for i := range 5 {
 		b.Publish("x", fmt.Sprint(i), nil, noon)
 	}
-	want := []string{"3 3 events skipped", "4 3", "5 4"}
+	want := []string{"3 3 events skipped, reload", "4 3", "5 4"}
+	if diff := cmp.Diff(want, read(t, s, 3)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// PRD-6.2-3: a reader that was away goes on where it stood, and is told when
+// that is not possible any more.
+func TestStreamGoesOnWhereItsReaderStood(t *testing.T) {
+	b := Bus{After: 100, Keep: 3}
+	for i := range 8 {
+		b.Publish("x", fmt.Sprint(i), nil, noon)
+	}
+	for name, test := range map[string]struct {
+		id   int64
+		want []string
+	}{
+		"within":                   {106, []string{"107 6", "108 7"}},
+		"at the first kept":        {104, []string{"105 4", "106 5", "107 6", "108 7"}},
+		"before the first kept":    {102, []string{"103 1 events skipped, reload", "104 3"}},
+		"of an earlier process":    {57, []string{"103 events were skipped, reload", "104 3"}},
+		"of another machine":       {9000, []string{"103 events were skipped, reload", "104 3"}},
+		"nothing has happened yet": {108, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := b.Resume(test.id, 16)
+			defer s.Close()
+			if diff := cmp.Diff(test.want, read(t, s, len(test.want))); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStreamThatBeginsWithMoreThanItHoldsSkips(t *testing.T) {
+	b := Bus{Keep: 8}
+	for i := range 8 {
+		b.Publish("x", fmt.Sprint(i), nil, noon)
+	}
+	s := b.Resume(0, 2)
+	defer s.Close()
+	want := []string{"6 6 events skipped, reload", "7 6", "8 7"}
 	if diff := cmp.Diff(want, read(t, s, 3)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

@@ -21,25 +21,25 @@ const (
   (select count(*) from outbox where state in ('failed', 'expired') and settled >= $1),
   (select count(*) from timers where fired_by = ''),
   (select coalesce(sum(prompt + output), 0) from usage where day = $2)`
-	allRooms query = `select s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
+	roomColumns query = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
   (select count(*) from members m where m.space = s.id), b.head_seq, b.last_at
-from spaces s join branches b on b.space = s.id and b.id = 'main' where s.kind = 'room' order by s.created_at, s.id`
+from spaces s join branches b on b.space = s.id and b.id = 'main'`
+	allRooms   query = `select ` + roomColumns + ` where s.kind = 'room' order by s.created_at, s.id`
 	roomAgents query = `select agent, space from uplinks where live = 1 order by agent, n`
 	allMinds   query = `select u.agent, u.circle,
-  (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle),
+  (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
   (select coalesce(sum(g.prompt + g.output), 0) from usage g where g.day = $1 and g.agent = u.agent
     and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle))
 from (select distinct agent, circle from uplinks) u order by u.agent, u.circle`
-	lastCycle   query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
-	foundCycles query = `select ` + cycleColumns + ` from cycles
-where ($1 = '' or space = $1) and ($2 = '' or agent = $2) and ($3 = '' or stop = $3) and started >= $4
-order by started desc, id desc limit $5 + 0`
+	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	namedCycles  query = `select ` + cycleColumns + ` from cycles where substr(id, 1, length($1)) = $1 order by id limit 2`
 	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  query = `select ` + eventColumns + ` from events e
-where e.space = $1 and e.branch = $2 and e.recv_at >= $3 and ($4 = 0 or e.recv_at <= $4) order by e.seq`
+where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
+  and e.seq <= (select case when inner_to = 0 then 9223372036854775807 else inner_to end from cycles where id = $3) order by e.seq`
 	recentEvents query = `select ` + eventColumns + ` from events e join spaces s on s.id = e.space
-where s.kind = 'room' and ($1 = '' or e.space = $1) order by e.recv_at desc, e.space desc, e.seq desc limit $2 + 0`
+where s.kind = 'room' order by e.n desc limit $1 + 0`
+	recentIn    query = `select ` + eventColumns + ` from events e where e.space = $1 and e.branch = 'main' order by e.seq desc limit $2 + 0`
 	newestTurns query = `select t.cycle, t.n, t.body from
   (select id, started from cycles where agent = $1 and circle = $2 order by started desc, id desc limit $3 + 0) y
 join turns t on t.cycle = y.id order by y.started, y.id, t.n`
@@ -138,18 +138,6 @@ func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error
 	return minds, nil
 }
 
-// Runs implements [console.Record].
-func (c Console) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	found, err := all(ctx, c.readers, foundCycles, []any{string(f.Space), string(f.Agent), string(f.Stop), ms(f.Since), f.Limit}, scanCycle)
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	return found, nil
-}
-
 // Run implements [console.Record].
 func (c Console) Run(ctx context.Context, id string) (console.Run, error) {
 	var run console.Run
@@ -193,7 +181,7 @@ func recount(ctx context.Context, src reader, run *console.Run) error {
 	for _, o := range orders {
 		run.Actions = append(run.Actions, o.Action)
 	}
-	inner, err := all(ctx, src, innerEvents, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), ms(y.Started), ms(y.Ended)}, scanEvent)
+	inner, err := all(ctx, src, innerEvents, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
 	for _, e := range inner {
 		if cycleOf(e.Body) == y.ID {
 			run.Inner = append(run.Inner, e)
@@ -241,7 +229,11 @@ func cycleOf(b spaces.Body) spaces.CycleID {
 
 // Recent implements [console.Record].
 func (c Console) Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error) {
-	found, err := all(ctx, c.readers, recentEvents, []any{string(room), limit}, scanEvent)
+	q, args := recentEvents, []any{limit}
+	if room != "" {
+		q, args = recentIn, []any{string(room), limit}
+	}
+	found, err := all(ctx, c.readers, q, args, scanEvent)
 	if err != nil {
 		return nil, fmt.Errorf("read recent events: %w", err)
 	}

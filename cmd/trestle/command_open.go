@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// openAnswer is the answer of `trestle open`.
+type openAnswer struct {
+	URL     string    `json:"url"`
+	Expires time.Time `json:"expires"`
+}
+
+func openCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "open", Short: "print a link that opens the console in a browser, once, for ten minutes", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.open(c.Context()) },
+	}
+}
+
+func (p *program) open(ctx context.Context) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	var h health
+	if err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) }); err != nil {
+		return err
+	}
+	if h.Listen == "" {
+		return &failure{what: "the running process serves no console", where: "listen", todo: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
+	}
+	var made console.NewLink
+	if err := c.post(ctx, "/api/links", struct{}{}, &made); err != nil {
+		return err
+	}
+	a := openAnswer{"http://" + nearest(h.Listen) + made.Path, made.Expires}
+	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
+}
+
+// nearest returns an address of this machine that reaches a listener.
+func nearest(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+// running returns the process that serves the data folder.
+func (p *program) running(ctx context.Context) (*controller, error) {
+	c, err := config.Load(p.source())
+	if err != nil {
+		return nil, err
+	}
+	control, running := dial(ctx, socketOf(c))
+	if !running {
+		return nil, &failure{what: "no process serves this data folder", where: c.Data, todo: "start it with trestle run", code: exitTryAgain}
+	}
+	return control, nil
+}
+
+func tokenCommand(p *program) *cobra.Command {
+	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs", Args: cobra.NoArgs, RunE: needsSubcommand}
+	c.AddCommand(
+		&cobra.Command{
+			Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return p.addToken(c.Context(), args[0]) },
+		},
+		&cobra.Command{
+			Use: "list", Short: "list the tokens", Args: cobra.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error { return p.listTokens(c.Context()) },
+		},
+		&cobra.Command{
+			Use: "revoke ID", Short: "end a token, and the browsers it opened, at once", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return p.revokeToken(c.Context(), args[0]) },
+		})
+	return c
+}
+
+func (p *program) addToken(ctx context.Context, name string) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	var made console.NewToken
+	if err := c.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
+		return err
+	}
+	return p.answer(made, func(w io.Writer) {
+		fmt.Fprintln(w, made.Secret)
+		if !p.quiet {
+			fmt.Fprintf(p.errs, "this is token %s; it is not shown again\n", made.ID)
+		}
+	})
+}
+
+func (p *program) listTokens(ctx context.Context) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	var a console.TokensAnswer
+	if err := c.get(ctx, "/api/tokens", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) }); err != nil {
+		return err
+	}
+	return p.answer(a.Tokens, func(w io.Writer) {
+		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
+		for _, t := range a.Tokens {
+			rows = append(rows, []string{t.ID, plain(t.Name), when(t.Created), when(t.Used)})
+		}
+		table(w, rows)
+	})
+}
+
+func (p *program) revokeToken(ctx context.Context, id string) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, "http://trestle/api/tokens/"+url.PathEscape(id), nil)
+	if err != nil {
+		return err
+	}
+	if err := c.do(r, func(io.Reader) error { return nil }); err != nil {
+		return err
+	}
+	return p.answer(struct {
+		Revoked string `json:"revoked"`
+	}{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", plain(id)) })
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// keptEvents is how many live events a reader that was away can catch up with.
+const keptEvents = 4096
+
+// newBus makes the bus of this process. Its ids are behind those of every
+// earlier process.
+func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Keep: keptEvents} }
+
+// newConsole makes the console of a process whose shell is there.
+func (s *process) newConsole() *console.Console {
+	return console.New(console.Options{
+		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Settings: settings{s.parts}, Live: live{s.bus},
+		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Access: s.access, Logger: s.log,
+	})
+}
+
+func (s *process) narrator() *console.Narrator {
+	return &console.Narrator{Record: s.store.Console(), Bus: s.bus, Logger: s.log}
+}
+
+// access says from where the console may be called, as the configuration in
+// force has it.
+func (p *parts) access() console.Access {
+	c := p.config()
+	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
+}
+
+// tools lists the acts of the shell as the console shows them.
+func (p *parts) tools() []console.Tool {
+	var all []console.Tool
+	for _, t := range p.shell.Catalogue().Offers() {
+		all = append(all, console.Tool{Name: t.Name, Tier: t.Tier, Risk: t.Risk, About: t.About, Schema: t.Schema})
+	}
+	return all
+}
+
+// live is the bus as the console reads it.
+type live struct{ bus *inproc.Bus }
+
+// Open implements [console.Live].
+func (l live) Open(room int) notify.Stream { return l.bus.Open(room) }
+
+// Resume implements [console.Live].
+func (l live) Resume(id int64, room int) notify.Stream { return l.bus.Resume(id, room) }
+
+// desk is the running program as the console asks it.
+type desk struct{ s *process }
+
+var _ console.Process = desk{}
+
+// Health implements [console.Process].
+func (d desk) Health() console.Health { return d.s.health() }
+
+// Boot implements [console.Process].
+func (d desk) Boot() console.Boot { return d.s.boot.Report() }
+
+// Adapters implements [console.Process].
+func (d desk) Adapters() []console.Adapter {
+	var all []console.Adapter
+	for _, l := range d.s.lines {
+		st := l.Status()
+		all = append(all, console.Adapter{
+			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: stamp(st.Since), Heard: stamp(st.Heard),
+			Reason: st.Reason, Paused: st.Paused, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
+		})
+	}
+	return all
+}
+
+// Problems implements [console.Process].
+func (d desk) Problems(ctx context.Context) ([]console.Problem, error) {
+	found, err := d.s.store.Problems().Problems(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var open []console.Problem
+	for _, p := range found {
+		if !p.Closed.IsZero() {
+			continue
+		}
+		open = append(open, console.Problem{
+			Code: string(p.Code), Severity: string(p.Severity), Subject: p.Subject, Says: p.What(), Evidence: p.Evidence,
+			Remedy: p.Remedy(), Opened: p.Opened, Seen: p.Seen, Count: p.Count,
+		})
+	}
+	slices.SortStableFunc(open, func(a, b console.Problem) int { return cmp.Compare(a.Severity, b.Severity) }) // fail before warn
+	return open, nil
+}
+
+// Pairings implements [console.Process].
+func (d desk) Pairings(ctx context.Context) ([]console.Pairing, error) {
+	at, err := d.s.border.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []console.Pairing
+	for _, p := range at.Pending {
+		if p.Expires.After(time.Now()) {
+			waiting = append(waiting, pairingOf(p))
+		}
+	}
+	return waiting, nil
+}
+
+func pairingOf(p activity.Pairing) console.Pairing {
+	return console.Pairing{Account: p.Account, Chat: p.Chat, User: p.User, Name: p.Name, Expires: p.Expires}
+}
+
+// Cancel implements [console.Process].
+func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
+	done, err := d.s.shell.Cancel(ctx, spaces.Halt{Run: run})
+	return len(done.Runs) > 0, err
+}
+
+// settings is the configuration in force as the console shows it.
+type settings struct{ p *parts }
+
+var _ console.Settings = settings{}
+
+// Rows implements [console.Settings].
+func (s settings) Rows() []console.Row {
+	var rows []console.Row
+	for _, r := range s.p.config().Rows(config.Showing{All: true}) {
+		rows = append(rows, console.Row{Path: r.Path, Value: r.Value, Origin: r.Origin})
+	}
+	return rows
+}
+
+// Schema implements [console.Settings].
+func (s settings) Schema() []byte { return config.Schema() }
+
+// Budget implements [console.Settings].
+func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+	return s.p.shellSettings(agent, space).CycleTokens
+}
+
+// Price implements [console.Settings].
+func (s settings) Price(agent spaces.AgentID) (console.Price, bool) {
+	p := s.p.config().SettingsFor(string(agent), "").Price
+	if p.Cached == 0 {
+		p.Cached = p.Input
+	}
+	return console.Price(p), p.Input > 0 || p.Output > 0
+}

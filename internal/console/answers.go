@@ -1,0 +1,294 @@
+package console
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A RunRow is one run in a list.
+type RunRow struct {
+	Run     spaces.CycleID    `json:"run"`
+	Mind    string            `json:"mind"`
+	Space   spaces.SpaceID    `json:"space"`
+	State   spaces.CycleState `json:"state"`
+	Wake    string            `json:"wake"`
+	Stop    spaces.StopReason `json:"stop_reason"` // empty while it is open
+	Detail  string            `json:"stop_detail,omitempty"`
+	Tokens  int               `json:"tokens_used"`
+	Calls   int               `json:"calls"`
+	Denials int               `json:"denials"`
+	Started time.Time         `json:"started"`
+	Seconds float64           `json:"seconds"`
+}
+
+// RowOf returns a run as a list shows it.
+func RowOf(y spaces.Cycle) RunRow {
+	r := RunRow{
+		Run: y.ID, Mind: y.Mind.String(), Space: y.Space, State: y.State, Wake: y.Wake, Stop: y.Stop, Detail: y.Detail,
+		Tokens: y.Usage.Total(), Calls: y.Usage.Calls, Denials: y.Denials, Started: y.Started,
+	}
+	if !y.Ended.IsZero() {
+		r.Seconds = y.Ended.Sub(y.Started).Seconds()
+	}
+	return r
+}
+
+// runsAnswer is a page of runs.
+type runsAnswer struct {
+	Runs []RunRow       `json:"runs"`
+	Next spaces.CycleID `json:"next,omitempty"` // goes into before for the next page; empty at the end
+}
+
+// runAnswer is one run with everything that explains it (PRD-5.1-A4, PRD-5.2-6).
+type runAnswer struct {
+	RunRow
+	Rest       string          `json:"rest,omitempty"`
+	Ended      time.Time       `json:"ended,omitzero"`
+	Usage      spaces.Usage    `json:"usage"`
+	Budget     int             `json:"token_budget_estimate"` // 0: no limit
+	Cost       *float64        `json:"cost"`                  // null when no price is configured
+	Manifest   string          `json:"tool_manifest,omitempty"`
+	Denials    []denialRow     `json:"permission_denials"`
+	Shown      []shownRow      `json:"shown"`
+	Steps      []stepRow       `json:"steps"`
+	Deliveries []deliveryRow   `json:"deliveries"`
+	Plan       json.RawMessage `json:"frame_plan"` // of its last step; null without one
+}
+
+// A shownRow is one event that the run was shown.
+type shownRow struct {
+	Event  spaces.EventID  `json:"event"`
+	Seq    int64           `json:"seq"`
+	Actor  spaces.EntityID `json:"actor,omitempty"`
+	Kind   spaces.Kind     `json:"kind"`
+	State  spaces.RowState `json:"state"`
+	Reason string          `json:"reason"`
+}
+
+// A stepRow is one model call with what it decided.
+type stepRow struct {
+	N      int              `json:"step"`
+	Phase  spaces.Phase     `json:"phase"`
+	State  spaces.StepState `json:"state"`
+	Finish string           `json:"finish,omitempty"`
+	Usage  spaces.Usage     `json:"usage"`
+	At     time.Time        `json:"at"`
+	Acts   []actRow         `json:"acts"`
+}
+
+// An actRow is one act with what came of it.
+type actRow struct {
+	Call string           `json:"call"`
+	Name string           `json:"name"`
+	Args json.RawMessage  `json:"args"`
+	OK   bool             `json:"ok"`
+	Note string           `json:"note,omitempty"`
+	Refs []spaces.EventID `json:"refs,omitempty"`
+}
+
+// A deliveryRow is one decided effect with what became of it.
+type deliveryRow struct {
+	Action   spaces.ActionID    `json:"action"`
+	Kind     spaces.ActionKind  `json:"kind"`
+	Space    spaces.SpaceID     `json:"space"`
+	Event    spaces.EventID     `json:"event"`
+	Account  string             `json:"account"`
+	Chat     string             `json:"chat"`
+	State    spaces.ActionState `json:"state"`
+	Attempts int                `json:"attempts"`
+	Code     string             `json:"code,omitempty"`
+	Receipts []spaces.Ref       `json:"receipts"`
+}
+
+// A denialRow is one refusal.
+type denialRow struct {
+	N int64 `json:"n,omitempty"` // its number in the record
+	spaces.Denial
+}
+
+type denialsAnswer struct {
+	Denials []denialRow `json:"denials"`
+	Next    int64       `json:"next,omitempty"`
+}
+
+// A spaceRow is one space in a list.
+type spaceRow struct {
+	Space   spaces.SpaceID    `json:"space"`
+	Name    string            `json:"name"`
+	Circle  spaces.CircleID   `json:"circle"`
+	Wake    spaces.WakePolicy `json:"wake"`
+	Direct  bool              `json:"direct"`
+	Agents  []spaces.AgentID  `json:"agents"`
+	Members int               `json:"members"`
+	Events  int64             `json:"events"`
+	Last    time.Time         `json:"last,omitzero"`
+	Chats   []chatRow         `json:"chats"`
+}
+
+// A chatRow is one chat of a space.
+type chatRow struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
+	Title   string `json:"title,omitempty"`
+	Relay   bool   `json:"relay"`
+	Live    bool   `json:"live"`
+}
+
+type spacesAnswer struct {
+	Spaces []spaceRow `json:"spaces"`
+}
+
+// spaceAnswer is one space with a page of its log, newest first.
+type spaceAnswer struct {
+	spaceRow
+	People []memberRow `json:"people"`
+	Log    []lineRow   `json:"log"`
+	Next   int64       `json:"next,omitempty"` // goes into before for older events
+}
+
+type memberRow struct {
+	ID    spaces.EntityID   `json:"id"`
+	Kind  spaces.EntityKind `json:"kind"`
+	Name  string            `json:"name"`
+	Since int64             `json:"since"`
+}
+
+// A lineRow is one event of a space with what became of it.
+type lineRow struct {
+	Seq    int64           `json:"seq"`
+	Event  spaces.EventID  `json:"event"`
+	Kind   spaces.Kind     `json:"kind"`
+	Actor  spaces.EntityID `json:"actor,omitempty"`
+	At     time.Time       `json:"at"`
+	Thread spaces.ThreadID `json:"thread,omitempty"`
+	Body   spaces.Body     `json:"body"`
+	Marks  []markRow       `json:"marks"`
+	Places []spaces.Ref    `json:"places"`
+}
+
+// A markRow is what one mind made of an event.
+type markRow struct {
+	Mind   string          `json:"mind"`
+	State  spaces.RowState `json:"state"`
+	Reason string          `json:"reason"`
+	Run    spaces.CycleID  `json:"run,omitempty"`
+}
+
+// A mindRow is one mind.
+type mindRow struct {
+	Mind   string  `json:"mind"`
+	Cycles int64   `json:"cycles"`
+	Tokens int     `json:"tokens_today"`
+	Last   *RunRow `json:"last"` // null before the first
+}
+
+type mindsAnswer struct {
+	Minds []mindRow `json:"minds"`
+}
+
+// frameAnswer is what the model was shown in one step.
+type frameAnswer struct {
+	Run      spaces.CycleID  `json:"run"`
+	Step     int             `json:"step"`
+	Mind     string          `json:"mind"`
+	Exact    bool            `json:"exact"` // false: words were deleted since, or it was not recorded
+	Reported int             `json:"tokens_reported"`
+	Estimate int             `json:"tokens_estimated"`
+	Cached   int             `json:"tokens_cached"`
+	Messages []messageRow    `json:"messages"`
+	Plan     json.RawMessage `json:"plan"`          // null when none was recorded
+	Keyframe json.RawMessage `json:"keyframe_plan"` // null without a keyframe
+}
+
+// A messageRow is one message of a frame.
+type messageRow struct {
+	Part   string            `json:"part"` // system, keyframe, log, cycle, tail
+	Run    spaces.CycleID    `json:"run,omitempty"`
+	Role   spaces.Role       `json:"role"`
+	Text   string            `json:"text"`
+	Calls  []spaces.TurnCall `json:"calls,omitempty"`
+	CallID string            `json:"call,omitempty"`
+}
+
+// A Tool is one act that agents may ask for (PRD-6.1-A3).
+type Tool struct {
+	Name   string          `json:"name"`
+	Tier   spaces.Tier     `json:"tier"`
+	Risk   spaces.Risk     `json:"risk"`
+	About  string          `json:"about"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type toolsAnswer struct {
+	Manifest string `json:"manifest"`
+	Tools    []Tool `json:"tools"`
+}
+
+type problemsAnswer struct {
+	Problems []Problem `json:"problems"`
+}
+
+type adaptersAnswer struct {
+	Adapters []Adapter `json:"adapters"`
+}
+
+type pairingsAnswer struct {
+	Pairings []Pairing `json:"pairings"`
+}
+
+type configAnswer struct {
+	Rows []Row `json:"rows"`
+}
+
+// statusAnswer is everything the first page shows.
+type statusAnswer struct {
+	Health Health  `json:"health"`
+	Lights []Light `json:"lights"`
+	Tally  Tally   `json:"tally"`
+}
+
+// cancelAnswer says what became of a cancel.
+type cancelAnswer struct {
+	Run  spaces.CycleID    `json:"run"`
+	Stop spaces.StopReason `json:"stop_reason"`
+}
+
+// A TokenRow is one token; its secret is nowhere.
+type TokenRow struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"used,omitzero"`
+}
+
+// A TokensAnswer lists the tokens.
+type TokensAnswer struct {
+	Tokens []TokenRow `json:"tokens"`
+}
+
+// A TokenRequest asks for a new token.
+type TokenRequest struct {
+	Name string `json:"name"`
+}
+
+// NewToken is a token with its secret, which is told this once.
+type NewToken struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Secret string `json:"secret"`
+}
+
+// A Refusal is the answer to what can not be done.
+type Refusal struct {
+	Error string `json:"error"`
+	Do    string `json:"do,omitempty"`
+}
+
+// briefHealth is the answer of GET /health to anybody.
+type briefHealth struct {
+	Status string `json:"status"`
+}
+
+type nothing struct{}

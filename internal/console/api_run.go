@@ -1,0 +1,110 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// runAnswer tells everything about a run.
+func (c *Console) answer(run Run) runAnswer {
+	y := run.Cycle
+	a := runAnswer{
+		RunRow: RowOf(y), Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
+		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
+		Denials: []denialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{},
+	}
+	for i, row := range run.Rows {
+		e := run.Events[i]
+		a.Shown = append(a.Shown, shownRow{e.ID, row.Seq, e.Actor, e.Body.Kind(), row.State, row.Reason})
+	}
+	for _, s := range run.Steps {
+		a.Steps = append(a.Steps, stepRow{s.N, s.Phase, s.State, s.Finish, s.Usage, s.At, actsOf(run.Inner, s.N)})
+	}
+	for _, e := range run.Inner {
+		if d, ok := e.Body.(spaces.Denied); ok {
+			a.Denials = append(a.Denials, denialRow{Denial: d.Denial})
+		}
+	}
+	for _, x := range run.Actions {
+		a.Deliveries = append(a.Deliveries, deliveryRow{
+			x.ID, x.Kind, x.Space, x.Event, x.Account, x.Chat, x.State, x.Attempts, x.Code, some(x.Refs),
+		})
+	}
+	return a
+}
+
+// actsOf returns the acts of one step with their results.
+func actsOf(inner []spaces.Event, step int) []actRow {
+	acts := []actRow{}
+	for _, e := range inner {
+		if a, ok := e.Body.(spaces.Acted); ok && a.Step == step {
+			args := json.RawMessage(a.Args)
+			if !json.Valid(args) {
+				args = json.RawMessage("{}")
+			}
+			acts = append(acts, actRow{Call: a.CallID, Name: a.Name, Args: args})
+		}
+		if r, ok := e.Body.(spaces.Result); ok && r.Step == step {
+			for i := range acts {
+				if acts[i].Call == r.CallID {
+					acts[i].OK, acts[i].Note, acts[i].Refs = r.OK, r.Note, r.Refs
+				}
+			}
+		}
+	}
+	return acts
+}
+
+// cost returns what a run cost, or nil when nobody said what tokens cost.
+func (c *Console) cost(y spaces.Cycle) *float64 {
+	p, known := c.Settings.Price(y.Mind.Agent)
+	if !known {
+		return nil
+	}
+	u := y.Usage
+	return new((float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*p.Cached + float64(u.Output)*p.Output) / 1e6)
+}
+
+func (c *Console) apiRun(w http.ResponseWriter, r *http.Request) {
+	run, err := c.Record.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, c.answer(run))
+}
+
+// frame reads the frame that a request names.
+func (c *Console) frame(r *http.Request) (Frame, error) {
+	step, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || step < 0 {
+		return Frame{}, ErrUnknown
+	}
+	return c.Record.Frame(r.Context(), spaces.CycleID(r.PathValue("id")), step)
+}
+
+func (c *Console) apiFrame(w http.ResponseWriter, r *http.Request) {
+	f, err := c.frame(r)
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, frameAnswerOf(f))
+}
+
+func frameAnswerOf(f Frame) frameAnswer {
+	a := frameAnswer{
+		Run: f.Run.ID, Step: f.Step.N, Mind: f.Run.Mind.String(), Exact: f.Exact, Plan: f.Step.Frame,
+		Reported: f.Step.Usage.Prompt, Estimate: f.Step.Usage.Estimated, Cached: f.Step.Usage.Cached, Messages: []messageRow{},
+	}
+	if f.Keyframe != nil {
+		a.Keyframe = f.Keyframe.Plan
+	}
+	for _, m := range f.Messages {
+		a.Messages = append(a.Messages, messageRow{m.Part, m.Run, m.Role, m.Text, m.Calls, m.CallID})
+	}
+	return a
+}

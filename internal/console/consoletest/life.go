@@ -1,0 +1,157 @@
+package consoletest
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Life is what came of one room's small life.
+type Life struct {
+	Space  spaces.SpaceID
+	Mind   spaces.Mind
+	Closed spaces.CycleID // a run that is over, with a denial and a delivery
+	Open   spaces.CycleID // a run that is under way
+}
+
+const account = "telegram:42"
+
+// Live plays a room in which every field that somebody outside can choose holds
+// text: names, titles, messages, reasons, what a model answered, what was
+// refused.
+func (w *World) Live(text string) Life {
+	w.t.Helper()
+	w.Program.Text = text
+	now := time.Now().Truncate(time.Millisecond)
+	chat := "-" + strconv.Itoa(100+w.said)
+	l := Life{Mind: spaces.Mind{Agent: "ada", Circle: "home"}}
+	w.ok(w.Store.Border().Agents(w.t.Context(), []spaces.Entity{{ID: l.Mind.Agent.Entity(), Kind: spaces.Agent, Name: text}}))
+	place, err := w.Store.Border().Open(w.t.Context(), spaces.Opening{
+		Name: text, Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: now.Add(-time.Hour),
+		Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: text, Live: true}},
+	})
+	w.ok(err)
+	l.Space = place.Space
+	w.say(l, chat, text, now.Add(-30*time.Minute))
+	w.ok(w.Store.Border().Hearing(w.t.Context(), account, false, now.Add(-20*time.Minute)))
+	w.ok(w.Store.Border().Hearing(w.t.Context(), account, true, now.Add(-10*time.Minute)))
+	w.say(l, chat, text, now.Add(-9*time.Minute))
+	l.Closed = w.cycle(l, text, now.Add(-8*time.Minute), true)
+	w.deliver(text, now.Add(-7*time.Minute))
+	w.say(l, chat, text, now.Add(-time.Minute))
+	l.Open = w.cycle(l, text, now.Add(-30*time.Second), false)
+	return l
+}
+
+// say records what a person says, does and is called.
+func (w *World) say(l Life, chat, text string, at time.Time) {
+	w.t.Helper()
+	from := spaces.Identity{Platform: "telegram", User: "u7", Kind: spaces.Human, Name: text, Handle: text}
+	item := func(body spaces.Body, ref bool) spaces.Incoming {
+		w.said++
+		id := strconv.Itoa(w.said)
+		in := spaces.Incoming{From: from, Event: spaces.Event{
+			Space: l.Space, Object: spaces.ChatObject, Thread: spaces.ThreadID(text), At: at, Source: account + "|" + chat + "|" + id, Body: body,
+		}}
+		if ref {
+			in.Ref = spaces.Ref{Account: account, Chat: chat, Message: id}
+		}
+		return in
+	}
+	_, err := w.Store.Border().Record(w.t.Context(), spaces.Intake{Account: account, At: at, Items: []spaces.Incoming{
+		item(spaces.Said{Text: text, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1", Name: text}}}, true),
+		item(spaces.Renamed{Title: text}, false),
+		item(spaces.Unreadable{What: text, Reason: text}, false),
+		item(spaces.Reacted{Emoji: text, Ref: spaces.Ref{Account: account, Chat: chat, Message: "1"}}, false),
+	}})
+	w.ok(err)
+}
+
+// cycle lives one run of two steps, the second of which may close it.
+func (w *World) cycle(l Life, text string, at time.Time, whole bool) spaces.CycleID {
+	w.t.Helper()
+	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.Claim{
+		Mind: l.Mind, Space: l.Space, Holder: "test", TTL: time.Hour, At: at,
+		Judge: func(j spaces.Judged) []spaces.Verdict {
+			var all []spaces.Verdict
+			for i, r := range j.Rows {
+				all = append(all, spaces.Verdict{Seq: r.Seq, Wake: i == 0, Reason: "mention"})
+			}
+			return all
+		},
+	})
+	w.ok(err)
+	id := wake.Cycle.ID
+	turns := []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + text}, {Role: spaces.RoleAssistant, Text: text}}
+	c := w.step(wake, 0, at.Add(time.Second), text, turns[:1], 0)
+	c.Step.Phase, c.Turns = spaces.Contemplation, turns
+	c.Inner = []spaces.Body{spaces.Thought{Cycle: id, Text: text}}
+	w.commit(c)
+	args, err := json.Marshal(map[string]string{"text": text})
+	w.ok(err)
+	c = w.step(wake, 1, at.Add(3*time.Second), text, turns, 2)
+	c.Inner = []spaces.Body{
+		spaces.Acted{Cycle: id, Step: 1, CallID: "c1", Name: text, Args: string(args)},
+		spaces.Result{Cycle: id, Step: 1, CallID: "c1", Note: text},
+		spaces.Denied{Denial: spaces.Denial{
+			Agent: "ada", Act: text, Code: text, Reason: text, Hint: text, Space: l.Space, Cycle: id, Phase: "engagement",
+			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
+		}},
+	}
+	if whole {
+		c.Effect = []spaces.Effect{{
+			Kind: spaces.ActSend, Space: l.Space, ID: spaces.EventID(w.mint()), Text: text, Expires: at.Add(24 * time.Hour),
+			Chain: spaces.NextChain(wake.Consumed, "", "x"), Policy: spaces.Hold,
+			Origin: &spaces.Provenance{Space: l.Space, Cycle: id, Why: text},
+		}}
+		c.Upto = wake.Rows[len(wake.Rows)-1].Seq
+		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: "0123456789abcdef", Plan: c.Step.Frame}
+	}
+	w.commit(c)
+	return id
+}
+
+// step returns the commit of a step whose frame has the given turns of its
+// cycle, after those committed before.
+func (w *World) step(wake *spaces.Wake, n int, at time.Time, text string, turns []spaces.Turn, before int) spaces.StepCommit {
+	w.t.Helper()
+	made := &spaces.Shown{System: "You are " + text, Turns: max(len(turns), before), Tail: "TIME: " + text}
+	prompt := []hud.Message{{Role: spaces.RoleSystem, Text: made.System}}
+	for _, t := range turns {
+		prompt = append(prompt, hud.Message{Role: t.Role, Text: t.Text})
+	}
+	prompt = append(prompt, hud.Message{Role: spaces.RoleUser, Text: made.Tail})
+	plan, err := json.Marshal(hud.Plan{Budget: 20_000, Tokens: 900, Fixed: 3_000, Items: []hud.PlanItem{
+		{Area: "keyframe", What: text, Form: hud.Full, Tokens: 300, Why: text}, {Area: "tail", Form: hud.Full, Tokens: 100},
+	}, Shed: []hud.PlanItem{{Area: "log", What: text, Form: hud.Nothing, Tokens: 50, Why: text}}})
+	w.ok(err)
+	return spaces.StepCommit{
+		Lease: wake.Lease, Active: wake.Cycle.Active, At: at,
+		Step: spaces.Step{
+			Cycle: wake.Cycle.ID, N: n, Phase: spaces.Engagement, State: spaces.StepDone, Request: hud.Hash(prompt), Finish: text, At: at,
+			Usage: spaces.Usage{Prompt: 4000, Cached: 3000, Output: 50, Estimated: 3900, Calls: 1}, Frame: plan, Shown: made,
+		},
+	}
+}
+
+func (w *World) commit(c spaces.StepCommit) {
+	w.t.Helper()
+	_, err := w.Store.Shell().Commit(w.t.Context(), c)
+	w.ok(err)
+}
+
+// deliver settles what waits to be sent: it fails, and the platform's words say why.
+func (w *World) deliver(text string, at time.Time) {
+	w.t.Helper()
+	due, err := w.Store.Border().Claim(w.t.Context(), account, at, 10)
+	w.ok(err)
+	var all []activity.Settlement
+	for _, a := range due {
+		all = append(all, activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: text})
+	}
+	w.ok(w.Store.Border().Settle(w.t.Context(), at, all))
+}

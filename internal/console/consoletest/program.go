@@ -1,0 +1,96 @@
+package consoletest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Program is a running program that is made up.
+type Program struct {
+	// Text stands in every field that holds words from elsewhere.
+	Text string
+
+	mu        sync.Mutex // guards cancelled
+	cancelled []spaces.CycleID
+}
+
+var (
+	_ console.Process  = (*Program)(nil)
+	_ console.Settings = (*Program)(nil)
+)
+
+// started is when a made up program began.
+var started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// Health implements [console.Process].
+func (p *Program) Health() console.Health {
+	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: started, Listen: "127.0.0.1:7420"}
+	h.Extensions = []console.Part{
+		{Name: "model", Kind: "model", State: "configured", Healthy: true},
+		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.Text, Handle: p.Text, Since: &started, Heard: &started},
+	}
+	h.Summarise(true)
+	return h
+}
+
+// Boot implements [console.Process].
+func (p *Program) Boot() console.Boot {
+	return console.Boot{StartedAt: started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.Text}}, Failed: []string{"adapter_telegram"}}
+}
+
+// Problems implements [console.Process].
+func (p *Program) Problems(context.Context) ([]console.Problem, error) {
+	return []console.Problem{{
+		Code: "TRS-A04", Severity: "fail", Subject: p.Text, Says: p.Text, Evidence: p.Text, Remedy: p.Text, Opened: started, Seen: started, Count: 2,
+	}}, nil
+}
+
+// Adapters implements [console.Process].
+func (p *Program) Adapters() []console.Adapter {
+	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.Text, State: "degraded", Reason: p.Text, Paused: p.Text, Since: &started, Heard: &started}}
+}
+
+// Pairings implements [console.Process].
+func (p *Program) Pairings(context.Context) ([]console.Pairing, error) {
+	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.Text, Expires: started}}, nil
+}
+
+// Cancel implements [console.Process].
+func (p *Program) Cancel(_ context.Context, run spaces.CycleID) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cancelled = append(p.cancelled, run)
+	return true, nil
+}
+
+// Cancelled returns the runs that were told to end.
+func (p *Program) Cancelled() []spaces.CycleID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]spaces.CycleID(nil), p.cancelled...)
+}
+
+// Rows implements [console.Settings].
+func (p *Program) Rows() []console.Row {
+	return []console.Row{
+		{Path: "data", Value: "./data", Origin: "default"},
+		{Path: "token", Value: "***", Origin: "trestle.yaml:3"},
+		{Path: "agents.ada.persona", Value: p.Text, Origin: "trestle.yaml:9"},
+		{Path: "budget.per_day", Value: "50000000", Origin: "default"},
+	}
+}
+
+// Schema implements [console.Settings].
+func (p *Program) Schema() []byte { return []byte(`{"title":"Trestle configuration"}`) }
+
+// Budget implements [console.Settings].
+func (p *Program) Budget(spaces.AgentID, spaces.SpaceID) int { return 400_000 }
+
+// Price implements [console.Settings].
+func (p *Program) Price(spaces.AgentID) (console.Price, bool) {
+	return console.Price{Input: 2, Cached: 0.2, Output: 8}, true
+}

@@ -1,0 +1,111 @@
+// Package consoletest is a console over a record of its own, for tests of what
+// it shows and whom it serves: a real store, a running program that is made up,
+// and lives in which every field that somebody outside can choose holds a text
+// of the test's.
+//
+// It promises that what it shows is read from the record as in production, and
+// knows nothing of browsers.
+package consoletest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A World is a console with all it stands on. It ends with its test.
+type World struct {
+	Console *console.Console
+	Store   *sqlite.Store
+	Bus     *inproc.Bus
+	Program *Program
+
+	t      testing.TB
+	minted atomic.Int64
+	said   int
+
+	mu     sync.Mutex // guards access
+	access console.Access
+}
+
+// Open returns a world whose record is empty and whose console serves this
+// machine alone.
+func Open(tb testing.TB) *World {
+	tb.Helper()
+	w := &World{t: tb, Bus: &inproc.Bus{After: 1000, Keep: 64}, Program: &Program{}}
+	store, err := sqlite.Open(tb.Context(), sqlite.Options{Dir: tb.TempDir(), NewID: w.mint})
+	w.ok(err)
+	tb.Cleanup(func() {
+		if err := store.Close(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Error(err)
+		}
+	})
+	w.Store = store
+	w.Console = console.New(console.Options{
+		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Settings: w.Program, Live: stream{w.Bus},
+		Tools:    []console.Tool{{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)}},
+		Manifest: "0123456789abcdef", Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	return w
+}
+
+// An alarm fails the test with what is written to it: a console of a test has
+// nothing to complain of.
+type alarm struct{ t testing.TB }
+
+// Write implements io.Writer.
+func (a alarm) Write(p []byte) (int, error) {
+	a.t.Errorf("the console logs: %s", p)
+	return len(p), nil
+}
+
+func (w *World) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *World) mint() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", w.minted.Add(1)) }
+
+// Access returns from where the console may be called now.
+func (w *World) Access() console.Access {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.access
+}
+
+// Allow changes from where the console may be called, as a reloaded
+// configuration does.
+func (w *World) Allow(a console.Access) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.access = a
+}
+
+// Key makes a key of a kind and returns it with its secret.
+func (w *World) Key(kind console.KeyKind) console.Made {
+	w.t.Helper()
+	m := console.NewKey(kind, "test", time.Now())
+	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
+	return m
+}
+
+// stream is the bus as a console reads it.
+type stream struct{ bus *inproc.Bus }
+
+// Open implements [console.Live].
+func (s stream) Open(room int) notify.Stream { return s.bus.Open(room) }
+
+// Resume implements [console.Live].
+func (s stream) Resume(id int64, room int) notify.Stream { return s.bus.Resume(id, room) }

@@ -1,0 +1,151 @@
+package console
+
+import "time"
+
+// Health is the answer of GET /health to those who may know.
+type Health struct {
+	Status      string    `json:"status"` // starting, healthy, degraded
+	CoreReady   bool      `json:"core_ready"`
+	TrustPassed bool      `json:"trust_passed"`
+	Version     string    `json:"version"`
+	StartedAt   time.Time `json:"started_at"`
+	Listen      string    `json:"listen,omitempty"`
+	Extensions  []Part    `json:"extensions"`
+	Deferred    Deferred  `json:"deferred"`
+}
+
+// Deferred is what the second phase of a start has come to (PRD-5.3-4).
+type Deferred struct {
+	SkillsLoaded       int  `json:"skills_loaded"`
+	ToolsSynced        int  `json:"tools_synced"`
+	ChannelsConnected  int  `json:"channels_connected"`
+	SchedulerStarted   bool `json:"scheduler_started"`
+	EmbeddingsComputed bool `json:"embeddings_computed"`
+	AllHealthy         bool `json:"all_healthy"`
+}
+
+// Summarise fills in the status: starting until the start is over, degraded
+// when any part is not healthy or the gate was not passed.
+func (h *Health) Summarise(started bool) {
+	h.Status, h.Deferred.AllHealthy = "healthy", h.TrustPassed
+	for _, x := range h.Extensions {
+		switch {
+		case !x.Healthy:
+			h.Deferred.AllHealthy = false
+		case x.Kind == "adapter":
+			h.Deferred.ChannelsConnected++
+		case x.Kind == "scheduler":
+			h.Deferred.SchedulerStarted = true
+		}
+	}
+	if !h.Deferred.AllHealthy {
+		h.Status = "degraded"
+	}
+	if !started {
+		h.Status = "starting"
+	}
+}
+
+// A Part is one part of the program that may fail alone.
+type Part struct {
+	Name    string     `json:"name"`
+	Kind    string     `json:"kind"` // adapter, model, scheduler, entry
+	State   string     `json:"state"`
+	Healthy bool       `json:"healthy"`
+	Since   *time.Time `json:"since,omitempty"`
+	Heard   *time.Time `json:"heard,omitempty"`
+	Handle  string     `json:"handle,omitempty"`
+	Reason  string     `json:"reason,omitempty"`
+}
+
+// Boot is the answer of GET /health/bootstrap (PRD-5.4).
+type Boot struct {
+	StartedAt       time.Time  `json:"started_at"`
+	ReadyAt         *time.Time `json:"ready_at"` // null until the start is over
+	TotalDurationMS int64      `json:"total_duration_ms"`
+	CoreReady       bool       `json:"core_ready"`
+	TrustPassed     bool       `json:"trust_passed"`
+	Stages          []Stage    `json:"stages"`
+	Failed          []string   `json:"failed"`
+}
+
+// A Stage is one stage of a start.
+type Stage struct {
+	Stage      string `json:"stage"`
+	Status     string `json:"status"` // success, failed, skipped
+	DurationMS int64  `json:"duration_ms"`
+	Error      string `json:"error,omitempty"`
+}
+
+// A Problem is something that wants a person.
+type Problem struct {
+	Code     string    `json:"code"`
+	Severity string    `json:"severity"` // warn, fail
+	Subject  string    `json:"subject"`
+	Says     string    `json:"says"`
+	Evidence string    `json:"evidence,omitempty"`
+	Remedy   string    `json:"remedy,omitempty"`
+	Opened   time.Time `json:"opened,omitzero"`
+	Seen     time.Time `json:"seen,omitzero"`
+	Count    int       `json:"count,omitempty"`
+}
+
+// An Adapter is one account on one platform as it stands now.
+type Adapter struct {
+	Name     string     `json:"name"`
+	Account  string     `json:"account,omitempty"` // empty before the first connection
+	Handle   string     `json:"handle,omitempty"`
+	State    string     `json:"state"`
+	Since    *time.Time `json:"since,omitempty"`
+	Heard    *time.Time `json:"heard,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
+	Paused   string     `json:"paused,omitempty"` // why nothing is sent
+	Received int64      `json:"received"`         // updates since the start
+	Refused  int64      `json:"refused"`          // of them, from nobody admitted
+}
+
+// A Pairing is somebody who waits to be let in.
+type Pairing struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"`
+	Name    string    `json:"name,omitempty"`
+	Expires time.Time `json:"expires"`
+}
+
+// A Light is one of the four signs at the top of every page.
+type Light struct {
+	Name  string `json:"name"`  // hears, thinks, speaks, keeps
+	State string `json:"state"` // good, warn, bad
+	Why   string `json:"why"`
+}
+
+// lights says in four words whether all is well.
+func lights(h Health, t Tally, now time.Time) []Light {
+	hears := Light{"hears", "good", "every account was heard lately"}
+	thinks := Light{"thinks", "good", "the model is configured"}
+	for _, x := range h.Extensions {
+		switch {
+		case x.Kind == "adapter" && !x.Healthy:
+			hears = Light{"hears", "bad", x.Name + " is " + x.State + because(x.Reason)}
+		case x.Kind == "model" && !x.Healthy:
+			thinks = Light{"thinks", "bad", x.Name + " is " + x.State + because(x.Reason)}
+		case x.Kind == "model" && x.State == "offline":
+			thinks = Light{"thinks", "warn", x.Reason}
+		}
+	}
+	speaks := Light{"speaks", "good", "nothing waits to be sent"}
+	switch waited := now.Sub(t.Oldest); {
+	case t.Outbox > 0 && waited > 5*time.Minute:
+		speaks = Light{"speaks", "bad", count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
+	case t.Unknown > 0:
+		speaks = Light{"speaks", "warn", count(t.Unknown, "message") + " may not have arrived"}
+	case t.Outbox > 0:
+		speaks.Why = count(t.Outbox, "message") + " under way"
+	}
+	keeps := Light{"keeps", "good", "the record answers, " + size(t.Bytes)}
+	if !h.CoreReady {
+		keeps = Light{"keeps", "bad", "the record is not open"}
+	}
+	return []Light{hears, thinks, speaks, keeps}
+}

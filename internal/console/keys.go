@@ -1,0 +1,197 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// KeyKind is what a key opens.
+type KeyKind string
+
+// The kinds of key.
+const (
+	KeyToken   KeyKind = "token"   // of a program; good until it is revoked
+	KeySession KeyKind = "session" // of a browser
+	KeyLink    KeyKind = "link"    // opens one session, once
+)
+
+// How long keys are good.
+const (
+	LinkTTL    = 10 * time.Minute
+	SessionTTL = 30 * 24 * time.Hour
+)
+
+// A Key is something that opens the console. Its secret is kept by whoever has
+// it; here is only its hash.
+type Key struct {
+	ID      string // short, unique for ever
+	Kind    KeyKind
+	Name    string // what people call a token
+	Hash    string // of the secret
+	Parent  string // what a session was opened with: it ends with that
+	Created time.Time
+	Expires time.Time // zero: never
+	Used    time.Time // when last; zero: not yet
+}
+
+// ErrSpent is returned when a link is used twice.
+var ErrSpent = errors.New("the link has been used")
+
+// Keys keeps keys. Its methods may be called concurrently.
+type Keys interface {
+	AddKey(ctx context.Context, k Key) error
+	// KeyByHash returns the key with that hash, or [ErrUnknown].
+	KeyByHash(ctx context.Context, hash string) (Key, error)
+	// KeyByID returns the key with that id, or [ErrUnknown].
+	KeyByID(ctx context.Context, id string) (Key, error)
+	// UseKey notes when a key was used. For a link it fails with [ErrSpent] for
+	// all but the first call.
+	UseKey(ctx context.Context, id string, at time.Time) error
+	// DropKey removes a key and the sessions opened with it, or fails with [ErrUnknown].
+	DropKey(ctx context.Context, id string) error
+	// ListKeys returns the keys of a kind, oldest first.
+	ListKeys(ctx context.Context, kind KeyKind) ([]Key, error)
+}
+
+// A Made is a new key with its secret, which is shown this once.
+type Made struct {
+	Key
+	Secret string
+}
+
+// NewKey makes a key of a kind. The secret has 256 bits of chance.
+func NewKey(kind KeyKind, name string, at time.Time) Made {
+	secret, id := make([]byte, 32), make([]byte, 4)
+	_, _ = rand.Read(secret) // never fails
+	_, _ = rand.Read(id)
+	m := Made{
+		Key:    Key{ID: hex.EncodeToString(id), Kind: kind, Name: name, Created: at},
+		Secret: base64.RawURLEncoding.EncodeToString(secret),
+	}
+	switch kind {
+	case KeyToken:
+		m.Secret = "trestle_" + m.Secret
+	case KeySession:
+		m.Expires = at.Add(SessionTTL)
+	case KeyLink:
+		m.Expires = at.Add(LinkTTL)
+	}
+	m.Hash = hashOf(m.Secret)
+	return m
+}
+
+// hashOf returns the name a secret is known by. A secret of 256 bits needs no
+// slow hash.
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// equal compares two secrets in a time that tells nothing about them.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// configured is the parent of what was opened with the token of the
+// configuration, by a hash of it: with another token there it is no more.
+func configured(token string) string { return "config:" + hashOf(token)[:16] }
+
+// errWrong is returned for a credential that opens nothing.
+var errWrong = errors.New("the token is missing or wrong")
+
+// errMany is returned while an address has given too many of those.
+var errMany = errors.New("too many wrong tokens were tried from here; try again in a minute")
+
+// program returns what a bearer token is, by the parent its sessions would have.
+func (c *Console) program(ctx context.Context, secret string) (string, error) {
+	if token := c.Access().Token; token != "" && equal(secret, token) {
+		return configured(token), nil
+	}
+	k, err := c.find(ctx, secret, KeyToken)
+	if err != nil {
+		return "", err
+	}
+	return k.ID, c.note(ctx, k)
+}
+
+// session reports whether a secret is that of a browser that may still look.
+func (c *Console) session(ctx context.Context, secret string) error {
+	k, err := c.find(ctx, secret, KeySession)
+	if err != nil {
+		return err
+	}
+	switch {
+	case k.Parent == "": // opened by a link from this machine
+	case strings.HasPrefix(k.Parent, "config:"):
+		if token := c.Access().Token; token == "" || k.Parent != configured(token) {
+			return errWrong
+		}
+	default:
+		if _, err := c.Keys.KeyByID(ctx, k.Parent); errors.Is(err, ErrUnknown) {
+			return errWrong
+		} else if err != nil {
+			return fmt.Errorf("read key: %w", err)
+		}
+	}
+	return c.note(ctx, k)
+}
+
+// find returns the living key with that secret.
+func (c *Console) find(ctx context.Context, secret string, kind KeyKind) (Key, error) {
+	k, err := c.Keys.KeyByHash(ctx, hashOf(secret))
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Key{}, errWrong
+	case err != nil:
+		return Key{}, fmt.Errorf("read key: %w", err)
+	case k.Kind != kind || (!k.Expires.IsZero() && !time.Now().Before(k.Expires)):
+		return Key{}, errWrong
+	}
+	return k, nil
+}
+
+// note keeps when a key was last used, to the minute.
+func (c *Console) note(ctx context.Context, k Key) error {
+	if now := time.Now(); now.Sub(k.Used) > time.Minute {
+		if err := c.Keys.UseKey(ctx, k.ID, now); err != nil {
+			return fmt.Errorf("note use of key: %w", err)
+		}
+	}
+	return nil
+}
+
+// authorise checks the credential of a request: a bearer token, or else the
+// cookie of a session. Guessing tokens is limited by address; the secret of a
+// session is all chance and nobody's choice.
+func (c *Console) authorise(r *http.Request) error {
+	bearer := r.Header.Get("Authorization")
+	if bearer == "" {
+		cookie, err := r.Cookie(cookieName(r))
+		if err != nil {
+			return errWrong
+		}
+		return c.session(r.Context(), cookie.Value)
+	}
+	from, now := c.Access().caller(r).addr, time.Now()
+	if c.limiter.closed(from, now) {
+		return errMany
+	}
+	err := errWrong
+	if secret, ok := strings.CutPrefix(bearer, "Bearer "); ok && secret != "" {
+		_, err = c.program(r.Context(), secret)
+	}
+	if errors.Is(err, errWrong) {
+		c.limiter.miss(from, now)
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// An operation is what openapi.json says about one route.
+type operation struct {
+	summary string
+	query   []string // "name: what it is"
+	takes   any      // nil: no body
+	gives   any
+	stream  bool
+}
+
+var paging = []string{"before: the word next of the page before", "limit: how many, at most 500; 50 when absent", "since: a time such as 2h, 7d or 2026-01-31T00:00:00Z"}
+
+// operations are the documented routes. A route of the API that is not here, or
+// an entry without a route, fails the test.
+var operations = map[string]operation{
+	"GET /health":           {summary: "One word to anybody: starting (503), healthy or degraded. The whole of it to those who hold a token or a session.", gives: Health{}},
+	"GET /health/bootstrap": {summary: "What became of the start, stage by stage.", gives: Boot{}},
+	"GET /events": {
+		summary: "Live events as they happen, as server-sent events: `id:` and `data:` with one event. A reader that comes back with Last-Event-ID, or from, goes on where it stood; what is kept no more comes as one event of type skipped.",
+		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: notify.Event{}, stream: true,
+	},
+	"GET /api/openapi.json":        {summary: "This description.", gives: map[string]any{}},
+	"GET /api/status":              {summary: "How everything stands: health, the four lights, and the record in numbers.", gives: statusAnswer{}},
+	"GET /api/spaces":              {summary: "Every space.", gives: spacesAnswer{}},
+	"GET /api/spaces/{id}":         {summary: "One space with a page of its log, newest first: what each mind made of every event, and why.", query: paging[:2], gives: spaceAnswer{}},
+	"GET /api/minds":               {summary: "Every mind with its newest run.", gives: mindsAnswer{}},
+	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: runsAnswer{}},
+	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: runAnswer{}},
+	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: frameAnswer{}},
+	"POST /api/runs/{id}/cancel":   {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
+	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk.", gives: toolsAnswer{}},
+	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: denialsAnswer{}},
+	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
+	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
+	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
+	"GET /api/config/schema":       {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
+	"GET /api/pairings":            {summary: "Who waits to be let in. Their codes are not told.", gives: pairingsAnswer{}},
+	"GET /api/tokens":              {summary: "The tokens; their secrets are nowhere.", gives: TokensAnswer{}},
+	"POST /api/tokens":             {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: TokenRequest{}, gives: NewToken{}},
+	"DELETE /api/tokens/{id}":      {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: nothing{}},
+	"POST /api/links":              {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: NewLink{}},
+}
+
+// ECOSYSTEM 3.1, PRD-6.1-A3: the description is that of the routes and structs.
+func TestOpenAPIIsThatOfTheRoutesAndStructs(t *testing.T) {
+	paths, seen := map[string]map[string]any{}, 0
+	schemas := &schemaSet{defs: map[string]any{}}
+	for _, r := range (&Console{}).routes() {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		if path != "/events" && !strings.HasPrefix(path, "/health") && !strings.HasPrefix(path, "/api/") {
+			continue
+		}
+		op, ok := operations[r.pattern]
+		if !ok {
+			t.Errorf("%s is not described", r.pattern)
+			continue
+		}
+		seen++
+		if paths[path] == nil {
+			paths[path] = map[string]any{}
+		}
+		paths[path][strings.ToLower(method)] = op.describe(path, r.allow, schemas)
+	}
+	if seen != len(operations) {
+		t.Errorf("%d operations are described, %d are routes", len(operations), seen)
+	}
+	got, err := marshal(map[string]any{
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "Trestle", "version": "1", "description": "New fields may appear, none vanishes. The control socket in the data folder speaks the same without a credential.",
+		},
+		"paths": paths,
+		"components": map[string]any{
+			"schemas":         schemas.defs,
+			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}, "session": map[string]any{"type": "apiKey", "in": "cookie", "name": "trestle7420"}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("openapi.json", got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("openapi.json; write it with -update (-file +code):\n%s", diff)
+	}
+}
+
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return out.Bytes(), err
+}
+
+func (op operation) describe(path string, who allow, s *schemaSet) map[string]any {
+	var params []any
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			params = append(params, map[string]any{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+		}
+	}
+	for _, q := range op.query {
+		name, what, _ := strings.Cut(q, ": ")
+		params = append(params, map[string]any{"name": name, "in": "query", "description": what, "schema": map[string]any{"type": "string"}})
+	}
+	kind := "application/json"
+	if op.stream {
+		kind = "text/event-stream"
+	}
+	d := map[string]any{
+		"summary": op.summary,
+		"responses": map[string]any{
+			"200":     map[string]any{"description": "the answer", "content": map[string]any{kind: map[string]any{"schema": s.of(reflect.TypeOf(op.gives))}}},
+			"default": map[string]any{"description": "why not", "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeFor[Refusal]())}}},
+		},
+	}
+	if params != nil {
+		d["parameters"] = params
+	}
+	if op.takes != nil {
+		d["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeOf(op.takes))}}}
+	}
+	switch who {
+	case holder:
+		d["security"] = []any{map[string]any{"token": []string{}}, map[string]any{"session": []string{}}}
+	case owner:
+		d["description"] = "Not served over the network."
+	case anyone, undeclared:
+		d["security"] = []any{}
+	}
+	return d
+}
+
+// A schemaSet makes JSON schemas of the structs that are answered with.
+type schemaSet struct{ defs map[string]any }
+
+func (s *schemaSet) of(t reflect.Type) map[string]any {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[spaces.Body]():
+		return map[string]any{}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return map[string]any{"anyOf": []any{s.of(t.Elem()), map[string]any{"type": "null"}}}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": s.of(t.Elem())}
+	case reflect.Map, reflect.Interface:
+		return map[string]any{"type": "object"}
+	case reflect.Struct:
+		return s.named(t)
+	default:
+		return map[string]any{"type": "integer"}
+	}
+}
+
+func (s *schemaSet) named(t reflect.Type) map[string]any {
+	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	if _, known := s.defs[name]; !known {
+		s.defs[name] = nil // it may hold itself
+		props, required := map[string]any{}, []string{}
+		s.fields(t, props, &required)
+		slices.Sort(required)
+		s.defs[name] = map[string]any{"type": "object", "properties": props, "required": required}
+	}
+	return map[string]any{"$ref": "#/components/schemas/" + name}
+}
+
+// fields adds the fields of a struct; those of an embedded one are its own,
+// unless a field of the same name hides them.
+func (s *schemaSet) fields(t reflect.Type, props map[string]any, required *[]string) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+			continue
+		case f.Anonymous && name == "":
+			s.fields(f.Type, props, required)
+			continue
+		case name == "":
+			name = f.Name
+		}
+		if _, hidden := props[name]; !hidden && !strings.Contains(options, "omit") {
+			*required = append(*required, name)
+		}
+		props[name] = s.of(f.Type)
+	}
+}

@@ -1,0 +1,156 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+type nowPage struct {
+	chrome
+	Open         []Problem
+	Tally        Tally
+	Cap, CapHigh int // tokens of a day; 0: no limit
+	Minds        []mindRow
+	Adapters     []Adapter
+	Latest       []happening
+}
+
+// A happening is one event in a list of what came last.
+type happening struct {
+	At    time.Time
+	Space spaces.SpaceID
+	Seq   int64
+	Kind  spaces.Kind
+	Who   string
+	What  string
+}
+
+func (c *Console) pageNow(w http.ResponseWriter, r *http.Request) {
+	p := &nowPage{chrome: chrome{Title: "Now", Terminal: "trestle status"}}
+	var err error
+	if p.Tally, err = c.Record.Tally(r.Context(), time.Now()); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	minds, err := c.minds(r)
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	if p.Open, err = c.Process.Problems(r.Context()); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	if p.Latest, err = c.latest(r, 15); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	p.Minds, p.Adapters = minds.Minds, c.Process.Adapters()
+	p.Cap = c.dayCap()
+	p.CapHigh = p.Cap * 4 / 5
+	c.render(w, r, http.StatusOK, "now", p)
+}
+
+// dayCap returns the tokens that a day may take, as the configuration says.
+func (c *Console) dayCap() int {
+	for _, row := range c.Settings.Rows() {
+		if row.Path == "budget.per_day" {
+			n, err := strconv.Atoi(row.Value)
+			if err != nil {
+				return 0 // written with a unit; the page then shows no limit
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// latest returns what was recorded last, newest first.
+func (c *Console) latest(r *http.Request, limit int) ([]happening, error) {
+	events, err := c.Record.Recent(r.Context(), "", limit)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Record.Names(r.Context(), actorsOf(events))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]happening, len(events))
+	for i, e := range events {
+		all[len(events)-1-i] = happening{e.At, e.Space, e.Seq, e.Body.Kind(), nameOf(e.Actor, names), tellingOf(e.Body)}
+	}
+	return all, nil
+}
+
+// actorsOf returns who did the events, each once.
+func actorsOf(events []spaces.Event) []spaces.EntityID {
+	seen := map[spaces.EntityID]bool{}
+	var ids []spaces.EntityID
+	for _, e := range events {
+		if e.Actor != "" && !seen[e.Actor] {
+			seen[e.Actor] = true
+			ids = append(ids, e.Actor)
+		}
+	}
+	return ids
+}
+
+func nameOf(id spaces.EntityID, names map[spaces.EntityID]spaces.Entity) string {
+	if e, ok := names[id]; ok && e.Name != "" {
+		return e.Name
+	}
+	return string(id)
+}
+
+// tellingOf says in words what an event is.
+func tellingOf(b spaces.Body) string {
+	switch b := b.(type) {
+	case spaces.Said:
+		text := b.Text
+		for _, a := range b.Attachments {
+			text = strings.TrimSpace(text + " [" + a.Kind + because(a.Name) + "]")
+		}
+		return text
+	case spaces.Edited:
+		return "edited to: " + b.Text
+	case spaces.Deleted:
+		return "deleted a message"
+	case spaces.Reacted:
+		return "reacted " + b.Emoji
+	case spaces.Unreacted:
+		return "took back " + b.Emoji
+	case spaces.Joined:
+		return string(b.Who) + " joined"
+	case spaces.Left:
+		return string(b.Who) + " left"
+	case spaces.Renamed:
+		return "renamed to " + b.Title
+	case spaces.Pinned:
+		return "pinned a message"
+	case spaces.Unpinned:
+		return "unpinned a message"
+	case spaces.Migrated:
+		return "the chat goes on as " + b.To
+	case spaces.Linked:
+		return "linked to " + b.Account + " " + b.Chat
+	case spaces.Unlinked:
+		return "unlinked from " + b.Account + " " + b.Chat + because(b.Reason)
+	case spaces.Delivered:
+		return "delivered in " + count(len(b.Refs), "part")
+	case spaces.Failed:
+		return string(b.State) + because(b.Reason)
+	case spaces.Gap:
+		return "nobody can tell what was said here" + because(b.Reason)
+	case spaces.Unreadable:
+		return "something that could not be read" + because(b.Reason)
+	case spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed,
+		spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped,
+		spaces.Spanned:
+		return string(b.Kind()) // of an inner log, which these pages do not list
+	}
+	panic("console: an unknown body")
+}

@@ -1,0 +1,156 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// stops are the reasons that runs can be looked up by.
+var stops = []spaces.StopReason{
+	spaces.StopCompleted, spaces.StopSilent, spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping,
+	spaces.StopWaitingReply, spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout,
+	spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed,
+}
+
+type runsPage struct {
+	chrome
+	Runs   runsAnswer
+	Stops  []spaces.StopReason
+	Stop   spaces.StopReason
+	Agent  string
+	Space  string
+	Since  string
+	Spaces []spaceRow
+	Older  string
+	Wrong  string
+}
+
+func (c *Console) pageRuns(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	p := &runsPage{
+		chrome: chrome{Title: "Runs"}, Stops: stops, Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
+		Space: q.Get("space"), Since: q.Get("since"),
+	}
+	f, err := filterOf(r)
+	if err != nil {
+		p.Wrong, f = "Since is a time such as 2h, 7d or 2026-01-31T00:00:00Z.", Filter{Limit: pageSize}
+	}
+	if p.Runs, err = c.runs(r, f); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	rooms, err := c.spaces(r)
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	p.Spaces = rooms.Spaces
+	if p.Runs.Next != "" {
+		p.Older = merged(r, map[string]string{"before": string(p.Runs.Next)})
+	}
+	p.Terminal = "trestle runs" + flags(q.Get, "space", "agent", "stop", "since")
+	c.render(w, r, http.StatusOK, "runs", p)
+}
+
+// flags writes the parameters that are set as the command has them.
+func flags(get func(string) string, names ...string) string {
+	var out strings.Builder
+	for _, name := range names {
+		if v := get(name); v != "" {
+			fmt.Fprintf(&out, " --%s %s", name, v)
+		}
+	}
+	return out.String()
+}
+
+type runPage struct {
+	chrome
+	Run    runAnswer
+	Shown  []spokenRow
+	Bars   []stepBar
+	Height int
+}
+
+// A spokenRow is one event a run was shown, in words.
+type spokenRow struct {
+	shownRow
+	Next int64 // the page of the space that has it begins before this
+	Who  string
+	What string
+}
+
+// A stepBar is one step in the waterfall: from the commit before it to its own.
+type stepBar struct {
+	N         int
+	Phase     spaces.Phase
+	X, W, End int
+	Y, Text   int
+	Took      string
+	Title     string
+}
+
+func (c *Console) pageRun(w http.ResponseWriter, r *http.Request) {
+	run, err := c.Record.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	names, err := c.Record.Names(r.Context(), actorsOf(run.Events))
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	p := &runPage{
+		chrome: chrome{Title: "Run " + string(run.Cycle.ID), Terminal: "trestle explain " + string(run.Cycle.ID)},
+		Run:    c.answer(run),
+	}
+	for i, s := range p.Run.Shown {
+		e := run.Events[i]
+		p.Shown = append(p.Shown, spokenRow{s, e.Seq + 10, nameOf(e.Actor, names), tellingOf(e.Body)})
+	}
+	p.Bars = waterfall(run)
+	p.Height = len(p.Bars) * 20
+	c.render(w, r, http.StatusOK, "run", p)
+}
+
+// waterfall lays the steps of a run out over its time.
+func waterfall(run Run) []stepBar {
+	const left, right = 170, 900
+	var bars []stepBar
+	from := run.Cycle.Started
+	last := from
+	for _, s := range run.Steps {
+		if s.State == spaces.StepDone && s.At.After(last) {
+			last = s.At
+		}
+	}
+	whole := max(last.Sub(from), time.Millisecond)
+	place := func(t time.Time) int { return left + int(int64(right-left)*int64(t.Sub(from))/int64(whole)) }
+	at := from
+	for i, s := range run.Steps {
+		if s.State != spaces.StepDone {
+			continue
+		}
+		b := stepBar{N: s.N, Phase: s.Phase, X: place(at), Y: i*20 + 4, Text: i*20 + 14, Took: span(s.At.Sub(at))}
+		b.W = max(place(s.At)-b.X, 2)
+		b.End = b.X + b.W + 6
+		b.Title = fmt.Sprintf("step %d, %s: %s, %d tokens in, %d out", s.N, s.Phase, b.Took, s.Usage.Prompt, s.Usage.Output)
+		bars = append(bars, b)
+		at = s.At
+	}
+	return bars
+}
+
+// pageCancel ends a run and shows it.
+func (c *Console) pageCancel(w http.ResponseWriter, r *http.Request) {
+	id := spaces.CycleID(r.PathValue("id"))
+	if _, err := c.cancel(r, id); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/runs/"+string(id), http.StatusSeeOther)
+}

@@ -1,0 +1,237 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxSpans is how many connections a page draws.
+const maxSpans = 2000
+
+type uplinksPage struct {
+	chrome
+	From, To time.Time
+	Windows  []window
+	Rows     []uplinkRow
+	Ticks    []tick
+	Height   int
+	Spans    []spanRow
+	Shown    int
+	More     bool // there are more than Shown
+}
+
+type window struct {
+	Name, Path string
+	Here       bool
+}
+
+// An uplinkRow is one mind's connection to one space over a time.
+type uplinkRow struct {
+	Mind  string
+	Space spaces.SpaceID
+	Name  string
+	Text  int
+	Bars  []uplinkBar
+}
+
+// An uplinkBar is a time of being connected, or away.
+type uplinkBar struct {
+	Class        string // span, open, gap
+	X, Y, W      int
+	Mid, Base    int
+	Title, Label string
+}
+
+type tick struct {
+	X    int
+	Name string
+}
+
+// A spanRow is one connection in the table.
+type spanRow struct {
+	Mind           string
+	Space          spaces.SpaceID
+	Opened, Closed time.Time
+	Opener, Closer spaces.SpanReason
+	First, Covered int64
+	Missed         int64 // events between the span before and this one
+}
+
+// windows are the times that can be looked at.
+var windows = []struct {
+	name string
+	long time.Duration
+}{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
+
+func (c *Console) pageUplinks(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	p := &uplinksPage{chrome: chrome{Title: "Uplinks", Terminal: "trestle status"}, To: now, From: now.Add(-24 * time.Hour)}
+	q := r.URL.Query()
+	name := q.Get("window")
+	from, errFrom := strconv.ParseInt(q.Get("from"), 10, 64)
+	to, errTo := strconv.ParseInt(q.Get("to"), 10, 64)
+	if errFrom == nil && errTo == nil && from > 0 && to-from >= 1000 {
+		p.From, p.To, name = time.UnixMilli(from), time.UnixMilli(to), "chosen"
+	} else if name == "" {
+		name = "24h"
+	}
+	for _, x := range windows {
+		here := x.name == name
+		if here {
+			p.From = now.Add(-x.long)
+		}
+		p.Windows = append(p.Windows, window{x.name, "/uplinks?window=" + x.name + param("space", q.Get("space")), here})
+	}
+	found, err := c.Record.Connections(r.Context(), p.From, p.To, maxSpans+1)
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	if p.More = len(found) > maxSpans; p.More {
+		found = found[:maxSpans]
+	}
+	p.Shown = len(found)
+	if err := c.refreshNames(r); err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	p.draw(only(found, spaces.SpaceID(q.Get("space"))), now, c.spaceName)
+	c.render(w, r, http.StatusOK, "uplinks", p)
+}
+
+func param(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return "&" + name + "=" + value
+}
+
+// only keeps the spans of one space; of all when none is named.
+func only(all []spaces.ConnectionSpan, space spaces.SpaceID) []spaces.ConnectionSpan {
+	if space == "" {
+		return all
+	}
+	var some []spaces.ConnectionSpan
+	for _, s := range all {
+		if s.Space == space {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// The measures of the drawing.
+const (
+	nameWidth = 190
+	drawWidth = 1000
+	rowHeight = 22
+)
+
+// draw lays the spans out, one row an uplink, in the order in which they first
+// connected; what lies between two spans of a row is a gap.
+func (p *uplinksPage) draw(found []spaces.ConnectionSpan, now time.Time, name func(spaces.SpaceID) string) {
+	type key struct {
+		mind  spaces.Mind
+		space spaces.SpaceID
+	}
+	rows, last := map[key]int{}, map[key]spaces.ConnectionSpan{}
+	for _, s := range found {
+		k := key{s.Mind, s.Space}
+		i, known := rows[k]
+		if !known {
+			i = len(p.Rows)
+			rows[k] = i
+			p.Rows = append(p.Rows, uplinkRow{
+				Mind: s.Mind.String(), Space: s.Space, Name: string(s.Mind.Agent) + " in " + name(s.Space), Text: 20 + i*rowHeight + 10,
+			})
+		}
+		row := spanRow{Mind: s.Mind.String(), Space: s.Space, Opened: s.Opened, Closed: s.Closed, Opener: s.Opener, Closer: s.Closer, First: s.From}
+		if !s.Active() {
+			row.Covered = max(s.To-s.From+1, 0)
+		}
+		if known {
+			row.Missed = max(s.From-last[k].To-1, 0)
+			p.gap(i, last[k], s, row.Missed)
+		}
+		p.span(i, s, now, row)
+		p.Spans = append(p.Spans, row)
+		last[k] = s
+	}
+	p.Height = 24 + len(p.Rows)*rowHeight
+	p.tick()
+}
+
+func (p *uplinksPage) x(t time.Time) int {
+	at := min(max(t.Sub(p.From), 0), p.To.Sub(p.From))
+	return nameWidth + int(int64(drawWidth-nameWidth)*int64(at)/int64(p.To.Sub(p.From)))
+}
+
+func (p *uplinksPage) bar(i int, class, title, label string, from, to time.Time) {
+	b := uplinkBar{Class: class, X: p.x(from), Y: 20 + i*rowHeight, Title: title, Base: 20 + i*rowHeight + 10}
+	b.W = max(p.x(to)-b.X, 2)
+	b.Mid = b.X + b.W/2
+	if b.W >= len([]rune(label))*6+8 {
+		b.Label = label
+	}
+	p.Rows[i].Bars = append(p.Rows[i].Bars, b)
+}
+
+func (p *uplinksPage) span(i int, s spaces.ConnectionSpan, now time.Time, row spanRow) {
+	if s.Active() {
+		p.bar(i, "open", fmt.Sprintf("connected since %s (%s), from event #%d", clock(s.Opened), s.Opener, s.From), "", s.Opened, minTime(now, p.To))
+		return
+	}
+	p.bar(i, "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, count(int(row.Covered), "event")),
+		"", s.Opened, s.Closed)
+}
+
+// gap draws the time between two spans. One that closes in the moment in which
+// the next opens leaves none.
+func (p *uplinksPage) gap(i int, before, after spaces.ConnectionSpan, missed int64) {
+	long := after.Opened.Sub(before.Closed)
+	if long < time.Second && missed == 0 {
+		return
+	}
+	what := span(long) + " away"
+	if missed > 0 {
+		what += ", " + count(int(missed), "event")
+	}
+	p.bar(i, "gap", what+" ("+string(before.Closer)+")", what, before.Closed, after.Opened)
+}
+
+// tick marks about six moments on the axis.
+func (p *uplinksPage) tick() {
+	long := p.To.Sub(p.From)
+	step := time.Minute
+	for _, s := range []time.Duration{
+		time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 4 * time.Hour, 12 * time.Hour,
+		24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour,
+	} {
+		if step = s; long/s <= 8 {
+			break
+		}
+	}
+	form := "15:04"
+	switch {
+	case step >= 12*time.Hour:
+		form = "Jan 2 15:04"
+	case step < time.Minute:
+		form = "15:04:05"
+	}
+	for at := p.From.UTC().Truncate(step).Add(step); at.Before(p.To); at = at.Add(step) {
+		p.Ticks = append(p.Ticks, tick{p.x(at), at.Format(form)})
+	}
+}
+
+func clock(t time.Time) string { return t.UTC().Format("Jan 2 15:04:05") }
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

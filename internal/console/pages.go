@@ -1,0 +1,298 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// pages are the routes of the HTML pages.
+func (c *Console) pages() []route {
+	return []route{
+		{"GET /{$}", holder, c.pageNow},
+		{"GET /spaces", holder, c.pageSpaces},
+		{"GET /spaces/{id}", holder, c.pageSpace},
+		{"GET /uplinks", holder, c.pageUplinks},
+		{"GET /minds", holder, c.pageMinds},
+		{"GET /minds/{agent}/{circle...}", holder, c.pageMind},
+		{"GET /runs", holder, c.pageRuns},
+		{"GET /runs/{id}", holder, c.pageRun},
+		{"POST /runs/{id}/cancel", holder, c.pageCancel},
+		{"GET /runs/{id}/steps/{n}", holder, c.pageFrame},
+		{"GET /denials", holder, c.pageDenials},
+		{"GET /live", holder, c.pageLive},
+		{"GET /problems", holder, c.pageProblems},
+		{"GET /settings", holder, c.pageSettings},
+		{"GET /search", holder, c.pageSearch},
+		{"GET /", holder, c.missing},
+	}
+}
+
+// A chrome is what every page has around its own.
+type chrome struct {
+	Title    string
+	Terminal string // the same in the terminal
+	Query    string // what was searched for
+	Nav      []navItem
+	Lights   []Light
+	Bare     bool // nothing but the page: whoever looks has no credential yet
+	Moves    bool // goes on to the first page by itself
+}
+
+type navItem struct {
+	Name, Path string
+	Here       bool
+	Count      int
+}
+
+func (c *chrome) top() *chrome { return c }
+
+// A view is the data of one page.
+type view interface{ top() *chrome }
+
+type loginPage struct {
+	chrome
+	Wrong string
+}
+
+type opened struct{ chrome }
+
+type missing struct{ chrome }
+
+// sections are the pages of the first level.
+var sections = []navItem{
+	{Name: "Now", Path: "/"},
+	{Name: "Spaces", Path: "/spaces"},
+	{Name: "Uplinks", Path: "/uplinks"},
+	{Name: "Minds", Path: "/minds"},
+	{Name: "Runs", Path: "/runs"},
+	{Name: "Denials", Path: "/denials"},
+	{Name: "Live", Path: "/live"},
+	{Name: "Problems", Path: "/problems"},
+	{Name: "Settings", Path: "/settings"},
+}
+
+// parse reads the templates, each page with what all share. It runs once, at
+// wiring, and panics on our own mistakes.
+func (c *Console) parse() map[string]*template.Template {
+	shared := template.New("").Funcs(c.words())
+	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
+	all := map[string]*template.Template{}
+	for _, name := range []string{
+		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "frame", "runs", "run",
+		"denials", "live", "problems", "settings", "search",
+	} {
+		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+	}
+	return all
+}
+
+// render writes a page whole or not at all.
+func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name string, v view) {
+	if err := c.dress(r, name, v.top()); err != nil {
+		c.Logger.Error("page not dressed", "page", name, "error", err)
+	}
+	var page bytes.Buffer
+	if err := c.views[name].ExecuteTemplate(&page, "layout", v); err != nil {
+		c.Logger.Error("page not rendered", "page", name, "error", err)
+		http.Error(w, "this page can not be shown; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(page.Bytes()) // the reader has gone; nobody is left to tell
+}
+
+// dress fills in what every page has around its own.
+func (c *Console) dress(r *http.Request, name string, t *chrome) error {
+	switch name {
+	case "login":
+		t.Title, t.Bare = "Closed", true
+		return nil
+	case "opened":
+		t.Title, t.Bare, t.Moves = "Open", true, true
+		return nil
+	case "missing":
+		t.Title = "Nothing here"
+	}
+	problems, problemsErr := c.Process.Problems(r.Context())
+	for _, s := range sections {
+		s.Here = r.URL.Path == s.Path || s.Path != "/" && strings.HasPrefix(r.URL.Path, s.Path+"/")
+		if s.Path == "/minds" && strings.Contains(r.URL.Path, "/steps/") {
+			s.Here = true
+		} else if strings.Contains(r.URL.Path, "/steps/") {
+			s.Here = false
+		}
+		if s.Path == "/problems" {
+			s.Count = len(problems)
+		}
+		t.Nav = append(t.Nav, s)
+	}
+	tally, err := c.Record.Tally(r.Context(), time.Now())
+	if err == nil {
+		t.Lights = lights(c.Process.Health(), tally, time.Now())
+		err = c.refreshNames(r)
+	}
+	if err == nil {
+		err = problemsErr
+	}
+	return err
+}
+
+// words are the functions that templates use. What people wrote goes through
+// plain or clip, and through html/template's own escaping after that.
+func (c *Console) words() template.FuncMap {
+	return template.FuncMap{
+		"plain": Plain, "clip": func(text string, n int) string { return clip(Plain(text), n) },
+		"short": func(id spaces.CycleID) string { return shortID(string(id)) },
+		"iso":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
+		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
+		"text":  func(raw json.RawMessage) string { return string(raw) },
+		"count": count,
+		"num":   thousands, "num64": func(n int64) string { return thousands(int(n)) }, "bytes": size,
+		"seconds": func(s float64) string { return span(time.Duration(s * float64(time.Second))) },
+		"percent": func(part, whole int) string {
+			if whole <= 0 {
+				return "0 %"
+			}
+			return fmt.Sprintf("%d %%", part*100/whole)
+		},
+		"money":         func(v float64) string { return fmt.Sprintf("%.4f", v) },
+		"stopClass":     stopClass,
+		"deliveryClass": deliveryClass,
+		"spaceName":     c.spaceName,
+	}
+}
+
+// clip shortens text to one line of at most n letters.
+func clip(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	letters := []rune(text)
+	if len(letters) <= n {
+		return text
+	}
+	return string(letters[:n-1]) + "…"
+}
+
+// shortID is the end of an id, which tells ids of one moment apart.
+func shortID(id string) string {
+	if len(id) > 12 {
+		return "…" + id[len(id)-8:]
+	}
+	return id
+}
+
+func ago(d time.Duration) string {
+	if d < 0 {
+		return "in " + span(-d)
+	}
+	if d < time.Second {
+		return "now"
+	}
+	return span(d) + " ago"
+}
+
+func stopClass(s spaces.StopReason) string {
+	switch s {
+	case spaces.StopCompleted, spaces.StopSilent:
+		return "good"
+	case spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply, spaces.StopCancelled:
+		return "calm"
+	case spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout, spaces.StopModelError,
+		spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+		return "bad"
+	}
+	return "calm"
+}
+
+func deliveryClass(s spaces.ActionState) string {
+	switch s {
+	case spaces.ActionSent:
+		return "good"
+	case spaces.ActionReady, spaces.ActionSending:
+		return "calm"
+	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
+		return "bad"
+	}
+	return "calm"
+}
+
+// nameAge is how old the names of spaces on a page may be.
+const nameAge = 2 * time.Second
+
+// roomNames are the names of spaces as they were at one moment.
+type roomNames struct {
+	at   time.Time
+	name map[spaces.SpaceID]string
+}
+
+func (c *Console) refreshNames(r *http.Request) error {
+	if known := c.names.Load(); known != nil && time.Since(known.at) < nameAge {
+		return nil
+	}
+	rooms, err := c.Record.Rooms(r.Context())
+	if err != nil {
+		return err
+	}
+	fresh := &roomNames{at: time.Now(), name: map[spaces.SpaceID]string{}}
+	for _, o := range rooms {
+		fresh.name[o.Space.ID] = o.Space.Name
+	}
+	c.names.Store(fresh)
+	return nil
+}
+
+func (c *Console) spaceName(id spaces.SpaceID) string {
+	if known := c.names.Load(); known != nil && known.name[id] != "" {
+		return Plain(known.name[id])
+	}
+	return shortID(string(id))
+}
+
+// staticTypes are the files that pages load, with what they are.
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+func (c *Console) showStatic(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	data, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", staticTypes[path.Ext(name)])
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(data) // the reader has gone; nobody is left to tell
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+func (c *Console) showOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, json.RawMessage(openAPI))
+}
+
+// merged returns a query with some of its parameters changed.
+func merged(r *http.Request, change map[string]string) string {
+	q := maps.Clone(r.URL.Query())
+	for name, value := range change {
+		q.Set(name, value)
+	}
+	return r.URL.Path + "?" + q.Encode()
+}
