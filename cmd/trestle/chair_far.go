@@ -12,6 +12,7 @@ import (
 type farChair struct {
 	control *controller
 	room    string
+	as      string         // the name to speak under; empty is the operator
 	heard   chan heardLine // closed by nobody; listen fills it
 	opened  chan struct{}  // closed once the other process has us in the room
 	ended   chan struct{}  // closed when the room is gone
@@ -20,9 +21,9 @@ type farChair struct {
 
 var _ chair = (*farChair)(nil)
 
-func newFarChair(c *controller, room string) *farChair {
+func newFarChair(c *controller, talk chatting) *farChair {
 	return &farChair{
-		control: c, room: room, heard: make(chan heardLine, 64),
+		control: c, room: talk.room, as: talk.as, heard: make(chan heardLine, 64),
 		opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
 	}
 }
@@ -47,7 +48,7 @@ func (f *farChair) listen(ctx context.Context, body io.Reader) error {
 
 // Say has the other process take the line.
 func (f *farChair) Say(ctx context.Context, text string) error {
-	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text}, &struct{}{})
+	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text, f.as}, &struct{}{})
 }
 
 // Hear returns the next thing seen in the room.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -67,26 +68,31 @@ func (p *program) serve(ctx context.Context) error {
 	case !alone:
 		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, "") })
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, chatting{}) })
 }
 
 // sit seats whoever is at stdin in a room and lets them talk.
-func (p *program) sit(ctx context.Context, s *process, room string) (err error) {
+func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
 		return nil
 	}
-	place, err := s.enter(ctx, room)
+	place, err := s.enter(ctx, talk.room)
 	if err != nil {
 		return err
 	}
+	place.who = personNamed(talk.as)
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()
 		err = errors.Join(err, place.Leave(last))
 	}()
-	return p.talk(ctx, place, s.quiet, p.greeting(s, place))
+	behind, err := asideFor(ctx, s.store.Console(), place.account, place.room.Key, talk.show)
+	if err != nil {
+		return err
+	}
+	return p.talk(ctx, place, s.quiet, p.greeting(s, place), behind)
 }
 
 func (p *program) greeting(s *process, place *seat) string {
@@ -100,30 +106,46 @@ func (p *program) greeting(s *process, place *seat) string {
 	return text
 }
 
-// talk connects stdin and stdout with a chair.
-func (p *program) talk(ctx context.Context, c chair, quiet func(context.Context) error, greeting string) error {
+// talk connects stdin and stdout with a chair. What stands behind the answers is
+// shown in a terminal under them, and else on stderr: stdout is the answer.
+func (p *program) talk(ctx context.Context, c chair, quiet func(context.Context) error, greeting string, behind *aside) error {
 	if p.input() == inputTerminal {
-		return talkTerminal(ctx, c, p.in.(*os.File), p.out, greeting)
+		return talkTerminal(ctx, c, p.in.(*os.File), p.out, greeting, behind)
 	}
-	return talkLines(ctx, c, p.in, p.out, quiet)
+	return talkLines(ctx, c, p.in, p.out, func(ctx context.Context) error {
+		if err := quiet(ctx); err != nil {
+			return err
+		}
+		lines, err := behind.news(ctx)
+		for _, l := range lines {
+			fmt.Fprintln(p.errs, l)
+		}
+		return err
+	})
 }
 
 func chatCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var talk chatting
+	c := &cobra.Command{
 		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			room := ""
 			if len(args) > 0 {
-				room = args[0]
+				talk.room = args[0]
 			}
-			return p.chat(c.Context(), room)
+			if err := talk.check(); err != nil {
+				return err
+			}
+			return p.chat(c.Context(), talk)
 		},
 	}
+	c.Flags().StringVar(&talk.as, "as", "", "speak under this name, as somebody else than the operator")
+	c.Flags().StringSliceVar(&talk.show, "show", nil, "show under each answer what the frame was made of (hud), what was decided (steps)")
+	return c
 }
 
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
-func (p *program) chat(ctx context.Context, room string) error {
+func (p *program) chat(ctx context.Context, talk chatting) error {
 	conf, err := config.Load(p.source())
 	if err != nil {
 		return err
@@ -132,21 +154,21 @@ func (p *program) chat(ctx context.Context, room string) error {
 	defer stop()
 	s := newProcess(conf, p.logger(conf, slog.LevelWarn), io.Discard, false)
 	if c, running := dial(ctx, s.socket()); running {
-		return p.chatOver(ctx, c, room)
+		return p.chatOver(ctx, c, conf, talk)
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, room) })
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
 }
 
 // chatOver talks over the socket of a running process.
-func (p *program) chatOver(ctx context.Context, c *controller, room string) error {
+func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Config, talk chatting) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	far := newFarChair(c, room)
+	far := newFarChair(c, talk)
 	var dropped error
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		dropped = c.get(ctx, "/chat?space="+url.QueryEscape(room), func(body io.Reader) error { return far.listen(ctx, body) })
+		dropped = c.get(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
 	}()
 	select {
 	case <-over:
@@ -157,5 +179,16 @@ func (p *program) chatOver(ctx context.Context, c *controller, room string) erro
 		leave()
 		<-over
 	}()
-	return p.talk(ctx, far, far.quiet, "talking through the running process · /quit or Ctrl-D leaves")
+	var behind *aside
+	if len(talk.show) > 0 {
+		record, err := sqlite.Look(ctx, conf.Data)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = record.Close() }() // it was only read
+		if behind, err = asideFor(ctx, record, localAccount, talk.room, talk.show); err != nil {
+			return err
+		}
+	}
+	return p.talk(ctx, far, far.quiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
 }

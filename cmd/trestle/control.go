@@ -26,7 +26,7 @@ import (
 //	GET  /pair                                → {"waiting":[…],"admitted":[…],"refused":[…]}
 //	POST /jobs      {"id","want"}             → the job as it is then
 //	POST /import    {"file","account","chat",…} → the job that was added
-//	POST /chat/say  {"space","text"}          → {}
+//	POST /chat/say  {"space","text","as"}     → {}
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
@@ -42,6 +42,7 @@ type refusal struct {
 type sayRequest struct {
 	Space string `json:"space"`
 	Text  string `json:"text"`
+	As    string `json:"as,omitempty"`
 }
 
 type quietRequest struct {
@@ -105,7 +106,7 @@ func (s *process) serveSay(rw http.ResponseWriter, r *http.Request) {
 	}
 	room, err := s.findRoom(q.Space)
 	if err == nil {
-		_, err = s.rooms.Say(r.Context(), you, local.Line{Chat: room.Key, Text: q.Text})
+		_, err = s.rooms.Say(r.Context(), personNamed(q.As), local.Line{Chat: room.Key, Text: q.Text})
 	}
 	if err != nil {
 		refuse(rw, err)

@@ -122,7 +122,7 @@ func talkLines(ctx context.Context, c chair, in io.Reader, out io.Writer, quiet 
 
 // talkTerminal lets a person talk in a terminal with line editing until they
 // leave with Ctrl-D, Ctrl-C or /quit.
-func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, greeting string) error {
+func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, greeting string, behind *aside) error {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
@@ -145,6 +145,9 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 			}
 		}
 	})
+	if behind != nil {
+		printer.Go(func() { behind.follow(hearing, t) })
+	}
 	return eachTyped(ctx, t.ReadLine, func(text string) error {
 		if err := c.Say(ctx, text); err != nil {
 			fmt.Fprintf(t, "not said: %v\n", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -15,6 +16,18 @@ import (
 
 // you is the person at the terminal.
 var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
+
+// localAccount is the account of the terminal's rooms in the record.
+const localAccount = "local:local"
+
+// personNamed returns who speaks at the terminal under a name; under none it is
+// the operator. Somebody else has no role but that of whoever is in the room.
+func personNamed(name string) adapters.Person {
+	if name == "" {
+		return you
+	}
+	return adapters.Person{ID: "as:" + strings.ToLower(name), Kind: adapters.Human, Name: name}
+}
 
 // newRooms makes the adapter for the terminal's rooms. The agent that joins
 // everywhere by default is who people speak to with @.
@@ -139,7 +152,7 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &seat{parts: p, account: account.Key(), room: s, sub: sub}, nil
+	return &seat{parts: p, account: account.Key(), room: s, sub: sub, who: you}, nil
 }
 
 // seat is a terminal in a room.
@@ -148,11 +161,12 @@ type seat struct {
 	account string
 	room    config.Space
 	sub     *local.Subscription
+	who     adapters.Person // who speaks there
 }
 
 // Say has the person at the terminal say a line and returns once it is durable.
 func (s *seat) Say(ctx context.Context, text string) error {
-	_, err := s.parts.rooms.Say(ctx, you, local.Line{Chat: s.room.Key, Text: text})
+	_, err := s.parts.rooms.Say(ctx, s.who, local.Line{Chat: s.room.Key, Text: text})
 	return err
 }
 

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// chatting says how somebody talks in a terminal.
+type chatting struct {
+	room string // key of the space; empty is the first
+	as   string // the name to speak under; empty is the operator
+	show []string
+}
+
+// What a chat can show under an answer.
+const (
+	showHUD   = "hud"   // what the frame was made of
+	showSteps = "steps" // what was decided in it
+)
+
+// check refuses what cannot be shown.
+func (c chatting) check() error {
+	for _, what := range c.show {
+		if what != showHUD && what != showSteps {
+			return &failure{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", todo: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
+		}
+	}
+	return nil
+}
+
+// aside tells what stands behind the answers in a room, run by run.
+type aside struct {
+	record interface {
+		Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error)
+		Run(ctx context.Context, id string) (console.Run, error)
+	}
+	space spaces.SpaceID
+	since time.Time
+	show  []string
+	told  map[spaces.CycleID]bool
+}
+
+// asideFor returns what tells of runs in a room of the terminal from now on; nil
+// when nothing is to be shown.
+func asideFor(ctx context.Context, r sqlite.Console, account, room string, show []string) (*aside, error) {
+	if len(show) == 0 {
+		return nil, nil
+	}
+	rooms, err := r.Rooms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range rooms {
+		for _, m := range o.Chats {
+			if m.Account == account && (m.Chat == room || room == "") {
+				return &aside{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// news returns lines about every run that has ended since the last call.
+func (a *aside) news(ctx context.Context) ([]string, error) {
+	if a == nil {
+		return nil, nil
+	}
+	found, err := a.record.Runs(ctx, console.Filter{Space: a.space, Since: a.since, Limit: 20})
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, y := range slices.Backward(found) {
+		if y.State == spaces.CycleOpen || a.told[y.ID] {
+			continue
+		}
+		a.told[y.ID] = true
+		run, err := a.record.Run(ctx, string(y.ID))
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, a.tell(run)...)
+	}
+	return lines, nil
+}
+
+// tell returns what there is to show of a run.
+func (a *aside) tell(run console.Run) []string {
+	var lines []string
+	y := run.Cycle
+	var plan hud.Plan
+	if slices.Contains(a.show, showHUD) && json.Unmarshal(y.Plan, &plan) == nil {
+		var areas []string
+		for _, item := range plan.Items {
+			areas = append(areas, fmt.Sprintf("%s %d", item.Area, item.Tokens))
+		}
+		lines = append(lines, fmt.Sprintf("  hud    %d of %d tokens: %s", plan.Tokens, plan.Budget, strings.Join(areas, ", ")))
+	}
+	if !slices.Contains(a.show, showSteps) {
+		return lines
+	}
+	for _, s := range run.Steps {
+		lines = append(lines, fmt.Sprintf("  step %d %s, %d tokens in, %d out", s.N, s.Phase, s.Usage.Prompt, s.Usage.Output))
+		for _, e := range run.Inner {
+			if b, ok := e.Body.(spaces.Acted); ok && b.Step == s.N {
+				lines = append(lines, "         "+b.Name+" "+plain(b.Args))
+			}
+			if b, ok := e.Body.(spaces.Result); ok && b.Step == s.N && !b.OK {
+				lines = append(lines, "         refused"+because(plain(b.Note)))
+			}
+		}
+	}
+	return append(lines, fmt.Sprintf("  ended  %s, %d tokens", y.Stop, y.Usage.Total()))
+}
+
+// follow writes the news as they come until ctx is done.
+func (a *aside) follow(ctx context.Context, w io.Writer) {
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		lines, err := a.news(ctx)
+		if err != nil && ctx.Err() == nil {
+			lines = append(lines, "  "+err.Error())
+		}
+		for _, l := range lines {
+			fmt.Fprintln(w, l)
+		}
+	}
+}

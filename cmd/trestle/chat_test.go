@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// ECOSYSTEM 3.2: chat --as speaks as somebody else, --show tells what stands
+// behind an answer, both through a running process and without one.
+func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
+	for name, running := range map[string]bool{"running": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := stage0(t)
+			if running {
+				s.serve(t)
+			}
+			out, errs, code := s.do(t, "hello\n", "chat", "--as", "Zoe", "--show", "hud,steps")
+			if code != exitDone || strings.Count(out, "hello") != 1 {
+				t.Fatalf("exit %s: %q %s", code, out, errs)
+			}
+			for _, want := range []string{"  hud    ", "keyframe", "contemplation", "send_message {", "  ended  completed"} {
+				if !strings.Contains(errs, want) {
+					t.Errorf("%q is not shown in\n%s", want, errs)
+				}
+			}
+			if out, _, _ := s.do(t, "", "events"); !strings.Contains(out, `Zoe   "hello"`) {
+				t.Errorf("nobody called Zoe has spoken:\n%s", out)
+			}
+			if _, errs, _ := s.do(t, "again\n", "chat"); strings.Contains(errs, "hud") {
+				t.Errorf("shown without being asked: %s", errs)
+			}
+		})
+	}
+}
