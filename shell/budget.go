@@ -11,28 +11,56 @@ import (
 // afford ends the cycle when a cap is reached. It is asked before every call, so
 // that a cap is passed by at most the calls under way (PRD-5.2, S13).
 func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
-	set := c.settings
-	detail := ""
+	detail, say, err := c.overdrawn(ctx)
+	if err != nil || detail == "" {
+		return err != nil, err
+	}
+	c.log.Warn("budget exhausted", "detail", detail)
+	c.shell.publish("budget_warning", detail, c.facts("share", 100))
+	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
+	if say != "" {
+		cl.Say, cl.Once = say, "budget|"+string(c.wake.Cycle.Space)+"|"+time.Now().UTC().Format(time.DateOnly)
+	}
+	return true, c.close(ctx, cl)
+}
+
+// What a room is told, once a day, when a day's budget has ended a run there.
+const (
+	sayBudget = "I stop here: the token budget for today is used up. Tomorrow (UTC) there is a new one."
+	saySender = "I stop here: the tokens for today of somebody who asked are used up. Tomorrow (UTC) there are new ones."
+)
+
+// overdrawn returns which cap is reached, or "", and what the room is told of it.
+func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
+	set, now := c.settings, time.Now()
 	used := c.usage.Total()
 	c.warn("this cycle", used, set.CycleTokens)
 	if set.CycleTokens > 0 && used >= set.CycleTokens {
-		detail = fmt.Sprintf("this cycle has used %d of %d tokens", used, set.CycleTokens)
-	} else if set.AgentTokens > 0 || set.SpaceTokens > 0 || set.AllTokens > 0 {
-		spent, err := c.shell.Record.Spent(ctx, time.Now(), c.mind.id.Agent, c.wake.Cycle.Space)
+		return fmt.Sprintf("this cycle has used %d of %d tokens", used, set.CycleTokens), "", nil
+	}
+	if set.AgentTokens > 0 || set.SpaceTokens > 0 || set.AllTokens > 0 {
+		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, c.wake.Cycle.Space)
 		if err != nil {
-			return true, fmt.Errorf("tokens spent: %w", err)
+			return "", "", fmt.Errorf("tokens spent: %w", err)
 		}
 		c.warn("the agent", spent.Agent, set.AgentTokens)
 		c.warn("this space", spent.Space, set.SpaceTokens)
 		c.warn("all agents", spent.All, set.AllTokens)
-		detail = overspent(spent, set)
+		if detail := overspent(spent, set); detail != "" {
+			return detail, sayBudget, nil
+		}
 	}
-	if detail == "" {
-		return false, nil
+	if set.SenderTokens > 0 {
+		spent, err := c.shell.Record.SpentBySenders(ctx, now, c.wake.Cycle.ID)
+		if err != nil {
+			return "", "", fmt.Errorf("tokens spent by senders: %w", err)
+		}
+		c.warn("a sender", spent, set.SenderTokens)
+		if spent >= set.SenderTokens {
+			return fmt.Sprintf("a sender used %d of %d tokens today", spent, set.SenderTokens), saySender, nil
+		}
 	}
-	c.log.Warn("budget exhausted", "detail", detail)
-	c.shell.publish("budget_warning", detail, c.facts("share", 100))
-	return true, c.rest(ctx, spaces.StopBudget, detail)
+	return "", "", nil
 }
 
 // nearly is the share of a budget, in percent, at which people are warned.

@@ -68,17 +68,6 @@ func (w *world) runs(room spaces.SpaceID) []spaces.Cycle {
 	return runs
 }
 
-// verdicts counts the gate's words of one reason.
-func (w *world) verdicts(reason string) int {
-	n := 0
-	for _, l := range w.bus.live {
-		if l.kind == "gate_decision" && l.content == reason {
-			n++
-		}
-	}
-	return n
-}
-
 // PRD-5.2-A5, BLU-T12: a person's stop interrupts the model in mid-turn, ends the
 // run by its name, consumes what woke it, and nothing of the turn gets out.
 func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
@@ -199,8 +188,10 @@ func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 		if mine, theirs := w.spoken(mine), w.spoken(theirs); len(mine) != 0 || len(theirs) != 1 {
 			t.Errorf("said %q where it was stopped and %q elsewhere, want nothing and one", mine, theirs)
 		}
-		if got := w.verdicts(shell.GateStopped); got != 1 {
-			t.Errorf("%d rows were ignored as stopped, want 1", got)
+		told, err := w.store.Border().Last(w.t.Context(), mine, spaces.Ref{})
+		w.ok(err)
+		if len(told) != 1 || told[0].Reason != shell.GateStopped {
+			t.Errorf("the message is told as %+v, want stopped", told)
 		}
 	})
 }

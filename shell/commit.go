@@ -88,6 +88,11 @@ func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string,
 			cl.Rest = clip(t, 400)
 		}
 	}
+	return c.close(ctx, cl)
+}
+
+// close ends the cycle as cl says.
+func (c *cycle) close(ctx context.Context, cl *spaces.Closing) error {
 	c.stop(cl)
 	return c.commit(ctx, spaces.StepCommit{Close: cl}, nil)
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -13,6 +14,7 @@ const (
 	GateDepth    = "depth"     // too many agent messages since its root
 	GateRun      = "agent_run" // too many agent messages in a row here
 	GateBudget   = "root_budget"
+	GateSender   = "sender_budget" // the sender has used their tokens for today
 	GateMuted    = "muted"
 	GateCommand  = "command" // a chat command, never the model's
 	GateDirect   = "direct"
@@ -38,29 +40,55 @@ type Gate struct {
 	MaxRun   int // 0: [spaces.MaxAgentRun]
 	// RootTokens is what one causal chain may use; 0 is unlimited.
 	RootTokens int
+	// SenderTokens is what one person's words may cost in a day; 0 is unlimited.
+	SenderTokens int
 }
 
 // Judge returns a verdict for each row, in order (DESIGN 6.1; first match wins).
 func (g Gate) Judge(j spaces.Judged) []spaces.Verdict {
 	out := make([]spaces.Verdict, len(j.Rows))
 	for i, row := range j.Rows {
-		wake, reason := g.judge(j, j.Events[i])
-		out[i] = spaces.Verdict{Seq: row.Seq, Wake: wake, Reason: reason}
+		out[i] = g.verdict(j, row, j.Events[i])
 	}
 	return out
 }
 
-func (g Gate) judge(j spaces.Judged, e spaces.Event) (wake bool, reason string) {
-	if e.Actor == g.Agent.Entity() {
-		return false, GateOwn
-	}
+// verdict judges one row. A chain that ends here, although the message would have
+// woken the agent, is told of in the room: people would wait for an answer.
+func (g Gate) verdict(j spaces.Judged, row spaces.Row, e spaces.Event) spaces.Verdict {
+	v := spaces.Verdict{Seq: row.Seq}
 	said, ok := e.Body.(spaces.Said)
-	if !ok {
-		return false, GateObserved
+	switch {
+	case e.Actor == g.Agent.Entity():
+		v.Reason = GateOwn
+		return v
+	case !ok:
+		v.Reason = GateObserved
+		return v
 	}
-	if reason := g.spent(j, e); reason != "" {
-		return false, reason
+	v.Wake, v.Reason = g.judge(j, e, said)
+	limit, once := g.spent(j, e)
+	if limit == "" {
+		return v
 	}
+	if v.Wake {
+		v.Say, v.Once = ends[limit], once
+	}
+	v.Wake, v.Reason = false, limit
+	return v
+}
+
+// ends is what the room is told when a limit has ended a chain. A person who said
+// stop knows it already.
+var ends = map[string]string{
+	GateDepth:  "I stop here: agents have passed this on to each other long enough. Say something, and we go on.",
+	GateRun:    "I stop here: agents have spoken often enough in a row. Say something, and we go on.",
+	GateBudget: "I stop here: the tokens for this conversation are used up.",
+	GateSender: "I stop here: your tokens for today are used up. Tomorrow (UTC) there are new ones.",
+}
+
+// judge says what the message means to the agent when no limit is reached.
+func (g Gate) judge(j spaces.Judged, e spaces.Event, said spaces.Said) (wake bool, reason string) {
 	if j.Uplink.Muted {
 		return false, GateMuted
 	}
@@ -91,8 +119,9 @@ func (g Gate) judge(j spaces.Judged, e spaces.Event) (wake bool, reason string) 
 	return false, GateAmbient
 }
 
-// spent returns why the event's causal chain may not go on, or "".
-func (g Gate) spent(j spaces.Judged, e spaces.Event) string {
+// spent returns why the event may not go on to a model, or "", and what names
+// that limit for good.
+func (g Gate) spent(j spaces.Judged, e spaces.Event) (reason, once string) {
 	maxDepth, maxRun := g.MaxDepth, g.MaxRun
 	if maxDepth == 0 {
 		maxDepth = spaces.MaxDepth
@@ -102,17 +131,20 @@ func (g Gate) spent(j spaces.Judged, e spaces.Event) string {
 	}
 	tally := j.Roots[e.Root]
 	_, byAgent := e.Actor.IsAgent()
+	chain := "chain|" + string(e.Root)
 	switch {
 	case tally.Stopped:
-		return GateStopped
+		return GateStopped, chain
 	case byAgent && e.Depth >= maxDepth:
-		return GateDepth
+		return GateDepth, chain
 	case byAgent && j.Space.AgentRun >= maxRun:
-		return GateRun
+		return GateRun, chain
 	case g.RootTokens > 0 && tally.Tokens >= g.RootTokens:
-		return GateBudget
+		return GateBudget, chain
+	case g.SenderTokens > 0 && j.Senders[e.Actor] >= g.SenderTokens:
+		return GateSender, "sender|" + string(e.Actor) + "|" + j.At.UTC().Format(time.DateOnly)
 	}
-	return ""
+	return "", ""
 }
 
 // addressed returns how the message is meant for the agent, or "". A message

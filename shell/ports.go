@@ -73,6 +73,9 @@ type Record interface {
 	Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
 	// Spent returns the tokens used since the day began.
 	Spent(ctx context.Context, day time.Time, agent spaces.AgentID, space spaces.SpaceID) (Spent, error)
+	// SpentBySenders returns the most weighted tokens that the words of any one
+	// person have cost since the day began, of those whose words the cycle was shown.
+	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
 	// Failures returns the failed actions of the agent's cycles since the given
 	// cycle number of the mind, for the next frame.
 	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error)

@@ -48,6 +48,7 @@ type Settings struct {
 	CacheTTL      time.Duration // how long a provider's cache lives
 	CycleTokens   int           // what one cycle may use
 	RootTokens    int           // what one causal chain may use; 0 is unlimited
+	SenderTokens  int           // one person's words, a day; 0 is unlimited
 	AgentTokens   int           // a day, in weighted tokens; 0 is unlimited
 	SpaceTokens   int
 	AllTokens     int
@@ -60,7 +61,7 @@ func DefaultSettings() Settings {
 		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, ReadLimit: 50, MemoryChars: 200,
 		CompactAfter: 8, CompactKeep: 4, CacheTTL: 5 * time.Minute,
-		CycleTokens: 400_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
+		CycleTokens: 400_000, SenderTokens: 10_000_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
 	}
 }
 

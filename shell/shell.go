@@ -208,7 +208,8 @@ func (s *Shell) finished(p place) {
 
 // judge returns the gate for a place, and publishes its verdicts.
 func (s *Shell) judge(p place) func(spaces.Judged) []spaces.Verdict {
-	gate := Gate{Agent: p.mind.Agent, RootTokens: s.Settings(p.mind.Agent, p.space).RootTokens}
+	set := s.Settings(p.mind.Agent, p.space)
+	gate := Gate{Agent: p.mind.Agent, RootTokens: set.RootTokens, SenderTokens: set.SenderTokens}
 	return func(j spaces.Judged) []spaces.Verdict {
 		verdicts := gate.Judge(j)
 		for i, v := range verdicts {

@@ -53,6 +53,8 @@ type Verdict struct {
 	// Wake is true when the row starts or joins a cycle; otherwise it is ignored.
 	Wake   bool
 	Reason string // see the shell's gate for the closed list
+	// Say is told in the room, once for ever for Once; empty: nothing.
+	Say, Once string
 }
 
 // Judged is what the gate is given: everything it needs, nothing to fetch.
@@ -64,6 +66,10 @@ type Judged struct {
 	Members  []Member
 	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
 	Roots    map[EventID]RootTally
+	// Senders is what the words of each person have cost since the day began, in
+	// weighted tokens.
+	Senders map[EntityID]int
+	At      time.Time
 }
 
 // RootTally is what a causal chain has used so far.

@@ -303,7 +303,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
 		SpansShown: s.Spans.Limit, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, CacheTTL: s.CacheTTL,
-		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot,
+		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
 	}
 }

@@ -54,7 +54,7 @@ type Settings struct {
 	// Price is what a million tokens of the model cost; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }
 	// Budget holds tokens; 0 is no limit.
-	Budget struct{ AgentPerDay, SpacePerDay, PerDay, PerCycle, PerRoot int }
+	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot int }
 	// Attachments says whether files are fetched, and how much of them at most.
 	Attachments struct {
 		Fetch         bool

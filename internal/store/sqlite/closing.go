@@ -24,6 +24,11 @@ func (k *commit) close(ctx context.Context) error {
 	if err := k.sumUp(ctx, number); err != nil {
 		return err
 	}
+	if c := k.c.Close; c.Say != "" && k.space != "" {
+		if err := k.announce(ctx, k.space, announcement{key: c.Once, text: c.Say, at: k.c.At}); err != nil {
+			return err
+		}
+	}
 	own, err := k.line(ctx, k.mind.Inner(), k.mind.Branch())
 	if err != nil {
 		return err

@@ -20,6 +20,8 @@ on conflict (root) do update set stopped = 1`
 	stopWaiting query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
 join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready' on conflict (root) do update set stopped = 1`
+	ignoreWaiting query = `update inbox set state = 'ignored', reason = 'stopped'
+where (agent, circle, space) in (select agent, circle, space from uplinks where space = $1 and ($2 = '' or agent = $2)) and state = 'ready'`
 	countWaiting query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	unsentOfRun query = `select ` + actionColumns + ` from outbox o
@@ -71,8 +73,10 @@ func (t *tx) halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err e
 		if _, err := one(ctx, t, countWaiting, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
 			return done, err
 		}
-		if err := t.run(ctx, stopWaiting, string(h.Space), string(h.Agent)); err != nil {
-			return done, err
+		for _, q := range []query{stopWaiting, ignoreWaiting} {
+			if err := t.run(ctx, q, string(h.Space), string(h.Agent)); err != nil {
+				return done, err
+			}
 		}
 	}
 	if h.Unsent {

@@ -21,7 +21,7 @@ func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, la
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
 	}
-	j, err := t.judged(ctx, c.Mind, c.Space, due)
+	j, err := t.judged(ctx, c, due)
 	if err != nil {
 		return nil, spaces.Uplink{}, fmt.Errorf("read what the gate needs: %w", err)
 	}
@@ -42,6 +42,12 @@ func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, la
 		if v.Wake {
 			woken = append(woken, e)
 		}
+		if v.Say == "" {
+			continue
+		}
+		if err := t.announce(ctx, c.Space, announcement{key: v.Once, thread: e.event.Thread, text: v.Say, at: c.At}); err != nil {
+			return nil, j.Uplink, err
+		}
 	}
 	return woken, j.Uplink, nil
 }
@@ -56,7 +62,8 @@ func (t *tx) store(ctx context.Context, e *entry, v spaces.Verdict, cycle spaces
 }
 
 // judged collects all the gate may want to know.
-func (t *tx) judged(ctx context.Context, m spaces.Mind, space spaces.SpaceID, due []entry) (j spaces.Judged, err error) {
+func (t *tx) judged(ctx context.Context, c spaces.Claim, due []entry) (j spaces.Judged, err error) {
+	m, space := c.Mind, c.Space
 	r, err := t.room(ctx, space)
 	if err != nil {
 		return j, err
@@ -72,6 +79,7 @@ func (t *tx) judged(ctx context.Context, m spaces.Mind, space spaces.SpaceID, du
 		return j, err
 	}
 	j.ReplyTos, j.Roots = map[spaces.EventID]spaces.EntityID{}, map[spaces.EventID]spaces.RootTally{}
+	j.Senders, j.At = map[spaces.EntityID]int{}, c.At
 	for _, e := range due {
 		j.Rows = append(j.Rows, e.Row)
 		j.Events = append(j.Events, e.event)
@@ -125,6 +133,13 @@ func (t *tx) about(ctx context.Context, j *spaces.Judged, e entry) error {
 		if found {
 			j.ReplyTos[id] = who
 		}
+	}
+	if _, ok := j.Senders[e.event.Actor]; !ok {
+		tokens := 0
+		if _, err := one(ctx, t, senderTokens, []any{day(j.At), string(e.event.Actor)}, &tokens); err != nil {
+			return err
+		}
+		j.Senders[e.event.Actor] = tokens
 	}
 	fresh := e.root == e.Event && e.Attempts == 0 && e.Crashes == 0
 	if _, ok := j.Roots[e.root]; ok || fresh {

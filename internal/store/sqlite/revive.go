@@ -19,6 +19,9 @@ func revive(ctx context.Context, t *tx) error {
 		return err
 	}
 	at := t.now()
+	if err := t.run(ctx, forgetSenders, day(at)); err != nil {
+		return err
+	}
 	crashed, err := all(ctx, t, openSpans, nil, scanSpan)
 	if err != nil {
 		return err

@@ -18,8 +18,18 @@ select distinct root, cast($2 as integer), cast($3 as integer) from inbox where 
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
 	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
-	stopRoot query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
-	spentOn  query = `select agent, space, prompt, cached, output from usage where day = $1`
+	chargeSenders query = `insert into senders (day, entity, tokens)
+select distinct cast($2 as integer), n.id, cast($3 as integer) from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join entities n on n.id = e.actor and n.kind = 'human'
+where i.cycle = $1 and i.cycle <> ''
+on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
+	senderTokens  query = `select tokens from senders where day = $1 and entity = $2`
+	sendersTokens query = `select coalesce(max(s.tokens), 0) from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
+where i.cycle = $1 and i.cycle <> ''`
+	forgetSenders query = `delete from senders where day < $1`
+	stopRoot      query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
+	spentOn       query = `select agent, space, prompt, cached, output from usage where day = $1`
 )
 
 // charge adds what the step took to the day's tallies and to every chain the
@@ -34,6 +44,11 @@ func (k *commit) charge(ctx context.Context) error {
 	}
 	if u.Total() == 0 && k.spoke == 0 {
 		return nil
+	}
+	if u.Total() > 0 {
+		if err := k.run(ctx, chargeSenders, string(k.c.Step.Cycle), day(k.c.At), u.Total()); err != nil {
+			return fmt.Errorf("count for senders: %w", err)
+		}
 	}
 	if k.space != "" {
 		return k.run(ctx, chargeRoots, string(k.c.Step.Cycle), k.spoke, u.Total())
@@ -86,4 +101,13 @@ func (s Shell) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, sp
 		return shell.Spent{}, fmt.Errorf("read usage: %w", err)
 	}
 	return sum, nil
+}
+
+// SpentBySenders implements [shell.Record].
+func (s Shell) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
+	most := 0
+	if _, err := one(ctx, s.s.readers, sendersTokens, []any{string(cycle), day(at)}, &most); err != nil {
+		return 0, fmt.Errorf("read what senders used: %w", err)
+	}
+	return most, nil
 }

@@ -1,0 +1,53 @@
+package activity_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// lately tells one answer, whatever is asked.
+type lately struct {
+	activity.Insight
+	x activity.Answered
+}
+
+func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]activity.Answered, error) {
+	return []activity.Answered{l.x}, nil
+}
+
+// PRD-10-9: the gate has no word that people cannot be told.
+func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
+	for _, reason := range []string{
+		shell.GateOwn, shell.GateStopped, shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender, shell.GateMuted, shell.GateCommand,
+		shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll, shell.GateNone, shell.GateAmbient,
+		shell.GateBot, shell.GateObserved,
+	} {
+		a := activity.Attendant{Insight: lately{x: activity.Answered{Agent: "ada", Reason: reason}}}
+		text, err := a.Attend(t.Context(), activity.Request{Command: "why"})
+		if err != nil || strings.Contains(text, "its rules say so") {
+			t.Errorf("%s is told as %q, %v", reason, text, err)
+		}
+	}
+}
+
+// The commands that the gate keeps from the model are those that people have.
+func TestTheGateKnowsEveryCommand(t *testing.T) {
+	have := map[string]bool{}
+	for _, c := range activity.Commands() {
+		have[c.Name] = true
+	}
+	for _, name := range shell.Commands {
+		if !have[name] {
+			t.Errorf("the gate keeps /%s, which nobody does", name)
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("the gate lets /%s through to the model", name)
+	}
+}

@@ -1,0 +1,154 @@
+package shell_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// notices returns what the process itself has to say in a room, and has the
+// platform take everything that waits there.
+func (w *world) notices() []string {
+	w.t.Helper()
+	var said []string
+	for {
+		due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 100)
+		w.ok(err)
+		if len(due) == 0 {
+			return said
+		}
+		for _, a := range due {
+			if a.Cycle == "" {
+				said = append(said, a.Text)
+			}
+		}
+		w.settleAll(due)
+	}
+}
+
+// DESIGN 6.1, S13: the room is told once when a chain of agents has come to its
+// end, however many agents are there, and once more after a person has spoken.
+func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
+	for _, agents := range [][]string{{"Ada", "Max"}, {"Ada", "Bob", "Cyd", "Max"}} {
+		t.Run(strings.Join(agents, " "), func(t *testing.T) {
+			play(t, modeltest.Parrot{Brief: true}, func(w *world) {
+				room := w.room("hub", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+				w.start()
+				for n := range 3 {
+					w.says(room, "Kai", "talk among yourselves")
+					w.settle()
+					if said := w.notices(); len(said) != 1 || !strings.HasPrefix(said[0], "I stop here: agents") {
+						t.Errorf("after message %d the room is told %q, want one sentence", n+1, said)
+					}
+					<-time.After(time.Hour)
+					w.settle()
+					if said := w.notices(); len(said) != 0 {
+						t.Errorf("an hour after message %d the room is told %q", n+1, said)
+					}
+				}
+			}, agents...)
+		})
+	}
+}
+
+// SECURITY S13: a person's words cost no more in a day than they may, by at most
+// one call; others go on, tomorrow they do too, and they are told once.
+func TestASendersDayIsBounded(t *testing.T) {
+	m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+	play(t, m, func(w *world) {
+		set := shell.DefaultSettings()
+		set.SenderTokens = 400 // a call takes 110
+		w.poll = time.Minute
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		room := w.room("hub", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+		w.start()
+		for range 5 {
+			w.says(room, "Eve", "again")
+			w.settle()
+		}
+		want := []spaces.StopReason{spaces.StopSilent, spaces.StopSilent}
+		if got := w.stops(mind("Ada")); !slices.Equal(got, want) {
+			t.Errorf("her five messages ended as %v, want two runs", got)
+		}
+		if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "your tokens for today") {
+			t.Errorf("the room is told %q, want one sentence", said)
+		}
+		w.says(room, "Kai", "and I?")
+		w.settle()
+		if n := len(w.stops(mind("Ada"))); n != 3 {
+			t.Errorf("%d runs after another person wrote, want 3", n)
+		}
+		<-time.After(24 * time.Hour)
+		w.says(room, "Eve", "a new day")
+		w.settle()
+		if n := len(w.stops(mind("Ada"))); n != 4 {
+			t.Errorf("%d runs the next day, want 4", n)
+		}
+	})
+}
+
+// S13: overspend is at most one call also within a run, and the room is told.
+func TestASendersBudgetEndsTheirRun(t *testing.T) {
+	calls := 0
+	m := answering(func(n int, _ model.Request) (model.Response, error) {
+		calls++
+		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
+	})
+	play(t, m, func(w *world) {
+		set := shell.DefaultSettings()
+		set.SenderTokens = 330
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "work")
+		w.settle()
+		if stops := w.stops(mind("Ada")); !slices.Equal(stops, []spaces.StopReason{spaces.StopBudget}) || calls != 2 {
+			t.Errorf("it ended as %v after %d acts, want the budget after 2", stops, calls)
+		}
+		if said := w.notices(); len(said) != 1 {
+			t.Errorf("the room is told %q, want one sentence", said)
+		}
+	})
+}
+
+// A day's budget of the agent ends runs silently for nobody: the room is told
+// once a day.
+func TestASpentDayIsSaidOnce(t *testing.T) {
+	m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+	play(t, m, func(w *world) {
+		set := shell.DefaultSettings()
+		set.AgentTokens = 200
+		w.poll = time.Minute
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		for day := range 2 {
+			for range 4 {
+				w.says(room, "Kai", "hello")
+				w.settle()
+			}
+			if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "budget for today") {
+				t.Errorf("on day %d the room is told %q, want one sentence", day, said)
+			}
+			<-time.After(24 * time.Hour)
+		}
+	})
+}
+
+// SECURITY S12, S19, "Whose authority": what each authority may ask for.
+func TestWhatAnAuthorityMay(t *testing.T) {
+	risks := []spaces.Risk{spaces.RiskReadOwn, spaces.RiskReadOutside, spaces.RiskWriteOwn, spaces.RiskWriteOutside, spaces.RiskSettings}
+	for who, want := range map[spaces.Authority]int{spaces.OfStranger: 0, spaces.OfMember: 3, spaces.OfAdmin: 4, spaces.OfOwner: 4} {
+		for n, r := range risks {
+			if got := who.May(r); got != (n < want) {
+				t.Errorf("%s may %s: %t", who, r, got)
+			}
+		}
+	}
+}
