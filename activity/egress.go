@@ -40,6 +40,8 @@ type Egress struct {
 	finder  adapters.Finder
 	viewer  adapters.Previewer
 
+	masquerader adapters.Masquerader
+
 	bell  chan struct{}
 	hands hands
 
@@ -64,6 +66,9 @@ type EgressOptions struct {
 	SendLimit time.Duration
 	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
 	Grace time.Duration
+	// Face returns how an agent appears where it can have a face of its own.
+	// Default: none, all agents look like the account.
+	Face func(spaces.AgentID) adapters.Face
 	// Logger takes one line an action. Default: none are written.
 	Logger *slog.Logger
 }
@@ -109,6 +114,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.typer, _ = ad.(adapters.Typer)
 	e.finder, _ = ad.(adapters.Finder)
 	e.viewer, _ = ad.(adapters.Previewer)
+	e.masquerader, _ = ad.(adapters.Masquerader)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {
 		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })

@@ -55,7 +55,7 @@ func gone(op string) error {
 }
 
 func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
-	parts := e.adapter.Split(a.Text)
+	parts := e.adapter.Split(e.words(a))
 	if len(parts) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
 	}
@@ -79,7 +79,7 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 
 // post returns the step that sends one part.
 func (e *Egress) post(a spaces.Action, part int, text, answered string) step {
-	p := adapters.Post{Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part)}
+	p := adapters.Post{Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part), Face: e.face(a)}
 	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
 	if e.finder != nil {
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
@@ -102,7 +102,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := e.adapter.Split(a.Text)
+	parts := e.adapter.Split(e.words(a))
 	if len(parts) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
 	}

@@ -133,7 +133,7 @@ func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incomin
 	}
 	item := s.one(u, said)[0]
 	item.Mentions = others(s.account, people)
-	item.Ref, item.ReplyRef = said.Ref, said.ReplyRef
+	item.Ref, item.ReplyRef, item.ByReply = said.Ref, said.ReplyRef, m.ByReply
 	return []spaces.Incoming{item}
 }
 

@@ -122,6 +122,12 @@ type Face struct {
 	Avatar string // an https address, or an emoji in colons; empty: the account's
 }
 
+// A Masquerader can post under the face of [Post.Face].
+type Masquerader interface {
+	// Masks reports whether posts in a chat can have a face of their own.
+	Masks(chat string) bool
+}
+
 // A File is something to send along with a message.
 type File struct {
 	Name string

@@ -77,7 +77,10 @@ type Message struct {
 	Mentions []Person
 	// ToUs is true when the platform marks the message as meant for us: a mention
 	// of our account, a reply to us, a command addressed to us.
-	ToUs        bool
+	ToUs bool
+	// ByReply is true when all that makes it meant for us is that it answers a
+	// message of our account, which may be a copy of somebody else's words.
+	ByReply     bool
 	Command     *Command // set when the message begins with a command
 	Attachments []Attachment
 	Forwarded   string // who said it first, as shown; empty: not forwarded

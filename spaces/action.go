@@ -49,6 +49,8 @@ type Action struct {
 	Chat    string
 	Agent   AgentID
 	Text    string  // CommonMark for send and edit, emoji for react
+	Voice   string  // whose words are carried from another chat of the space; empty for an agent's own
+	Via     string  // with Voice: the platform they were said on
 	Target  EventID // message to edit, delete, react to, or answer
 	Policy  OnUnknown
 

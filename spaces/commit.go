@@ -119,6 +119,10 @@ type Incoming struct {
 	// ReplyRef is the message it answers, as the platform names it; the store
 	// turns it into Event.ReplyTo when it is known.
 	ReplyRef Ref
+	// ByReply is true when all that makes a message meant for us is that it answers
+	// one of our account. Where that is a copy of a person's words, it is meant for
+	// that person.
+	ByReply bool
 }
 
 // An Intake is one batch from one adapter: it is recorded whole, with the
@@ -152,4 +156,5 @@ type Recorded struct {
 	Wakes      []Waiting // minds that now have ready rows, but for those claimed
 	Woken      []Wake    // of [Intake.Claims]
 	Spaces     []SpaceID // rooms that changed
+	Waiting    []string  // accounts with something to carry from another chat
 }

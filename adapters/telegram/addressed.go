@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -16,14 +17,11 @@ func (m *message) address(out *adapters.Message, text string, entities []entity,
 	}
 	switch {
 	case command != nil && out.Command == nil: // for another bot
-	case m.Chat.Type == "private",
-		command != nil && to != "",
-		m.ReplyTo != nil && !m.answersTopic() && m.ReplyTo.From != nil && m.ReplyTo.From.ID == self.ID:
+	case m.Chat.Type == "private", command != nil && to != "",
+		slices.ContainsFunc(out.Mentions, func(p adapters.Person) bool { return p.ID == formatID(self.ID) }):
 		out.ToUs = true
-	default:
-		for _, p := range out.Mentions {
-			out.ToUs = out.ToUs || p.ID == formatID(self.ID)
-		}
+	case m.ReplyTo != nil && !m.answersTopic() && m.ReplyTo.From != nil && m.ReplyTo.From.ID == self.ID:
+		out.ToUs, out.ByReply = true, true
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -110,12 +111,12 @@ type scene struct {
 //	edit PERSON@CHAT label: text
 //	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
 //	joins PERSON@CHAT            leaves PERSON@CHAT
-//	rename PERSON@CHAT: title
+//	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
 //	kick CHAT                    add CHAT               migrate CHAT
 //	wait 5m                      restart                & stop … start
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
-var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename|promote) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
@@ -168,23 +169,34 @@ func (s *scene) person(t *testing.T, m []string) {
 	}
 	switch verb {
 	case "edit":
-		chat.Edits(s.labels[about], text)
+		chat.Edits(s.message(about), text)
 	case "react":
-		chat.Reacts(person, s.labels[about], text)
+		chat.Reacts(person, s.message(about), text)
 	case "pin":
-		chat.Pins(person, s.labels[about])
+		chat.Pins(person, s.message(about))
 	case "joins":
 		chat.Joins(person)
 	case "leaves":
 		chat.Leaves(person, person)
 	case "rename":
 		chat.Renames(person, text)
+	case "promote":
+		chat.Promotes(person, s.bot)
 	default:
-		id := s.says(chat, person, text, s.labels[reply], s.topics[where+"/"+topic])
+		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
 		if label != "" {
 			s.labels[label] = id
 		}
 	}
+}
+
+// message returns the message that a scene names by its label, or by its number
+// in the chat: copies have no label.
+func (s *scene) message(name string) int64 {
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return n
+	}
+	return s.labels[name]
 }
 
 // script reads -- model --: what the agents' model answers, a line each, in the

@@ -135,6 +135,9 @@ func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 	}
 	done, err := b.Border.Record(ctx, in)
 	b.shell().Claimed(claims, done.Woken)
+	if len(done.Waiting) > 0 {
+		b.ring()
+	}
 	return done, err
 }
 
@@ -206,6 +209,17 @@ func (p *parts) ringLines() {
 	for _, l := range p.lines {
 		l.Ring()
 	}
+}
+
+// face returns how an agent appears where several speak through one account: by
+// its name. An only agent is the account.
+func (p *parts) face(agent spaces.AgentID) adapters.Face {
+	c := p.config()
+	a, ok := c.Agent(string(agent))
+	if !ok || len(c.Agents) < 2 {
+		return adapters.Face{}
+	}
+	return adapters.Face{Name: a.Name}
 }
 
 // egress returns the way out of an account, or nil when no line of this process
@@ -381,7 +395,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		if err := p.dismiss(ctx); err != nil {
 			return nil, nil, err
 		}
-		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Logger: log}), nil
+		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: log}), nil
 	}
 }
 

@@ -13,8 +13,8 @@ const (
 from branches b join spaces s on s.id = b.space order by b.space, b.from_branch <> '', b.id`
 	wholeBranch query = `select ` + eventColumns + `, e.n, e.chain from events e where e.space = $1 and e.branch = $2 order by e.seq`
 	allMembers  query = `select entity, since from members where space = $1`
-	allSent     query = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and space <> '' order by account, chat, thread, n`
-	allFailed   query = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and space <> ''`
+	allSent     query = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and agent <> '' order by account, chat, thread, n`
+	allFailed   query = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and agent <> ''`
 	allHumans   query = `select id from entities where kind = 'human'`
 )
 

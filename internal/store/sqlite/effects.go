@@ -115,15 +115,19 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		policy = spaces.ResendOnce
 	}
 	for _, c := range r.chats {
+		thread, err := k.threadIn(ctx, r, f.Thread, c)
+		if err != nil {
+			return err
+		}
 		a := spaces.Action{
-			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: f.Thread,
+			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread,
 			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Target: f.Target, Policy: policy,
 			State: spaces.ActionReady, Expires: instant(ms(f.Expires)), Created: instant(ms(k.c.At)),
 		}
 		if err := k.leave(ctx, &a); err != nil {
 			return err
 		}
-		err := k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
+		err = k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
 			string(a.Target), string(a.Policy), string(a.State), a.Attempts, ms(a.Expires), ms(a.Created))
 		if err != nil {

@@ -197,6 +197,13 @@ func (i *intake) said(ctx context.Context, it spaces.Incoming, b spaces.Said) er
 			return err
 		}
 	}
+	if it.ByReply && e.ReplyTo != "" {
+		var asked spaces.EntityID
+		if _, err := one(ctx, i.tx, eventActor, []any{string(e.ReplyTo)}, &asked); err != nil {
+			return err
+		}
+		_, b.ToUs = asked.IsAgent()
+	}
 	e.Body = b
 	id, err := i.enter(ctx, e)
 	if err != nil || b.Ref.IsZero() || id == "" {
@@ -275,6 +282,9 @@ func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, err
 		return "", err
 	}
 	i.count(e.Space)
+	if err := i.relay(ctx, e); err != nil {
+		return "", err
+	}
 	woken, err := i.knock(ctx, e)
 	if err == nil && i.hushed != "" {
 		woken, err = nil, i.hush(ctx, e, i.hushed)

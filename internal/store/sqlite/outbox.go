@@ -13,7 +13,8 @@ import (
 // Partial indexes are used where a statement repeats their condition word by word.
 const (
 	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
-  o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth`
+  o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
+  o.voice, o.via`
 	// A lane is what keeps its order: one thread of one chat. Its head is its
 	// oldest action that waits or is under way.
 	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
@@ -47,7 +48,7 @@ func scanOrder(r row) (o order, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, stamp{&o.NotBefore}, stamp{&o.Expires}, stamp{&o.Created},
-		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth)
+		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via)
 	o.Text = string(text)
 	return o, err
 }

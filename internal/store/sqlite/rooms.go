@@ -16,7 +16,7 @@ const (
 	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
 	// openChats are the chats that can be reached; when none can, all of them: then
 	// each platform says why not, and the agent is told.
-	openChats query = `select account, chat, live from mappings where space = $1
+	openChats query = `select account, chat, live, relay from mappings where space = $1
   and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
 )
 
@@ -37,6 +37,7 @@ type room struct {
 type chat struct {
 	account, id string
 	live        bool
+	relay       bool // people's words travel from and to it
 }
 
 // reachable reports whether any of the room's chats can be reached.
@@ -78,7 +79,7 @@ func (t *tx) relist(ctx context.Context, r *room) (err error) {
 		return err
 	}
 	r.chats, err = all(ctx, t, openChats, key, func(row row) (c chat, err error) {
-		return c, row.Scan(&c.account, &c.id, &c.live)
+		return c, row.Scan(&c.account, &c.id, &c.live, &c.relay)
 	})
 	return err
 }

@@ -90,7 +90,7 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 	if err := t.saveAt(ctx, o, at, s.Cut); err != nil {
 		return err
 	}
-	if o.Kind != spaces.ActSend || o.Space == "" {
+	if o.Kind != spaces.ActSend || o.Agent == "" {
 		return nil
 	}
 	return t.tell(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
@@ -123,7 +123,7 @@ func (t *tx) conclude(ctx context.Context, o order, at time.Time) error {
 	if err := t.saveAt(ctx, o, at, false); err != nil {
 		return err
 	}
-	if o.Space == "" {
+	if o.Agent == "" {
 		return nil
 	}
 	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason}, at)
