@@ -36,7 +36,7 @@ func (in *Ingress) attend(ctx context.Context, u adapters.Update, places []space
 	for _, p := range places {
 		q := Request{
 			Command: m.Command.Name, Args: m.Command.Args, Who: identity(in.account, u.From), Space: p.Space,
-			Direct: u.Chat.Kind == adapters.Direct, At: at,
+			Direct: u.Chat.Kind == adapters.Direct, Operators: slices.Contains(o.Operators, u.Chat.ID), At: at,
 		}
 		if m.ReplyTo != "" {
 			q.About = spaces.Ref{Account: in.account.Key(), Chat: u.Chat.ID, Message: m.ReplyTo}

@@ -20,6 +20,9 @@ type Attendant struct {
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
 	Name func(spaces.AgentID) string
+	// Ack takes on the problems that were told of, for as long as the words say,
+	// and returns what to answer. Default: there is nothing to take on.
+	Ack func(ctx context.Context, words string, at time.Time) (string, error)
 	// Price returns what an agent's tokens cost. Default: nobody knows.
 	Price func(spaces.AgentID) Price
 }
@@ -36,9 +39,11 @@ type Request struct {
 	Args    string
 	Who     spaces.Identity
 	Space   spaces.SpaceID
-	Direct  bool       // the room is their own
-	About   spaces.Ref // the message they answer with it; zero when none
-	At      time.Time
+	Direct  bool // the room is their own
+	// Operators is true in a chat of those who run the program.
+	Operators bool
+	About     spaces.Ref // the message they answer with it; zero when none
+	At        time.Time
 }
 
 // Attend does what is asked and returns what to say, as CommonMark; empty for a
@@ -57,6 +62,8 @@ func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
 		return a.why(ctx, q)
 	case commandCost:
 		return a.cost(ctx, q)
+	case commandAck:
+		return a.ack(ctx, q)
 	}
 	return "", nil
 }

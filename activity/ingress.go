@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,9 @@ type IngressOptions struct {
 	// Attendant does what people ask of the program itself. Default: commands pass
 	// like other messages, and wake nobody.
 	Attendant *Attendant
+	// Operators are the chats of those who run the program, where it tells of
+	// problems and is answered. Default: none.
+	Operators []string
 	// SenderPerMinute is how many messages of one sender may wake agents within a
 	// minute; further ones are kept and seen, and wake nobody. Default: no bound.
 	SenderPerMinute int
@@ -169,6 +173,9 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 		u.Body, u.Raw = adapters.Unreadable{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
 	case said:
 		m.Command = in.command(m)
+		if m.Command == nil && slices.Contains(in.options.Load().Operators, u.Chat.ID) {
+			m.Command = acknowledged(m.Text)
+		}
 		u.Body = m
 	}
 	return u

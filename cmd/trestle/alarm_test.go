@@ -70,6 +70,36 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 	})
 }
 
+// ECOSYSTEM 8: an alarm is answered by `ack 2h`, in the operators' chat alone.
+func TestOperatorsTakeAProblemOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "alarms: {chat: \"telegram:5000000001\", backup_age: 0}\nspaces:\n  ops: {chats: [\"telegram:5000000001\"]}\n  home: {chats: [\"telegram:5000000002\"]}\n")
+		defer w.stop()
+		w.addChat("boss", "direct", []string{"Kai"})
+		w.addChat("else", "direct", []string{"Maya"})
+		w.process.disk = func(string) (uint64, uint64, error) { return 1e9, 100e9, nil }
+		watch := w.process.newWatch()
+		watch.Round(t.Context(), time.Now())
+		w.says(w.chats["boss"], w.people["Kai"], "ack 90m", 0, 0)
+		said := w.told()
+		if got := said[len(said)-1]; got != "Quiet for 1 h 30 m: TRS-R01 the disk of the data folder is nearly full." {
+			t.Errorf("answered %q", said)
+		}
+		open, err := w.process.store.Problems().Problems(t.Context(), time.Now())
+		if err != nil || len(open) != 1 || !open[0].Quiet(time.Now().Add(80*time.Minute)) || open[0].Quiet(time.Now().Add(100*time.Minute)) {
+			t.Errorf("open are %+v, %v", open, err)
+		}
+		w.says(w.chats["boss"], w.people["Kai"], "ack 7", 0, 0)
+		if said := w.told(); said[len(said)-1] != "There is no open problem 7." {
+			t.Errorf("answered %q", said)
+		}
+		calls := len(w.model.Requests())
+		if calls != 0 {
+			t.Errorf("a model was asked %d times", calls)
+		}
+	})
+}
+
 // Issue 3: each condition is seen, and only then.
 func TestConditionsOfAnAccount(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

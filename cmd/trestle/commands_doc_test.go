@@ -24,6 +24,8 @@ var answerTypes = map[string]string{
 	"run":             "main.bootReport",
 	"chat":            "- it is a conversation: what the agents say, a line each",
 	"doctor":          "doctor.Report",
+	"problems":        "[]main.problemRow",
+	"problems ack":    "main.acked",
 	"status":          "main.statusAnswer",
 	"spaces":          "[]console.Room",
 	"runs":            "[]main.runRow",

@@ -29,6 +29,7 @@ import (
 //	POST /chat/say  {"space","text","as"}     → {}
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
+//	POST /problems/ack {"id","seconds"}       → {"quiet","until"}
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
 //	everything else                           → as on listen: the API of internal/console/openapi.json
 //
@@ -96,6 +97,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
 	mux.HandleFunc("GET /chat", s.serveChat)
 	mux.HandleFunc("GET /doctor", s.serveDoctor)
+	mux.HandleFunc("POST /problems/ack", s.serveAck)
 	return mux
 }
 

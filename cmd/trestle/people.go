@@ -13,7 +13,7 @@ import (
 // attendant does what people ask of the program itself in any chat.
 func (p *parts) attendant() *activity.Attendant {
 	return &activity.Attendant{
-		Roles: p.border, Reins: reins{p}, Insight: p.border, Platforms: p.platforms,
+		Roles: p.border, Reins: reins{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := p.config().Agent(string(id))
 			return a.Name

@@ -84,6 +84,7 @@ func (p *program) command() *cobra.Command {
 		runCommand,
 		chatCommand,
 		doctorCommand,
+		problemsCommand,
 		statusCommand,
 		spacesCommand,
 		runsCommand,

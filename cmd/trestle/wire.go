@@ -426,7 +426,7 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
-		Attendant: p.attendant(), Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
+		Attendant: p.attendant(), Operators: p.operators(name), Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
 	}, nil
 }
 

@@ -1,0 +1,22 @@
+package activity
+
+import "testing"
+
+// ECOSYSTEM 8
+func TestAnswersToAnAlarm(t *testing.T) {
+	for text, want := range map[string]string{
+		"ack": "", "Ack 2h": "2h", " ack 3 2h. ": "3 2h", "ack #3 for 30m": "#3 for 30m", "`ack 2h`": "2h", "/ack 2h": "2h", "ACK 7": "7",
+		"acknowledge": "-", "ack it": "-", "please ack 2h": "-", "ack 2h or so": "-", "": "-", "ack\n2h": "-",
+	} {
+		got := "-"
+		if c := acknowledged(text); c != nil {
+			got = c.Args
+			if c.Name != commandAck {
+				t.Errorf("%q is the command %q", text, c.Name)
+			}
+		}
+		if got != want {
+			t.Errorf("%q asks for %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/problems"
+)
+
+// ackFor is how long a problem is quiet when nobody says.
+const ackFor = 2 * time.Hour
+
+// operators returns the chats of an adapter in which problems are told.
+func (p *parts) operators(adapter string) []string {
+	var chats []string
+	for _, c := range p.config().Alarms.Chats {
+		if c.Adapter == adapter {
+			chats = append(chats, c.Chat)
+		}
+	}
+	return chats
+}
+
+// acknowledge takes on what was told, in the words of a chat: a number for one
+// problem alone, and a length of time.
+func (p *parts) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
+	id, span := problems.ID(0), ackFor
+	for word := range strings.FieldsSeq(strings.ToLower(words)) {
+		if n, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64); err == nil {
+			id = problems.ID(n)
+			continue
+		}
+		if d, err := config.ParseSpan(word); err == nil && d > 0 {
+			span = d
+		}
+	}
+	taken, err := p.takeOn(ctx, id, at.Add(span), at)
+	switch {
+	case errors.Is(err, problems.ErrUnknown):
+		return fmt.Sprintf("There is no open problem %d.", id), nil
+	case err != nil:
+		return "", err
+	case len(taken) == 0:
+		return "No problem is open.", nil
+	}
+	return fmt.Sprintf("Quiet for %s: %s.", problems.Span(span), strings.Join(taken, ", ")), nil
+}
+
+// takeOn makes one open problem quiet until then, or all of them, and returns
+// what they are.
+func (p *parts) takeOn(ctx context.Context, id problems.ID, until, at time.Time) ([]string, error) {
+	store := p.store.Problems()
+	all, err := store.Problems(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	for _, open := range problems.Worst(all) {
+		if id != 0 && open.ID != id {
+			continue
+		}
+		if err := store.Ack(ctx, open.ID, until); err != nil {
+			return taken, err
+		}
+		taken = append(taken, fmt.Sprintf("%s %s", open.Code, open.What()))
+	}
+	if id != 0 && len(taken) == 0 {
+		return nil, problems.ErrUnknown
+	}
+	return taken, nil
+}
+
+type ackRequest struct {
+	ID      problems.ID `json:"id"`
+	Seconds int64       `json:"seconds"`
+}
+
+// acked is the answer of `trestle problems ack`.
+type acked struct {
+	Quiet []string  `json:"quiet"` // what is quiet now
+	Until time.Time `json:"until"`
+}
+
+func (s *process) serveAck(rw http.ResponseWriter, r *http.Request) {
+	var q ackRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	now := time.Now()
+	a := acked{Until: now.Add(time.Duration(q.Seconds) * time.Second).UTC()}
+	var err error
+	if a.Quiet, err = s.takeOn(r.Context(), q.ID, a.Until, now); err != nil {
+		if errors.Is(err, problems.ErrUnknown) {
+			err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), todo: "trestle problems lists those that are open", code: exitFailed}
+		}
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, a)
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+func problemsCommand(p *program) *cobra.Command {
+	var since string
+	c := &cobra.Command{
+		Use: "problems", Short: "list what is wrong now, the worst first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.listProblems(c.Context(), since) },
+	}
+	c.Flags().StringVar(&since, "since", "", "also those that were over since then: 90s, 5m, 2h, 7d")
+	span := ""
+	ack := &cobra.Command{
+		Use: "ack ID", Short: "take a problem on: nobody is told of it for a while", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.ackProblem(c.Context(), args[0], span) },
+	}
+	ack.Flags().StringVar(&span, "for", "2h", "for how long: 30m, 2h, 7d")
+	c.AddCommand(ack)
+	return c
+}
+
+// problemRow is one problem as a list shows it.
+type problemRow struct {
+	ID       problems.ID       `json:"id"` // for `trestle problems ack`
+	Code     problems.Code     `json:"code"`
+	Severity problems.Severity `json:"severity"` // warn, fail
+	Subject  string            `json:"subject"`
+	What     string            `json:"what"`
+	Evidence string            `json:"evidence,omitempty"`
+	Remedy   string            `json:"remedy"`
+	Opened   time.Time         `json:"opened"`
+	Seen     time.Time         `json:"seen"`             // last; behind by up to a minute
+	Count    int               `json:"count"`            // how often it came, or came back before it closed
+	Closed   *time.Time        `json:"closed,omitempty"` // null while it is open
+	Quiet    *time.Time        `json:"quiet,omitempty"`  // nobody is told before this
+	Told     int               `json:"told"`             // how often somebody was told of it
+}
+
+func problemRows(all []problems.Problem, now time.Time) []problemRow {
+	rows := make([]problemRow, 0, len(all))
+	for _, p := range all {
+		r := problemRow{
+			ID: p.ID, Code: p.Code, Severity: p.Severity, Subject: p.Subject, What: p.What(), Evidence: p.Evidence, Remedy: p.Remedy(),
+			Opened: p.Opened, Seen: p.Seen, Count: p.Count, Closed: stamp(p.Closed), Told: p.Told,
+		}
+		if p.Quiet(now) {
+			r.Quiet = stamp(p.Acked)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// problemKeeper is a record that has problems.
+type problemKeeper interface{ Problems() sqlite.Problems }
+
+// openProblems reads the problems of a record: the open ones, the worst first,
+// and behind them those that were over since a moment.
+func openProblems(ctx context.Context, r console.Record, since time.Time) ([]problems.Problem, error) {
+	all, err := r.(problemKeeper).Problems().Problems(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	rows := problems.Worst(all)
+	for _, p := range all {
+		if !p.Closed.IsZero() {
+			rows = append(rows, p)
+		}
+	}
+	return rows, nil
+}
+
+func (p *program) listProblems(ctx context.Context, since string) error {
+	now := time.Now()
+	from := now
+	if since != "" {
+		var err error
+		if from, err = sinceFlag(since); err != nil {
+			return err
+		}
+	}
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
+		all, err := openProblems(ctx, r, from)
+		if err != nil {
+			return err
+		}
+		rows := problemRows(all, now)
+		return p.answer(rows, func(w io.Writer) { printProblems(w, rows) })
+	})
+}
+
+func printProblems(w io.Writer, rows []problemRow) {
+	if len(rows) == 0 {
+		fmt.Fprintln(w, "no problem")
+		return
+	}
+	lines := [][]string{{"ID", "CODE", "SEVERITY", "SINCE", "WHAT"}}
+	for _, r := range rows {
+		what := plain(r.What)
+		if r.Evidence != "" {
+			what += ": " + plain(r.Evidence)
+		}
+		lines = append(lines, []string{strconv.FormatInt(int64(r.ID), 10), string(r.Code), string(r.Severity), when(r.Opened), what})
+		switch {
+		case r.Closed != nil:
+			lines = append(lines, []string{"", "", "", "", "over since " + when(*r.Closed)})
+		case r.Quiet != nil:
+			lines = append(lines, []string{"", "", "", "", "→ " + plain(r.Remedy) + "   (quiet until " + when(*r.Quiet) + ")"})
+		default:
+			lines = append(lines, []string{"", "", "", "", "→ " + plain(r.Remedy)})
+		}
+	}
+	table(w, lines)
+}
+
+// ackProblem has the running process take a problem on. Without one nobody is
+// told anything anyway.
+func (p *program) ackProblem(ctx context.Context, id, span string) error {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n < 1 {
+		return &failure{what: fmt.Sprintf("%q is no number of a problem", id), where: "problems ack", todo: "see trestle problems", code: exitUsage}
+	}
+	length, err := config.ParseSpan(span)
+	if err != nil || length <= 0 {
+		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", todo: "write 30m, 2h or 7d", code: exitUsage}
+	}
+	conf, err := config.Load(p.source())
+	if err != nil {
+		return err
+	}
+	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
+	if !running {
+		return &failure{what: "no process serves this data folder, so nobody is told anything", where: conf.Data, todo: "start it first: trestle run", code: exitTryAgain}
+	}
+	var a acked
+	if err := c.post(ctx, "/problems/ack", ackRequest{problems.ID(n), int64(length.Seconds())}, &a); err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) {
+		for _, q := range a.Quiet {
+			fmt.Fprintf(w, "quiet until %s: %s\n", when(a.Until), q)
+		}
+	})
+}
