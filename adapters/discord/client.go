@@ -29,6 +29,9 @@ type Options struct {
 	// [http.Transport], says how the gateway is dialled, too. Redirects are refused
 	// and every call has its own deadline. Default: a client of its own.
 	HTTPClient *http.Client
+	// Around wraps what carries the requests of the API; it sees them with their
+	// token. Default: nothing does.
+	Around func(http.RoundTripper) http.RoundTripper
 	// Logger takes what the adapter decides by itself. Default: nothing is logged.
 	Logger *slog.Logger
 	// CallTimeout bounds every call. Default: 30 s.

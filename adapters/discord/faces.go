@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
@@ -22,15 +21,11 @@ type hook struct {
 // faces are the webhooks through which agents speak under their own names, one
 // for each channel. The zero value has none.
 type faces struct {
-	mu      sync.Mutex               // guards what follows
-	hooks   map[string]hook          // by channel
-	making  map[string]chan struct{} // one at a time looks for, or makes, a channel's
-	ids     map[string]bool
-	doubted map[string]time.Time // keys of posts whose outcome is unknown, and when they began
+	mu     sync.Mutex               // guards what follows
+	hooks  map[string]hook          // by channel
+	making map[string]chan struct{} // one at a time looks for, or makes, a channel's
+	ids    map[string]bool
 }
-
-// maxDoubted bounds the posts whose outcome is remembered as unknown.
-const maxDoubted = 1024
 
 // has reports whether the webhook is ours.
 func (f *faces) has(id string) bool {
@@ -80,32 +75,6 @@ func (f *faces) turn(ctx context.Context, channel string) (done func(), err erro
 	case <-ctx.Done():
 		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get webhooks", Err: context.Cause(ctx)}
 	}
-}
-
-// doubt notes that a post which began then may have been accepted.
-func (f *faces) doubt(key string, began time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.doubted == nil || len(f.doubted) >= maxDoubted {
-		f.doubted = map[string]time.Time{}
-	}
-	if _, before := f.doubted[key]; !before && key != "" {
-		f.doubted[key] = began
-	}
-}
-
-// doubts returns when an earlier attempt at a post began whose outcome is unknown.
-func (f *faces) doubts(key string) (time.Time, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	began, ok := f.doubted[key]
-	return began, ok
-}
-
-func (f *faces) settle(key string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.doubted, key)
 }
 
 // hookName is what our webhooks are called in the settings of a channel.
@@ -186,10 +155,8 @@ func (c *Client) hookChannel(ctx context.Context, to string) (parent, thread str
 }
 
 // sendAs sends out under p's face. Webhooks have no key by which Discord knows a
-// second attempt, and cannot answer a message. When an earlier attempt at the
-// same Key ended unknown, the channel is read back first: a message by our
-// webhook with these words, younger than that attempt, is the one. Where we may
-// have no webhook, the message is our own.
+// second attempt ([Client.Find] looks for the first), and cannot answer a message.
+// Where we may have no webhook, the message is our own.
 func (c *Client) sendAs(ctx context.Context, p adapters.Post, to string, out outgoing) (adapters.Receipt, error) {
 	parent, thread, err := c.hookChannel(ctx, to)
 	if err != nil {
@@ -205,7 +172,7 @@ func (c *Client) sendAs(ctx context.Context, p adapters.Post, to string, out out
 		if err != nil {
 			return adapters.Receipt{}, notSent(err)
 		}
-		sent, err := c.execute(ctx, h, p, to, thread, out)
+		sent, err := c.execute(ctx, h, p, thread, out)
 		if !refusedWith(err, unknownWebhook) || again {
 			return sent, err
 		}
@@ -221,18 +188,8 @@ func notSent(err error) error {
 	return err
 }
 
-// execute makes one attempt to send through the webhook h.
-func (c *Client) execute(ctx context.Context, h hook, p adapters.Post, to, thread string, out outgoing) (adapters.Receipt, error) {
-	if began, doubted := c.faces.doubts(p.Key); doubted {
-		found, err := c.readBack(ctx, h, to, out.Content, began)
-		if err != nil {
-			return adapters.Receipt{}, notSent(err)
-		}
-		if found.ID != "" {
-			c.faces.settle(p.Key)
-			return found.receipt(), nil
-		}
-	}
+// execute sends through the webhook h.
+func (c *Client) execute(ctx context.Context, h hook, p adapters.Post, thread string, out outgoing) (adapters.Receipt, error) {
 	query := url.Values{"wait": {"true"}}
 	if thread != "" {
 		query.Set("thread_id", thread)
@@ -241,43 +198,11 @@ func (c *Client) execute(ctx context.Context, h hook, p adapters.Post, to, threa
 	if strings.HasPrefix(p.Face.Avatar, "https://") {
 		body.Avatar = p.Face.Avatar
 	}
-	began := time.Now()
 	var sent sentMessage
-	err := c.post(ctx, h.route("execute webhook", http.MethodPost, "", query), body, p.Files, &sent)
-	switch {
-	case err == nil:
-		c.faces.settle(p.Key)
-		return sent.receipt(), nil
-	case adapters.KindOf(err) == adapters.Unknown:
-		c.faces.doubt(p.Key, began)
+	if err := c.post(ctx, h.route("execute webhook", http.MethodPost, "", query), body, p.Files, &sent); err != nil {
+		return adapters.Receipt{}, err
 	}
-	return adapters.Receipt{}, err
-}
-
-// readBack looks for a message of the webhook's that says content since began.
-func (c *Client) readBack(ctx context.Context, h hook, to, content string, began time.Time) (sentMessage, error) {
-	var list []struct {
-		sentID
-		Content string `json:"content"`
-		Webhook string `json:"webhook_id"`
-	}
-	err := c.call(ctx, channelRoute("get messages", http.MethodGet, to, "/messages?limit=100"), nil, &list)
-	if err != nil {
-		return sentMessage{}, err
-	}
-	oldest := flakeAt(began.Add(-time.Minute)) // clocks differ
-	for _, m := range list {
-		if m.Webhook == h.id && m.Content == content && flake(m.ID) >= oldest {
-			return sentMessage(m.sentID), nil
-		}
-	}
-	return sentMessage{}, nil
-}
-
-// sentID is a sentMessage that may lie in a list.
-type sentID struct {
-	ID        string    `json:"id"`
-	Timestamp time.Time `json:"timestamp"`
+	return sent.receipt(), nil
 }
 
 // faceName returns a name as Discord takes it for a webhook: 80 letters at most,

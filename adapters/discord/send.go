@@ -91,9 +91,8 @@ func (m sentMessage) receipt() adapters.Receipt {
 
 // Send posts one part. With a Key a second attempt within some minutes is no
 // second message: Discord returns the first. Under a Face it goes through a
-// webhook, where Discord has no such key; an attempt whose outcome is unknown is
-// then looked for before the next (see [Client.sendAs]). In a forum a message
-// outside its threads begins one.
+// webhook, where Discord has no such key. In a forum a message outside its threads
+// begins one.
 func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
 	to, err := target(p.Chat, p.Thread)
 	if err != nil {

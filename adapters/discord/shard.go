@@ -44,6 +44,9 @@ type event struct {
 const (
 	// steady is how long a connection has to last to be no part of a series of failures.
 	steady = time.Minute
+	// settled is how long one has to last for the next to follow at once, when
+	// Discord asks for that.
+	settled = 5 * time.Second
 	// maxFailures is how many connections in a row may come to nothing before we
 	// say that the platform is out of reach.
 	maxFailures = 4
@@ -74,13 +77,12 @@ func (s *shard) run(ctx context.Context) error {
 		if failures >= maxFailures {
 			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: scrub(s.client.token, 0, err)}
 		}
-		if time.Since(began) >= steady {
+		lasted := time.Since(began)
+		if lasted >= steady {
 			pause.Reset()
 		}
-		if rest := pause.NextBackOff(); !next {
+		if rest := pause.NextBackOff(); !next || lasted < settled {
 			wait(ctx, rest)
-		} else {
-			pause.Reset()
 		}
 	}
 	return nil

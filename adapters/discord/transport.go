@@ -20,6 +20,9 @@ func client(o Options, token adapters.Secret, base string) *http.Client {
 	if u, err := url.Parse(base); err == nil {
 		host = u.Host
 	}
+	if o.Around != nil {
+		c.Transport = o.Around(c.Transport)
+	}
 	c.Transport = tokenTransport{token: token, host: host, next: c.Transport}
 	return c
 }

@@ -100,6 +100,16 @@ func (b *Bot) Close(code int) {
 	}
 }
 
+// Freeze makes the bot's connections dead: they stay open, and nothing comes
+// from them any more. New ones are well.
+func (b *Bot) Freeze() {
+	for _, s := range b.sockets() {
+		b.of.mu.Lock()
+		s.frozen = true
+		b.of.mu.Unlock()
+	}
+}
+
 // Reconnect asks the bot's connections to reconnect (op 7).
 func (b *Bot) Reconnect() {
 	for _, s := range b.sockets() {

@@ -29,6 +29,7 @@ type socket struct {
 	session *session
 	next    int64 // the number of the event to be sent next; 0: the first
 	packed  bool  // large events are compressed one by one
+	frozen  bool  // nothing is said or answered any more
 	extra   [][]byte
 }
 
@@ -147,8 +148,13 @@ func (s *socket) read() {
 	}
 }
 
-// left notes how the client went: some codes end its session.
+// left notes how the client went: by itself, some codes end its session.
 func (s *socket) left(err error) {
+	select {
+	case <-s.done:
+		return // it answers our own closing
+	default:
+	}
 	if websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
 		s.of.mu.Lock()
 		if s.session != nil {
@@ -161,7 +167,7 @@ func (s *socket) left(err error) {
 // answer carries one operation out and returns the close code of a refusal, or 0.
 func (s *socket) answer(f frame) int {
 	s.of.mu.Lock()
-	known, mute := s.session != nil, s.of.gate.mute
+	known, mute := s.session != nil, s.of.gate.mute || s.frozen
 	s.of.mu.Unlock()
 	if mute {
 		return 0
@@ -209,7 +215,7 @@ func (s *socket) write() {
 func (s *socket) take() (raw []byte, more bool) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
-	if s.of.gate.mute {
+	if s.of.gate.mute || s.frozen {
 		return nil, false
 	}
 	if ses := s.session; ses != nil {

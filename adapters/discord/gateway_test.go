@@ -1,0 +1,366 @@
+package discord_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/discord"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// DELIVERY F27, R-DC: whatever ends the connection, the session is resumed and
+// nothing is lost or doubled.
+func TestEveryLossIsResumed(t *testing.T) {
+	for name, lose := range map[string]func(*world){
+		"asked to reconnect": func(w *world) { w.bot.Reconnect() },
+		"invalid, resumable": func(w *world) { w.bot.Invalidate(true) },
+		"cut":                func(w *world) { w.bot.Close(0) },
+		"1000":               func(w *world) { w.bot.Close(1000) },
+		"1001":               func(w *world) { w.bot.Close(1001) },
+		"4000":               func(w *world) { w.bot.Close(4000) },
+		"4001":               func(w *world) { w.bot.Close(4001) },
+		"4002":               func(w *world) { w.bot.Close(4002) },
+		"4003":               func(w *world) { w.bot.Close(4003) },
+		"4005":               func(w *world) { w.bot.Close(4005) },
+		"4008":               func(w *world) { w.bot.Close(4008) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.says("before")
+				synctest.Wait()
+				lose(w)
+				w.says("meanwhile")
+				pass(10 * time.Second)
+				w.says("after")
+				if diff := cmp.Diff([]string{"before", "meanwhile", "after"}, texts(w.inbox.take())); diff != "" {
+					t.Error(diff)
+				}
+				if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
+					t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
+				}
+				last := w.Ledger().Sessions[1]
+				if last.Path != "/gateway/resume" {
+					t.Errorf("resumed at %s, want where the session said", last.Path)
+				}
+			})
+		})
+	}
+}
+
+// DELIVERY F27: a session that Discord gave up begins anew, and its gap is read
+// from history, in channels, threads and direct chats.
+func TestALostSessionsGapIsFilled(t *testing.T) {
+	for name, lose := range map[string]func(*world){
+		"invalid":   func(w *world) { w.bot.Invalidate(false) },
+		"forgotten": func(w *world) { w.bot.Forget(); w.bot.Close(4000) },
+		"4007":      func(w *world) { w.bot.Forget(); w.bot.Close(4007) },
+		"4009":      func(w *world) { w.bot.Forget(); w.bot.Close(4009) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				thread, quiet := w.room.NewThread(w.kai, "food"), w.guild.NewChannel("quiet", fakediscord.TextChannel)
+				direct := w.bot.Direct(w.kai)
+				w.says("before")
+				direct.Says(w.kai, "direct before", fakediscord.Said{})
+				synctest.Wait()
+				w.RefuseConnections(2)
+				lose(w)
+				w.says("meanwhile")
+				thread.Says(w.kai, "in the thread", fakediscord.Said{})
+				quiet.Says(w.kai, "in the quiet", fakediscord.Said{})
+				direct.Says(w.kai, "direct meanwhile", fakediscord.Said{})
+				pass(time.Minute)
+				w.says("after")
+				got := map[string]int{}
+				for _, u := range w.inbox.take() {
+					if m, ok := u.Body.(adapters.Message); ok {
+						got[m.Text+" "+u.Thread.Title]++
+					}
+				}
+				want := map[string]int{
+					"before ": 1, "meanwhile ": 1, "after ": 1, "in the thread food": 1, "in the quiet ": 1,
+					"direct before ": 1, "direct meanwhile ": 1,
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Error(diff)
+				}
+				if fresh, _ := w.begun(); fresh != 2 {
+					t.Errorf("%d sessions begun, want 2", fresh)
+				}
+			})
+		})
+	}
+}
+
+// R-DC: a restart goes on in the same session; when that is gone, history tells,
+// page after page.
+func TestARestartMissesNothing(t *testing.T) {
+	for _, away := range []time.Duration{time.Second, time.Hour} {
+		t.Run(away.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.says("before")
+				synctest.Wait()
+				if err := w.stop(); err != nil {
+					t.Fatal(err)
+				}
+				want := []string{"before"}
+				pass(away)
+				for i := range 230 {
+					want = append(want, fmt.Sprint("line ", i))
+					w.says(want[i+1])
+				}
+				w.client = w.newClient(discord.Options{})
+				w.receive()
+				pass(10 * time.Second)
+				w.says("after")
+				if diff := cmp.Diff(append(want, "after"), texts(w.inbox.take())); diff != "" {
+					t.Error(diff)
+				}
+				fresh, resumed := w.begun()
+				if gone := away > time.Minute; gone != (fresh == 2) || gone == (resumed == 1) {
+					t.Errorf("%d sessions begun, %d resumed", fresh, resumed)
+				}
+			})
+		})
+	}
+}
+
+// R-DC: a session whose gap was not filled to its end is not resumed: the next
+// one begins with the gap.
+func TestAnUnfilledGapIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.says("before")
+		synctest.Wait()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.bot.Forget()
+		w.room.SaysUnheard(w.kai, "meanwhile")
+		w.Fault(hang("get messages"))
+		w.receive() // reads history, and hangs there
+		pass(10 * time.Second)
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.ClearFaults()
+		w.client = w.newClient(discord.Options{})
+		w.receive()
+		pass(10 * time.Second)
+		if diff := cmp.Diff([]string{"before", "meanwhile"}, texts(w.inbox.take())); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// R-DC, F27: dead connections are found within one heartbeat that is missed.
+func TestZombiesAreFoundWithinOneHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		pass(10 * time.Minute) // beats are answered
+		w.bot.Freeze()
+		w.says("into the dark")
+		pass(2*41250*time.Millisecond + 2*time.Second) // one is missed, and the next finds it out
+		if diff := cmp.Diff([]string{"into the dark"}, texts(w.inbox.take())); diff != "" {
+			t.Error(diff)
+		}
+		if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
+			t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
+		}
+	})
+}
+
+// PLATFORMS 3.2: neither a server that never speaks nor one that asks to
+// reconnect during the handshake holds us up.
+func TestNoHandshakeHangs(t *testing.T) {
+	t.Run("silent", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{})
+			w.Mute(true)
+			w.receive()
+			pass(45 * time.Second)
+			w.Mute(false)
+			pass(45 * time.Second)
+			w.says("hello")
+			if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+	t.Run("pushed away", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{})
+			w.Push(true)
+			w.receive()
+			pass(time.Minute)
+			w.Push(false)
+			pass(time.Minute)
+			w.says("hello")
+			if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
+				t.Error(diff)
+			}
+			if fresh, _ := w.begun(); fresh != 1 {
+				t.Errorf("%d sessions begun, want 1", fresh)
+			}
+		})
+	})
+}
+
+// R-DC: after these codes Discord is not asked again.
+func TestFatalCloseCodesStop(t *testing.T) {
+	for _, code := range []int{4004, 4010, 4011, 4012, 4013, 4014} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.bot.Close(code)
+				err := w.failure(5 * time.Second)
+				if adapters.KindOf(err) != adapters.Unauthorized || err == nil {
+					t.Errorf("ended with %v, want unauthorized", err)
+				}
+				pass(time.Hour)
+				if fresh, resumed := w.begun(); fresh+resumed != 1 {
+					t.Errorf("connected again after %d", code)
+				}
+			})
+		})
+	}
+}
+
+// PLATFORMS 3.2: an intent that is not allowed is told, with what to do.
+func TestAMissingIntentIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoContent: true})
+		w.receive()
+		err := w.failure(time.Second)
+		if adapters.KindOf(err) != adapters.Unauthorized || err == nil {
+			t.Errorf("ended with %v, want unauthorized", err)
+		}
+	})
+}
+
+// Who is on a server is asked for only where it is allowed.
+func TestWithoutTheMembersIntentEverythingElseWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoMembers: true})
+		w.receive()
+		w.says("hello")
+		if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := w.client.Members(t.Context(), w.room.ID.String()); adapters.KindOf(err) != adapters.Invalid {
+			t.Errorf("members: %v, want invalid", err)
+		}
+	})
+}
+
+// F29, I13: a storm of 1,500 losses within an hour, each of them for good, stays
+// within the budget, which outlives the process; and afterwards all is well.
+func TestAStormStaysWithinTheIdentifyBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		losses := 0
+		for begin := time.Now(); time.Since(begin) < time.Hour; losses++ {
+			w.bot.Invalidate(false)
+			w.bot.Close(0)
+			<-time.After(2400 * time.Millisecond)
+			if losses == 700 {
+				if err := w.stop(); err != nil {
+					t.Fatal(err)
+				}
+				w.client = w.newClient(discord.Options{})
+				w.receive()
+			}
+		}
+		fresh, _ := w.begun()
+		if fresh > 900 || losses < 1400 {
+			t.Errorf("%d sessions begun in %d losses, want at most 900", fresh, losses)
+		}
+		pass(time.Minute)
+		w.says("calm again")
+		if got := texts(w.inbox.take()); len(got) != 1 {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// R-DC: beyond the budget no session begins, and how long is said.
+func TestTheIdentifyBudgetIsKeptOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{})
+		hour := time.Now().Unix() / 3600
+		w.inbox.cursor = fmt.Appendf(nil, `{"i":{"%d":899}}`, hour)
+		w.receive()
+		w.bot.Invalidate(false)
+		err := w.failure(time.Minute)
+		e, ok := errors.AsType[*adapters.Error](err)
+		if !ok || e.Kind != adapters.Limited || e.RetryAfter < 23*time.Hour {
+			t.Errorf("ended with %v, want limited for about a day", err)
+		}
+		if fresh, _ := w.begun(); fresh != 1 {
+			t.Errorf("%d sessions begun, want the one that was left", fresh)
+		}
+	})
+}
+
+// A sink that takes its time holds the platform up, and is no reason to take the
+// connection for dead.
+func TestASlowSinkIsNoZombie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{Heartbeat: 10 * time.Second}, fakediscord.BotProfile{})
+		w.receive()
+		release := w.inbox.block()
+		defer release()
+		for i := range 600 {
+			w.says(fmt.Sprint("line ", i))
+		}
+		<-time.After(50 * time.Second) // five beats; the platform waits no longer than a minute
+		release()
+		pass(time.Minute)
+		if got := texts(w.inbox.take()); len(got) != 600 || got[599] != "line 599" {
+			t.Errorf("got %d lines", len(got))
+		}
+		if fresh, resumed := w.begun(); fresh != 1 || resumed != 0 {
+			t.Errorf("%d sessions begun, %d resumed; want 1, 0", fresh, resumed)
+		}
+	})
+}
+
+// Shards share the servers; all of them are heard, and each is resumed.
+func TestShardsShareTheServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{Shards: 3})
+		rooms := []*fakediscord.Channel{w.room}
+		for i := range 5 {
+			g := w.NewGuild(fmt.Sprint("server ", i), w.kai)
+			rooms = append(rooms, g.NewChannel("general", fakediscord.TextChannel))
+			g.Adds(w.bot, 0)
+		}
+		w.receive()
+		pass(time.Minute) // sessions begin apart from each other
+		for _, phase := range []string{"one", "two"} {
+			for _, room := range rooms {
+				room.Says(w.kai, phase, fakediscord.Said{})
+			}
+			if got := texts(w.inbox.take()); len(got) != len(rooms) {
+				t.Errorf("phase %s: %d of %d heard", phase, len(got), len(rooms))
+			}
+			if err := w.stop(); err != nil {
+				t.Fatal(err)
+			}
+			w.client = w.newClient(discord.Options{})
+			w.receive()
+		}
+		if fresh, resumed := w.begun(); fresh != 3 || resumed != 6 {
+			t.Errorf("%d sessions begun, %d resumed; want 3, 6", fresh, resumed)
+		}
+	})
+}
