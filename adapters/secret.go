@@ -2,9 +2,12 @@ package adapters
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,32 +38,59 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // LogValue returns what String does.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Scrub returns text with every form of the secret replaced by ***: as it is,
-// escaped for a URL, in base64 at any of the three alignments. A secret shorter
-// than eight bytes is replaced only as it is.
+// Scrub returns text with every form of the secret replaced by ***.
 func (s Secret) Scrub(text string) string {
-	for _, form := range s.forms() {
+	for _, form := range s.Forms() {
 		text = strings.ReplaceAll(text, form, "***")
 	}
 	return text
 }
 
-// forms lists what the secret may look like inside other text.
-func (s Secret) forms() []string {
+// Forms lists what the secret may look like inside other text: as it is, escaped
+// for a URL, in the quotes of JSON and of Go, and in base64 at any of the three
+// alignments. One that is shorter than eight bytes is not looked for in base64.
+// It is for what hides them, and for nothing else.
+func (s Secret) Forms() []string {
 	if s == "" {
 		return nil
 	}
-	forms := []string{string(s), url.QueryEscape(string(s)), url.PathEscape(string(s))}
-	if len(s) < 8 {
-		return forms
+	plain := string(s)
+	forms := []string{plain, url.QueryEscape(plain), url.PathEscape(plain), lowerEscapes(url.QueryEscape(plain)), lowerEscapes(url.PathEscape(plain))}
+	quoted := strconv.Quote(plain)
+	forms = append(forms, quoted[1:len(quoted)-1])
+	if encoded, err := json.Marshal(plain); err == nil {
+		forms = append(forms, string(encoded[1:len(encoded)-1]))
 	}
+	if len(s) >= 8 {
+		forms = append(forms, s.base64Forms()...)
+	}
+	slices.Sort(forms)
+	forms = slices.Compact(forms)
+	// The longest first: the plain form may lie within an escaped one.
+	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	return forms
+}
+
+// base64Forms lists what is certain to appear where the secret stands in base64.
+// There three bytes make four characters; with pad bytes before it only the whole
+// groups inside the secret are its own.
+func (s Secret) base64Forms() []string {
+	var forms []string
 	for pad := range 3 {
-		// In base64 three bytes make four characters. With pad bytes before it only
-		// the whole groups inside the secret are certain to appear.
-		lead := (3 - pad) % 3
-		body := []byte(s)[lead:]
+		body := []byte(s)[(3-pad)%3:]
 		body = body[:len(body)/3*3]
 		forms = append(forms, base64.StdEncoding.EncodeToString(body), base64.URLEncoding.EncodeToString(body))
 	}
 	return forms
+}
+
+// lowerEscapes writes the escapes of a URL in small letters, as some servers do.
+func lowerEscapes(text string) string {
+	out := []byte(text)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:i+3], strings.ToLower(string(out[i+1:i+3])))
+		}
+	}
+	return string(out)
 }

@@ -49,6 +49,7 @@ var rows = []row{
 	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/sqlite"}, "a console for tests stands on a real record"},
 	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},
+	{"internal/secrets", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 
 	{"internal/skew", nil, "a clock is compared with whatever answers"},
 	{"internal/systemd", nil, "the service manager is told lines"},
