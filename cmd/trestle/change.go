@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -23,7 +22,7 @@ type changing struct {
 
 // change carries a change out.
 func (p *program) change(ctx context.Context, c changing) (err error) {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -33,7 +32,7 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 	if _, err := os.Stat(filepath.Join(conf.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: conf.Data, NewID: newID, Logger: p.logger(conf, slog.LevelWarn)})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: conf.Data, NewID: newID, Logger: p.logger(slog.LevelWarn)})
 	if err != nil {
 		return storeFailure(err, conf.Data)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -22,7 +21,7 @@ import (
 // nothing is sent, and the record is left as it is, so that a new program can
 // be tried beside the old one before the switch.
 func (p *program) checkStart(ctx context.Context) (err error) {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -40,9 +39,9 @@ func (p *program) checkStart(ctx context.Context) (err error) {
 	conf.Data = dir
 	lines := io.Discard
 	if p.output == "text" {
-		lines = p.scrubbed(conf)
+		lines = p.hidden().Writer(p.errs)
 	}
-	s := newProcess(conf, p.logger(conf, slog.LevelWarn), lines, true)
+	s := newProcess(conf, p.logger(slog.LevelWarn), lines, true)
 	if err := s.tryStart(ctx, data); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ type checkedConfig struct {
 }
 
 func (p *program) checkConfig() error {
-	c, err := config.Load(p.source())
+	c, err := p.load()
 	code := exitDone
 	switch {
 	case err != nil:
@@ -91,7 +91,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 // showConfig prints the configuration and, apart from it, what people decided
 // while the program ran: that stands in the record and never competes with a key.
 func (p *program) showConfig(ctx context.Context, o config.Showing) error {
-	c, err := config.Load(p.source())
+	c, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func inCircle(name string) string {
 
 // migrateConfig prints the patch that takes known-old keys out of the file.
 func (p *program) migrateConfig() error {
-	c, err := config.Load(p.source())
+	c, err := p.load()
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 	if level != adapters.Warning && level != adapters.Failure {
 		return &failure{what: "--min is warn or fail", where: "doctor", todo: "choose one of them", code: exitUsage}
 	}
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -53,14 +53,14 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
 			return &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
 		}
-		if conf, err = config.Load(p.source()); err != nil { // it knows the modes of its files
+		if conf, err = p.load(); err != nil { // it knows the modes of its files
 			return err
 		}
 		parts = p.examination(ctx, conf).parts()
 	}
 	r := doctor.Examine(ctx, parts, o)
 	r.Changed = changed
-	if err := p.answer(r, func(w io.Writer) { r.Print(&scrubber{to: w, secrets: conf.Secrets()}) }); err != nil {
+	if err := p.answer(r, func(w io.Writer) { r.Print(p.hidden().Writer(w)) }); err != nil {
 		return err
 	}
 	if r.Reaches(level) {

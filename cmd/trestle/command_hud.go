@@ -137,7 +137,7 @@ func (p *program) events(ctx context.Context, room spaces.SpaceID, limit int) er
 
 // follow prints live events, one JSON object a line, until it is interrupted.
 func (p *program) follow(ctx context.Context) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}

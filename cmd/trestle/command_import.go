@@ -39,7 +39,7 @@ func importCommand(p *program) *cobra.Command {
 
 // importTelegram adds a job that imports an export and stays until it is over.
 func (p *program) importTelegram(ctx context.Context, file, adapter, chat string) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 		path: "/import", ask: q, answer: &j,
 		alone: func(ctx context.Context, s *sqlite.Store) error {
 			here = true
-			added, err := importing{s, p.logger(conf, slog.LevelWarn)}.add(ctx, q)
+			added, err := importing{s, p.logger(slog.LevelWarn)}.add(ctx, q)
 			if err != nil {
 				return err
 			}
-			return p.importHere(ctx, s, conf, added)
+			return p.importHere(ctx, s, added)
 		},
 	})
 	if err != nil || here {
@@ -72,8 +72,8 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 }
 
 // importHere does a job in this process, because no other serves the record.
-func (p *program) importHere(ctx context.Context, s *sqlite.Store, conf *config.Config, j jobs.Job) error {
-	lg := p.logger(conf, slog.LevelWarn)
+func (p *program) importHere(ctx context.Context, s *sqlite.Store, j jobs.Job) error {
+	lg := p.logger(slog.LevelWarn)
 	shower := jobs.NewShower(p.out, p.progressForm())
 	r := jobs.Runner{
 		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{importKind: importing{s, lg}.work}, Holder: newID(), Logger: lg,

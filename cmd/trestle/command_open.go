@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -60,7 +59,7 @@ func nearest(listen string) string {
 
 // running returns the process that serves the data folder.
 func (p *program) running(ctx context.Context) (*controller, error) {
-	c, err := config.Load(p.source())
+	c, err := p.load()
 	if err != nil {
 		return nil, err
 	}

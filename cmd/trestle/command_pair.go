@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 func pairCommand(p *program) *cobra.Command {
@@ -52,7 +50,7 @@ func pairCommand(p *program) *cobra.Command {
 
 // desk returns the socket of the running process, which alone lets people in.
 func (p *program) desk(ctx context.Context) (*controller, error) {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return nil, err
 	}

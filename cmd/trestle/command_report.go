@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // A chapter is one file of a support bundle: what a command answers.
@@ -56,8 +54,7 @@ func reportCommand(p *program) *cobra.Command {
 }
 
 func (p *program) report(ctx context.Context, file string) error {
-	conf, err := config.Load(p.source())
-	if err != nil {
+	if _, err := p.load(); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -77,7 +74,7 @@ func (p *program) report(ctx context.Context, file string) error {
 			fmt.Fprintf(p.out, "%-14s %s\n", c.Name, c.What)
 		}
 	}
-	bundle, err := p.bind(ctx, conf, held, now)
+	bundle, err := p.bind(ctx, held, now)
 	if err != nil {
 		return err
 	}
@@ -89,12 +86,12 @@ func (p *program) report(ctx context.Context, file string) error {
 }
 
 // bind makes the bundle of what the commands answer.
-func (p *program) bind(ctx context.Context, conf *config.Config, held []chapter, now time.Time) ([]byte, error) {
+func (p *program) bind(ctx context.Context, held []chapter, now time.Time) ([]byte, error) {
 	var bundle bytes.Buffer
 	zipped := gzip.NewWriter(&bundle)
 	files := tar.NewWriter(zipped)
 	for _, c := range held {
-		text := p.chapterText(ctx, conf, c)
+		text := p.chapterText(ctx, c)
 		err := files.WriteHeader(&tar.Header{Name: "trestle-report/" + c.Name, Mode: 0o600, Size: int64(len(text)), ModTime: now})
 		if err != nil {
 			return nil, err
@@ -109,10 +106,10 @@ func (p *program) bind(ctx context.Context, conf *config.Config, held []chapter,
 
 // chapterText is what a command answers, and why it did not where it failed. It
 // is scrubbed once more: whoever reads the bundle is a stranger.
-func (p *program) chapterText(ctx context.Context, conf *config.Config, c chapter) []byte {
+func (p *program) chapterText(ctx context.Context, c chapter) []byte {
 	var text bytes.Buffer
 	own := *p
-	clean := &scrubber{to: &text, secrets: conf.Secrets()}
+	clean := p.hidden().Writer(&text)
 	own.in, own.out, own.errs = bytes.NewReader(nil), clean, clean
 	own.run(ctx, append([]string{"-o", "json", "--config", p.configPath, "--data", p.dataPath}, c.args...))
 	return text.Bytes()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -79,7 +78,7 @@ func restoreCommand(p *program) *cobra.Command {
 
 // restore copies a good backup into an empty data folder.
 func (p *program) restore(ctx context.Context, file string) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func runCommand(p *program) *cobra.Command {
 }
 
 func (p *program) serve(ctx context.Context) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
@@ -50,18 +50,18 @@ func (p *program) serve(ctx context.Context) error {
 	defer stop()
 	input := p.input()
 	alone := len(conf.Adapters) == 0 && input != inputNone
-	level, lines := slog.LevelInfo, p.scrubbed(conf)
+	level, lines := slog.LevelInfo, p.hidden().Writer(p.errs)
 	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
 		level, lines = slog.LevelError, io.Discard
 	}
 	if p.quiet {
 		lines = io.Discard
 	}
-	s := newProcess(conf, p.logger(conf, level), lines, true)
+	s := newProcess(conf, p.logger(level), lines, true)
 	s.manager = systemd.New(p.lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
-	s.reloader = newReloader(s.parts, p.source(), reload)
+	s.reloader = newReloader(s.parts, p.source(), p.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone:
 		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
@@ -146,13 +146,13 @@ func chatCommand(p *program) *cobra.Command {
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
 func (p *program) chat(ctx context.Context, talk chatting) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	s := newProcess(conf, p.logger(conf, slog.LevelWarn), io.Discard, false)
+	s := newProcess(conf, p.logger(slog.LevelWarn), io.Discard, false)
 	if c, running := dial(ctx, s.socket()); running {
 		return p.chatOver(ctx, c, conf, talk)
 	}

@@ -87,7 +87,7 @@ func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, model
 	if err != nil {
 		return nil, err
 	}
-	s := newProcess(conf, p.logger(conf, slog.LevelError), io.Discard, true)
+	s := newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.times, s.hold = hurried, demoHold
 	if modelURL == "" {
 		s.models = func(config.Model) model.Model { return demo.Model{} }

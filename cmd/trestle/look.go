@@ -26,7 +26,7 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r console
 
 // lookInto is look for what only the store itself tells.
 func (p *program) lookInto(ctx context.Context, see func(c *config.Config, r sqlite.Console) error) (err error) {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/secrets"
 )
 
 // program is one invocation: its streams, its environment and its global flags.
@@ -25,6 +25,7 @@ type program struct {
 	folder  string // paths start here; empty is the working folder
 	lookup  func(string) (string, bool)
 	environ []string
+	known   *secrets.Registry // see hidden
 	// endpoints are where a demo looks for a local model to offer.
 	endpoints []string
 
@@ -49,7 +50,7 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	if s, ok := errors.AsType[*silent](err); ok {
 		return s.code
 	}
-	return report(p.errs, err)
+	return report(p.hidden().Writer(p.errs), err)
 }
 
 func (p *program) command() *cobra.Command {
@@ -151,7 +152,7 @@ const howToBegin = `Trestle: LLM agents that live in chats.
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
 func (p *program) alone(ctx context.Context) error {
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err == nil {
 		if _, err := os.Stat(conf.Data); err == nil {
 			return p.status(ctx)
@@ -169,13 +170,13 @@ func (p *program) source() config.Source {
 func (p *program) answer(v any, text func(io.Writer)) error {
 	switch p.output {
 	case "json":
-		e := json.NewEncoder(p.out)
+		e := json.NewEncoder(p.hidden().Answers(p.out))
 		e.SetIndent("", "  ")
 		return e.Encode(v)
 	case "jsonl":
-		return json.NewEncoder(p.out).Encode(v)
+		return json.NewEncoder(p.hidden().Answers(p.out)).Encode(v)
 	}
-	text(p.out)
+	text(p.hidden().Answers(p.out))
 	return nil
 }
 
@@ -193,39 +194,36 @@ func answerRows[T any](p *program, rows []T, text func(io.Writer)) error {
 	return nil
 }
 
-// logger returns the log of a long-lived command, on stderr, with every
-// credential of the configuration scrubbed.
-func (p *program) logger(c *config.Config, level slog.Level) *slog.Logger {
+// logger returns the log of a long-lived command, on stderr, without credentials.
+func (p *program) logger(level slog.Level) *slog.Logger {
 	switch {
 	case p.verbose:
 		level = slog.LevelDebug
 	case p.quiet:
 		level = slog.LevelWarn
 	}
-	return slog.New(slog.NewTextHandler(p.scrubbed(c), &slog.HandlerOptions{Level: level}))
+	text := slog.NewTextHandler(p.hidden().Answers(p.errs), &slog.HandlerOptions{Level: level})
+	return slog.New(p.hidden().Handler(text))
 }
 
-func (p *program) scrubbed(c *config.Config) io.Writer {
-	return &scrubber{to: p.errs, secrets: c.Secrets()}
-}
-
-// scrubber writes text on without the credentials it knows. What is written in
-// one call is looked at as one text.
-type scrubber struct {
-	to      io.Writer
-	secrets []adapters.Secret
-}
-
-// Write writes text to the end of the chain and reports all of it as written.
-func (s *scrubber) Write(text []byte) (int, error) {
-	clean := string(text)
-	for _, secret := range s.secrets {
-		clean = secret.Scrub(clean)
+// hidden is what keeps credentials out of everything that p says.
+func (p *program) hidden() *secrets.Registry {
+	if p.known == nil {
+		p.known = new(secrets.Registry)
 	}
-	if _, err := io.WriteString(s.to, clean); err != nil {
-		return 0, err
+	return p.known
+}
+
+// load reads the configuration; what is secret in it is hidden from then on,
+// whatever is wrong with the rest.
+func (p *program) load() (*config.Config, error) { return p.loadFrom(p.source()) }
+
+func (p *program) loadFrom(from config.Source) (*config.Config, error) {
+	c, err := config.Load(from)
+	if c != nil {
+		p.hidden().Know(c.Secrets()...)
 	}
-	return len(text), nil
+	return c, err
 }
 
 // inputKind says what stands at stdin.

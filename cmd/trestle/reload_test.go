@@ -27,7 +27,7 @@ const (
 func (w *world) watching(asked chan os.Signal) (r *reloader, stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	file := filepath.Join(w.dir, "trestle.yaml")
-	r = newReloader(w.process.parts, config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }}, asked)
+	r = newReloader(w.process.parts, config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
 	var g errgroup.Group
 	g.Go(func() error { return r.Run(ctx) })
 	synctest.Wait()

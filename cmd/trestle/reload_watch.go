@@ -23,6 +23,7 @@ const lookAgain = time.Second
 // asks. An invalid one changes nothing; [reloader.Invalid] then says why.
 type reloader struct {
 	source  config.Source
+	load    func(config.Source) (*config.Config, error)
 	current func() *config.Config
 	apply   func(context.Context, *config.Config) error
 	asked   <-chan os.Signal // nil: nobody asks
@@ -50,9 +51,9 @@ func reloadAsked(i inputKind) (asked <-chan os.Signal, forget func()) {
 }
 
 // newReloader returns a reloader of what p is made of. source is where its
-// configuration came from.
-func newReloader(p *parts, source config.Source, asked <-chan os.Signal) *reloader {
-	return &reloader{source: source, current: p.config, apply: p.apply, asked: asked, log: p.log}
+// configuration came from, and load reads one.
+func newReloader(p *parts, source config.Source, load func(config.Source) (*config.Config, error), asked <-chan os.Signal) *reloader {
+	return &reloader{source: source, load: load, current: p.config, apply: p.apply, asked: asked, log: p.log}
 }
 
 // Run looks until ctx is done and returns nil.
@@ -105,7 +106,7 @@ func (r *reloader) reload(ctx context.Context) {
 		from.Path = before.Path // a file that is gone is a mistake, not a wish for none
 	}
 	r.seen = config.Fingerprint(r.files)
-	next, err := config.Load(from)
+	next, err := r.load(from)
 	for _, file := range r.watched(next) {
 		if !slices.Contains(r.files, file) {
 			r.files = append(r.files, file)

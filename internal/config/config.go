@@ -2,6 +2,8 @@ package config
 
 import (
 	"net/netip"
+	"net/url"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
@@ -206,10 +208,21 @@ func (c *Config) Secrets() []adapters.Secret {
 	for _, a := range c.Adapters {
 		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
 	}
+	addresses := []string{string(c.Database), string(c.Redis), c.Model.BaseURL}
+	for _, a := range c.Adapters {
+		addresses = append(addresses, a.APIURL, a.WebhookURL)
+	}
 	for _, a := range c.Agents {
 		all = append(all, a.Model.APIKey)
+		addresses = append(addresses, a.Model.BaseURL)
 	}
-	return all
+	for _, address := range addresses {
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			password, _ := u.User.Password()
+			all = append(all, adapters.Secret(password))
+		}
+	}
+	return slices.DeleteFunc(all, func(s adapters.Secret) bool { return s == "" })
 }
 
 // AdmitFor returns who may talk on an account in chats that nobody names.

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -133,7 +132,7 @@ func TestHandlerScrubsRecordsWhole(t *testing.T) {
 		if strings.Contains(out.String(), "words") || !strings.Contains(out.String(), Hidden) {
 			t.Errorf("%s: %s", name, out.String())
 		}
-		if lg.Enabled(context.Background(), slog.LevelDebug) {
+		if lg.Enabled(t.Context(), slog.LevelDebug) {
 			t.Errorf("%s: debug is on although the handler below has it off", name)
 		}
 	}
