@@ -58,9 +58,13 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 	if until := e.pausedUntil(); until.After(now) {
 		return later(a, until), true
 	}
+	if wait := e.ease.take(a, now); wait > 0 {
+		return later(a, now.Add(wait)), true
+	}
 	wait, taken := e.pace.take(a.Chat, now, e.o.Patience)
 	e.preview(ctx, shown, wait)
 	if !taken {
+		e.ease.giveBack(a)
 		return later(a, now.Add(wait)), true
 	}
 	timer := time.NewTimer(time.Until(now.Add(wait)))

@@ -32,6 +32,7 @@ type Egress struct {
 	o       EgressOptions
 	logger  *slog.Logger
 	pace    *pace
+	ease    ease
 
 	editor  adapters.Editor // nil: the platform cannot
 	deleter adapters.Deleter
@@ -64,6 +65,9 @@ type EgressOptions struct {
 	Patience time.Duration
 	// SendLimit ends a call to the platform that does not end by itself. Default: 1 min.
 	SendLimit time.Duration
+	// Backlog is how many messages that were decided before a recovery may go to one
+	// chat within a minute (I9). Default: 5; without pace no bound.
+	Backlog int
 	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
 	Grace time.Duration
 	// Face returns how an agent appears where it can have a face of its own.
@@ -78,8 +82,11 @@ func (o EgressOptions) withDefaults() EgressOptions {
 	if o.Whole == (adapters.Pace{}) {
 		o.Whole = adapters.Pace{Every: time.Second / 30, Burst: 30}
 	}
+	if o.Backlog <= 0 {
+		o.Backlog = 5
+	}
 	if o.Unpaced {
-		o.Whole = adapters.Pace{}
+		o.Whole, o.Backlog = adapters.Pace{}, 0
 	}
 	if o.Hands <= 0 {
 		o.Hands = 64
@@ -107,6 +114,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 		account: a, adapter: ad, box: box, mapping: m, o: o,
 		logger: o.Logger.With("account", a.Key()),
 		bell:   make(chan struct{}, 1),
+		ease:   ease{most: o.Backlog},
 	}
 	e.editor, _ = ad.(adapters.Editor)
 	e.deleter, _ = ad.(adapters.Deleter)
@@ -146,6 +154,7 @@ func (e *Egress) Run(ctx context.Context) error {
 		}
 		return fmt.Errorf("recover outbox of %s: %w", e.account.Key(), err)
 	}
+	e.ease.begin(time.Now())
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	e.hands.setOpen(true)
@@ -258,6 +267,7 @@ func (e *Egress) Resume() {
 	e.mu.Lock()
 	e.paused, e.why = time.Time{}, ""
 	e.mu.Unlock()
+	e.ease.begin(time.Now())
 	e.Ring()
 }
 

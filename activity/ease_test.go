@@ -1,0 +1,91 @@
+package activity
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// busiest returns the most calls to a chat within any minute.
+func busiest(calls []call, chat string) int {
+	var at []time.Time
+	for _, c := range calls {
+		if c.Chat == chat {
+			at = append(at, c.At)
+		}
+	}
+	slices.SortFunc(at, time.Time.Compare)
+	most := 0
+	for i := range at {
+		n := 0
+		for _, t := range at[i:] {
+			if t.Sub(at[i]) < time.Minute {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// DELIVERY I9: after a recovery at most five messages a minute go to one chat, in
+// order, over all of its threads; what is decided afterwards keeps the platform's
+// own pace.
+func TestABacklogComesBackSlowly(t *testing.T) {
+	for name, again := range map[string]func(e *Egress){
+		"after a start":           func(*Egress) {},
+		"after a lost connection": (*Egress).Resume,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &platform{every: adapters.Pace{Every: 100 * time.Millisecond, Burst: 3}}
+				r := newRecord()
+				decided := time.Now()
+				after(time.Minute)
+				var want []string
+				for i := range 23 {
+					thread := spaces.ThreadID("")
+					if i%5 == 4 {
+						thread = "t"
+					} else {
+						want = append(want, fmt.Sprint(i))
+					}
+					r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("old", i)), Chat: "c", Thread: thread, Text: fmt.Sprint(i), Created: decided})
+				}
+				r.put(spaces.Action{ID: "elsewhere", Chat: "d", Text: "elsewhere", Created: decided})
+				e := send(t, p, r, EgressOptions{})
+				again(e.Egress)
+				after(30 * time.Second)
+				if n := len(p.accepted()); n != 6 {
+					t.Errorf("%d messages left in the first half minute, want 5 and one to another chat", n)
+				}
+				after(10 * time.Minute)
+				if n := busiest(p.accepted(), "c"); n != 5 {
+					t.Errorf("%d messages went to the chat within a minute, want 5", n)
+				}
+				var got []string
+				for _, c := range p.accepted() {
+					if c.Chat == "c" && c.Thread == "" {
+						got = append(got, c.Text)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("they left as %v", got)
+				}
+				for i := range 10 {
+					r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("new", i)), Chat: "c", Text: "new", Created: time.Now()})
+				}
+				e.Ring()
+				after(3 * time.Second)
+				if n := len(p.accepted()); n != 34 {
+					t.Errorf("%d messages have left, want 34: what is new does not wait for a minute", n)
+				}
+			})
+		})
+	}
+}
