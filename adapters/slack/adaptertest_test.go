@@ -59,6 +59,7 @@ func newWorkspace(t *testing.T, o fakeslack.Options, profile fakeslack.AppProfil
 	w.ops.Invites(w.maya, w.app)
 	w.direct = w.app.Direct(w.maya)
 	w.serve(o.Client)
+	w.forget()
 	return w
 }
 

@@ -137,7 +137,7 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 		n.c.log.Debug("name not learned", "chat", id, "error", err)
 		if !ok {
 			known.chat = chatOf(channel{
-				ID: id, IsIM: strings.HasPrefix(id, "D"), IsMPIM: kind == "mpim", IsPrivate: kind == "group",
+				ID: id, IsIM: strings.HasPrefix(id, "D"), IsMPIM: kind == "mpim", IsPrivate: kind == "group" || kind == "G",
 			}, team)
 		}
 		n.keepChat(known.chat, namesRetry)

@@ -50,7 +50,7 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 		return []adapters.Update{r.unreadable(d, d.kind, err.Error(), nil)}
 	}
 	if cb.Type == "app_rate_limited" {
-		return []adapters.Update{rateLimited(d, cb)}
+		return []adapters.Update{rateLimited(d.id, cb.Limited)}
 	}
 	var e event
 	if err := json.Unmarshal(cb.Event, &e); err != nil {
@@ -86,7 +86,9 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 		return r.pin(ctx, e)
 	case "user_change", "user_profile_changed", "user_status_changed", "team_join":
 		return nil, r.person(e)
-	case "app_home_opened":
+	case "app_rate_limited":
+		return []adapters.Update{rateLimited("", e.Limited)}, nil
+	case "app_home_opened": // whoever dispatches fills it
 		return nil, nil
 	}
 	if slices.Contains(quiet, e.Type) {
@@ -115,10 +117,10 @@ func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessa
 
 // rateLimited says that Slack dropped a minute's events: 30,000 in an hour are
 // too many for it (docs.slack.dev/apis/events-api, "Rate limiting").
-func rateLimited(d *delivery, cb callback) adapters.Update {
-	from := time.Unix(cb.Limited, 0).UTC()
+func rateLimited(id string, minute int64) adapters.Update {
+	from := time.Unix(minute, 0).UTC()
 	return adapters.Update{
-		ID: d.id, Key: fmt.Sprintf("limited:%d", cb.Limited), At: from,
+		ID: id, Key: fmt.Sprintf("limited:%d", minute), At: from,
 		Body: adapters.Gap{From: from, To: from.Add(time.Minute), Reason: "slack drops events above 30,000 an hour"},
 	}
 }

@@ -35,6 +35,7 @@ type event struct {
 	Item     item   `json:"item"`
 
 	Tab        string `json:"tab"` // of app_home_opened
+	Limited    int64  `json:"minute_rate_limited"`
 	OldChannel string `json:"old_channel_id"`
 	NewChannel string `json:"new_channel_id"`
 }

@@ -1,0 +1,132 @@
+package slack
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// nobody is a network that reaches nobody: names then stand for themselves.
+type nobody struct{}
+
+func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") }
+
+// alone returns a reader that can ask nobody.
+func alone(t testing.TB) reader {
+	t.Helper()
+	c, err := New(Options{BotToken: "xoxb-1", AppToken: "xapp-1", HTTPClient: &http.Client{Transport: nobody{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := self{Team: "T1", User: "UADA", Bot: "BADA", Name: "ada"}
+	c.self.Store(&me)
+	return reader{c: c, self: me}
+}
+
+// Every shape of event that Slack documents is taken, and it is known what becomes
+// of it: nothing falls through.
+func TestEveryDocumentedEventIsAccountedFor(t *testing.T) {
+	files, err := filepath.Glob("testdata/events/*.json")
+	if err != nil || len(files) != 96 {
+		t.Fatalf("found %d shapes, want 96 (%v)", len(files), err)
+	}
+	r := alone(t)
+	var lines strings.Builder
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &delivery{id: "Ev1", kind: "events_api", payload: filled(t, raw)}
+		fmt.Fprintf(&lines, "%s: %s\n", strings.TrimSuffix(filepath.Base(file), "Payload.json"), outcome(r.read(t.Context(), d)))
+	}
+	golden := filepath.Join("testdata", "events.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(lines.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), lines.String()); diff != "" {
+		t.Errorf("what becomes of the events (-want +got):\n%s", diff)
+	}
+}
+
+// outcome says what updates tell.
+func outcome(updates []adapters.Update) string {
+	if len(updates) == 0 {
+		return "nothing"
+	}
+	var kinds []string
+	for _, u := range updates {
+		kind := strings.TrimPrefix(fmt.Sprintf("%T", u.Body), "adapters.")
+		if bad, ok := u.Body.(adapters.Unreadable); ok {
+			kind += " (" + bad.Reason + ")"
+		}
+		kinds = append(kinds, kind)
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// filled returns a sample with something in its blank fields.
+func filled(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(fill(v, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func fill(v any, name string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			v[k] = fill(inner, k)
+		}
+		if _, whole := v["message"].(map[string]any); whole && v["subtype"] == "message_changed" {
+			v["message"].(map[string]any)["text"] = "other words"
+		}
+		return v
+	case []any:
+		for i, inner := range v {
+			v[i] = fill(inner, name)
+		}
+		return v
+	case string:
+		if v != "" {
+			return v
+		}
+		switch {
+		case strings.HasSuffix(name, "ts"):
+			return "1700000000.000100"
+		case strings.Contains(name, "channel"):
+			return "C0001"
+		case strings.Contains(name, "user"):
+			return "U0001"
+		case name == "id":
+			return "X0001"
+		}
+		return "something"
+	}
+	return v
+}

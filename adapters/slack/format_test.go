@@ -1,0 +1,173 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/adapters/markup"
+)
+
+// What each construct of Markdown is sent as: the form that keeps most of it.
+func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("testdata", "forms.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := new(Client)
+	var out strings.Builder
+	for i, md := range strings.Split(strings.TrimSpace(string(source)), "\n====\n") {
+		fmt.Fprintf(&out, "== %d: %s\n", i+1, strings.ReplaceAll(md, "\n", "⏎"))
+		for _, part := range c.Split(md) {
+			form, text := formNamed(part)
+			fmt.Fprintf(&out, "%s: %s\n", form, text)
+		}
+	}
+	golden := filepath.Join("testdata", "forms.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+}
+
+func formNamed(part string) (form, text string) {
+	if md, ok := strings.CutPrefix(part, markdownSign); ok {
+		return "markdown", md
+	}
+	if blocks, ok := strings.CutPrefix(part, blocksSign); ok {
+		return "blocks", blocks
+	}
+	return "mrkdwn", part
+}
+
+// back reads a part as a message that came in.
+func back(r reader, part string) string {
+	form, text := formNamed(part)
+	m := &message{}
+	switch form {
+	case "markdown":
+		quoted, _ := json.Marshal(text) // a string always marshals
+		m.Blocks = json.RawMessage(`[{"type":"markdown","text":` + string(quoted) + `}]`)
+	case "blocks":
+		m.Blocks = json.RawMessage(text)
+	default:
+		m.Text = text
+	}
+	return r.words(context.Background(), m).text //nolint:forbidigo // nobody is asked
+}
+
+// wordsOnly returns what a reader sees, without white space and what makes words neutral.
+func wordsOnly(md string) string {
+	seen := strings.ReplaceAll(emojiIn(rich.Read(md).Words), joiner, "")
+	for _, drop := range []string{"• ", "- "} { // marks of lists, which the forms write differently
+		seen = strings.ReplaceAll(seen, drop, "")
+	}
+	return strings.Join(strings.Fields(seen), "")
+}
+
+// roundTrip returns the words of md, and those that its parts read back as.
+func roundTrip(r reader, md string) (want, got string) {
+	var all strings.Builder
+	for _, part := range new(Client).Split(md) {
+		all.WriteString(wordsOnly(back(r, part)))
+	}
+	return wordsOnly(md), all.String()
+}
+
+func TestWhatIsSentReadsBackAsTheSameWords(t *testing.T) {
+	words := rapid.SampledFrom([]string{
+		"one", "two", "*", "_", "~", "`", "**bold**", "*it*", "~~no~~", "`code`", "[link](https://example.com/a?b=1&c=2)", "a*b*c", "x_y_z",
+		"<b>", "&amp;", "&", "<!here>", "@channel", "\n", "\n\n", "\n\n# Title\n\n", "\n- item", "\n1. first", "\n> quoted\n\n", "\n```\nx < y\n```\n",
+		"\n```go\nf()\n```\n", "https://example.com", "||hidden||", "🎉", ":tada:", "日本", "(", ")", "\\*", "|", "---",
+	})
+	nobody := alone(t)
+	rapid.Check(t, func(r *rapid.T) {
+		md := strings.Join(rapid.SliceOfN(words, 1, 12).Draw(r, "words"), rapid.SampledFrom([]string{"", " "}).Draw(r, "between"))
+		if want, got := roundTrip(nobody, md); got != want {
+			r.Errorf("%q reads back as %q, want %q", md, got, want)
+		}
+	})
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, seed := range []string{"hello, **world**", "# T\n\n- a\n  - b", "```go\nx\n```", "a*b*c", "> q\n\n<!here>", "| a | b |\n|---|---|\n| 1 | 2 |"} {
+		f.Add(seed)
+	}
+	c, r := new(Client), alone(f)
+	f.Fuzz(func(t *testing.T, md string) {
+		for _, part := range c.Split(md) {
+			form, text := formNamed(part)
+			switch {
+			case form == "blocks" && !json.Valid([]byte(text)):
+				t.Errorf("%q makes blocks that are no JSON: %s", md, text)
+			case markup.Blank(text):
+				t.Errorf("%q makes a part that shows nothing", md)
+			}
+			for _, loud := range []string{"<!here", "<!channel", "<!everyone", "<!subteam", "<@"} {
+				if form != "blocks" && strings.Contains(text, loud) {
+					t.Errorf("%q makes a part that calls %s: %q", md, loud, text)
+				}
+			}
+			_ = back(r, part) // reads whatever we write
+		}
+	})
+}
+
+// Whatever comes in is read, and shows no more and no less than its words.
+func FuzzMrkdwn(f *testing.F) {
+	for _, seed := range []string{"*b* _i_ ~s~ `c`", "<https://a.b|x> <@U1> <#C1|ops> <!here>", "&gt; q\nx", "```\ncode\n```", "a*b*c <", ":tada: :no_such: &lt;"} {
+		f.Add(seed)
+	}
+	r := alone(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		shown := r.words(t.Context(), &message{Text: text})
+		if got, want := rich.Read(shown.text).Words, markup.Legible(shown.plain); !markup.SameWords(got, want) && len(text) < maxStyled {
+			t.Errorf("%q is read as %q, which shows %q, not %q", text, shown.text, got, want)
+		}
+	})
+}
+
+func FuzzBlocks(f *testing.F) {
+	f.Add(`[{"type":"rich_text","elements":[{"type":"rich_text_list","style":"ordered","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"a","style":{"bold":true}}]}]}]}]`)
+	f.Add(`[{"type":"section","text":{"type":"mrkdwn","text":"*x*"},"fields":[{"type":"plain_text","text":"y"}]}]`)
+	f.Add(`[{"type":"table","rows":[[{"type":"raw_text","text":"a"}]]}]`)
+	r := alone(f)
+	f.Fuzz(func(t *testing.T, blocks string) {
+		_ = r.words(t.Context(), &message{Blocks: json.RawMessage(blocks), Attachments: json.RawMessage(blocks), Text: "fallback"}) // never panics
+	})
+}
+
+// Frames and bodies from outside are taken, whatever they hold.
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte(`{"envelope_id":"e1","type":"events_api","payload":{"type":"event_callback","event_id":"Ev1","event":{"type":"message","channel":"C1","ts":"1.2","text":"x"}}}`))
+	f.Add([]byte(`{"envelope_id":"e1","type":"slash_commands","payload":{"command":"/trestle","channel_id":"C1","trigger_id":"t"}}`))
+	f.Add([]byte(`{"type":"disconnect","reason":"warning"}`))
+	f.Add([]byte(`{"envelope_id":"e1","type":`))
+	r := alone(f)
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		d, _ := deliveryOf(frame)
+		if d == nil {
+			return
+		}
+		for _, u := range r.read(t.Context(), d) {
+			if u.Key == "" || u.Body == nil {
+				t.Errorf("%q gives %+v without a key or a body", frame, u)
+			}
+		}
+	})
+}

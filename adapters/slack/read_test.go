@@ -1,0 +1,285 @@
+package slack_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// errEnough ends a reading of history.
+var errEnough = errors.New("enough for now")
+
+// heard returns the updates of a kind of body, in order.
+func heard[B adapters.Body](b *book) []B {
+	var out []B
+	for _, u := range b.all() {
+		if body, ok := u.Body.(B); ok {
+			out = append(out, body)
+		}
+	}
+	return out
+}
+
+// A mention in a channel comes twice, as message and as app_mention: one fact.
+func TestAMentionIsOneMessage(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
+		pass(time.Second)
+		said := heard[adapters.Message](b)
+		if len(said) != 1 || !said[0].ToUs || len(said[0].Mentions) != 1 {
+			t.Errorf("heard %+v, want one message to us", said)
+		}
+		acked := 0
+		for _, a := range w.Ledger().Acked {
+			if a.Kind == "message" || a.Kind == "app_mention" {
+				acked++
+			}
+		}
+		if acked != 2 {
+			t.Errorf("%d of the two events were acknowledged", acked)
+		}
+	})
+}
+
+// Names follow the people; ids do not change.
+func TestNamesAreKeptCurrent(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.ops.Says(w.maya, "one", fakeslack.Said{})
+		pass(time.Second)
+		w.maya.Renames("Maya Berg")
+		w.ops.Renames(w.maya, "operations")
+		pass(time.Second)
+		w.ops.Says(w.maya, "two", fakeslack.Said{})
+		pass(time.Second)
+		var got []string
+		for _, u := range b.all() {
+			if _, ok := u.Body.(adapters.Message); ok {
+				got = append(got, u.From.Name+" ("+u.From.ID+") in "+u.Chat.Title+" of "+u.Chat.Group)
+			}
+		}
+		want := []string{"Maya Lind (" + w.maya.ID + ") in ops of T0000001", "Maya Berg (" + w.maya.ID + ") in operations of T0000001"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("heard (-want +got):\n%s", diff)
+		}
+		asked := 0
+		for _, c := range w.Ledger().Calls {
+			if c.Method == "users.info" {
+				asked++
+			}
+		}
+		if asked > 2 { // the person, and us
+			t.Errorf("asked %d times who people are", asked)
+		}
+	})
+}
+
+// SECURITY S1: a guest over Slack Connect is somebody of another team.
+func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		guest := w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Team: "T0OTHER"})
+		w.ops.Says(guest, "hello", fakeslack.Said{})
+		w.ops.Says(w.maya, "hello", fakeslack.Said{})
+		pass(time.Second)
+		var scopes []string
+		for _, u := range b.all() {
+			if _, ok := u.Body.(adapters.Message); ok {
+				scopes = append(scopes, u.From.Scope)
+			}
+		}
+		if diff := cmp.Diff([]string{"T0OTHER", "T0000001"}, scopes); diff != "" {
+			t.Errorf("scopes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestWhatHappensToARoomIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		secret := w.NewPrivate("secret", w.maya)
+		secret.Invites(w.maya, w.app)
+		pinned := w.ops.Says(w.maya, "keep this", fakeslack.Said{})
+		w.ops.Pins(w.maya, pinned)
+		w.ops.Archives(w.maya)
+		w.ops.Unarchives(w.maya)
+		secret.Kicks(w.app)
+		group := w.NewGroup(w.app, w.maya)
+		group.Says(w.maya, "we three", fakeslack.Said{})
+		pass(time.Second)
+		if got := heard[adapters.Linked](b); len(got) < 2 {
+			t.Errorf("let in %d times, want by the invitation and by the unarchiving", len(got))
+		}
+		if diff := cmp.Diff([]adapters.Unlinked{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.Unlinked](b)); diff != "" {
+			t.Errorf("left (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b)); diff != "" {
+			t.Errorf("pinned (-want +got):\n%s", diff)
+		}
+		kinds := map[string]adapters.Chat{}
+		for _, u := range b.all() {
+			kinds[u.Chat.ID] = u.Chat
+		}
+		if k := kinds[secret.ID]; k.Kind != adapters.Group || k.Group == "" {
+			t.Errorf("a private channel is %+v, want a group of the workspace", k)
+		}
+		if k := kinds[group.ID]; k.Kind != adapters.Group || k.Group != "" {
+			t.Errorf("a group chat is %+v, want a group of its own", k)
+		}
+	})
+}
+
+// Slack tells a changed message also when it shows a preview or counts replies.
+func TestAPreviewIsNoEdit(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		same := `{"type":"message","user":"` + w.maya.ID + `","text":"see https://example.com","ts":"1700000001.000100"`
+		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000002.000100","event_ts":"1700000002.000100",` +
+			`"message":` + same + `,"attachments":[{"from_url":"https://example.com","title":"Example"}]},"previous_message":` + same + `}}`)
+		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000003.000100","event_ts":"1700000003.000100",` +
+			`"message":` + same + `,"reply_count":3},"previous_message":` + same + `}}`)
+		pass(time.Second)
+		if got := heard[adapters.Edit](b); len(got) != 0 {
+			t.Errorf("heard the edits %+v, want none", got)
+		}
+	})
+}
+
+func TestOpeningTheHomeGetsAHello(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.app.OpensHome(w.maya)
+		pass(time.Second)
+		if home := string(w.app.Home(w.maya)); !strings.Contains(home, "Hello, I am ada") {
+			t.Errorf("the home is %q", home)
+		}
+	})
+}
+
+// Several ways to give an order; Slack keeps its own slash commands for itself.
+func TestCommandsAreUnderstood(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.ops.Says(w.maya, "@ada !stop now", fakeslack.Said{})
+		pass(time.Second)
+		w.direct.Says(w.maya, "!help", fakeslack.Said{})
+		pass(time.Second)
+		w.direct.Commands(w.maya, w.app, "/trestle", "")
+		pass(time.Second)
+		w.direct.Commands(w.maya, w.app, "/deploy", "prod")
+		pass(time.Second)
+		w.ops.Says(w.maya, "wow!stop", fakeslack.Said{})
+		pass(time.Second)
+		var got []string
+		for _, m := range heard[adapters.Message](b) {
+			if m.Command != nil {
+				got = append(got, m.Command.Name+"|"+m.Command.Args)
+			}
+		}
+		if diff := cmp.Diff([]string{"stop|now", "help|", "help|", "deploy|prod"}, got); diff != "" {
+			t.Errorf("commands (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// SECURITY I18: a frame that is no JSON is kept and, where it has an id, acknowledged.
+func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.app.InjectFrame([]byte(`{"envelope_id":"broken-1","type":"events_api","payload":{"event":`))
+		w.app.InjectPayload("a_kind_of_tomorrow", json.RawMessage(`{"a":1}`))
+		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
+		pass(time.Second)
+		if got := heard[adapters.Unreadable](b); len(got) != 2 {
+			t.Errorf("%d were kept as unreadable, want two: %+v", len(got), got)
+		}
+		if diff := cmp.Diff([]string{"and on it goes"}, b.said()); diff != "" || w.app.Pending() != 0 {
+			t.Errorf("%d are pending, recorded (-want +got):\n%s", w.app.Pending(), diff)
+		}
+	})
+}
+
+func TestTheWorkspaceIsListed(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		w.NewChannel("elsewhere", w.maya)
+		chats, err := c.Chats(t.Context(), w.Team())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]adapters.Chat{{ID: w.ops.ID, Kind: adapters.Channel, Title: "ops", Group: "T0000001"}}, chats); diff != "" {
+			t.Errorf("channels (-want +got):\n%s", diff)
+		}
+		if all, err := c.Chats(t.Context(), ""); err != nil || len(all) != 2 {
+			t.Errorf("all chats are %+v, %v; want the direct one as well", all, err)
+		}
+		people, err := c.Members(t.Context(), w.ops.ID)
+		if err != nil || len(people) != 2 {
+			t.Errorf("members are %+v, %v", people, err)
+		}
+	})
+}
+
+// SEQ-04: history comes in order, page by page, and goes on where it was left.
+func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		began := time.Now()
+		var want []string
+		for day := range 9 {
+			words := "day " + string(rune('a'+day))
+			root := w.ops.Says(w.maya, words, fakeslack.Said{})
+			want = append(want, words)
+			if day%3 == 0 {
+				w.ops.Says(w.maya, words+" reply", fakeslack.Said{Thread: root})
+				want = append(want, words+" reply")
+			}
+			<-time.After(24 * time.Hour)
+		}
+		var got []string
+		var cursor []byte
+		pages := 0
+		stop := func(_ context.Context, p adapters.Page) error {
+			pages++
+			for _, u := range p.Updates {
+				if m, ok := u.Body.(adapters.Message); ok {
+					got = append(got, m.Text)
+				}
+			}
+			cursor = p.Cursor
+			if pages%3 == 0 && cursor != nil {
+				return errEnough
+			}
+			return nil
+		}
+		for {
+			err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: began.Add(-time.Second), Cursor: cursor}, stop)
+			if err == nil {
+				break
+			}
+			if err != errEnough { //nolint:errorlint // the very error that take returned
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" || pages < 4 {
+			t.Errorf("%d pages (-want +got):\n%s", pages, diff)
+		}
+	})
+}

@@ -1,0 +1,335 @@
+package slack_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/adapters/slack"
+)
+
+// A book is a sink that records, and knows a key when it comes again.
+type book struct {
+	mu      sync.Mutex // guards what follows
+	updates []adapters.Update
+	at      map[string]time.Time // of each key's first coming
+	cursor  []byte
+	heard   time.Time
+	closed  bool // nothing is taken
+}
+
+func (b *book) Accept(ctx context.Context, batch adapters.Batch) error {
+	for {
+		b.mu.Lock()
+		if !b.closed {
+			break
+		}
+		b.mu.Unlock()
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]time.Time{}
+	}
+	for _, u := range batch.Updates {
+		if _, known := b.at[u.Key]; !known {
+			b.at[u.Key] = time.Now()
+			b.updates = append(b.updates, u)
+		}
+	}
+	if batch.Cursor != nil {
+		b.cursor = batch.Cursor
+	}
+	return nil
+}
+
+func (b *book) Heard(at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.heard = at
+}
+
+func (b *book) close(closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = closed
+}
+
+// said returns the words that were recorded, in order; all returns everything.
+func (b *book) said() []string {
+	var words []string
+	for _, u := range b.all() {
+		if m, ok := u.Body.(adapters.Message); ok {
+			words = append(words, m.Text)
+		}
+	}
+	return words
+}
+
+func (b *book) all() []adapters.Update {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.updates)
+}
+
+func (b *book) saved() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.cursor
+}
+
+// runs has a client receive into a book, through as many lives as its connection
+// has. end stops it.
+func (w *workspace) runs(b *book, o slack.Options) (c *slack.Client, end func()) {
+	w.t.Helper()
+	c = w.adapter(o)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if err := c.Receive(ctx, b.saved(), b); err != nil {
+				w.t.Logf("receive ended: %v", err)
+				<-time.After(time.Second)
+			}
+		}
+	}()
+	end = sync.OnceFunc(func() { cancel(); <-done })
+	w.t.Cleanup(end)
+	synctest.Wait()
+	return c, end
+}
+
+// inBubble plays a story in a workspace that an app listens to by sockets.
+func inBubble(t *testing.T, play func(t *testing.T, w *workspace)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		play(t, newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
+	})
+}
+
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// R-SL: Slack retires every socket now and then; two of them leave no hole.
+func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		pass(2 * time.Second)
+		if n := w.app.Sockets(); n != 2 {
+			t.Fatalf("%d sockets are open, want two", n)
+		}
+		var want []string
+		slowest := time.Duration(0)
+		for i := range 60 {
+			if i%5 == 0 {
+				w.app.Disconnect([]string{"warning", "refresh_requested", "too_many_websockets"}[i/5%3])
+			}
+			words := fmt.Sprintf("line %d", i)
+			began := time.Now()
+			ts := w.ops.Says(w.maya, words, fakeslack.Said{})
+			want = append(want, words)
+			pass(4 * time.Second)
+			if at, ok := b.at["message:"+w.ops.ID+":"+ts]; ok {
+				slowest = max(slowest, at.Sub(began))
+			}
+		}
+		if diff := cmp.Diff(want, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+		if slowest > time.Second {
+			t.Errorf("a message waited %s", slowest)
+		}
+		if n := len(w.Ledger().Expired); n != 0 {
+			t.Errorf("%d events were given up", n)
+		}
+	})
+}
+
+// F28: a half-open socket swallows what is sent, and nothing says so.
+func TestAFrozenSocketIsLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		pass(time.Minute)
+		w.app.Freeze()
+		w.ops.Says(w.maya, "into the void", fakeslack.Said{})
+		frozen := time.Now()
+		pass(90 * time.Second)
+		b.mu.Lock()
+		heard := b.heard
+		b.mu.Unlock()
+		if heard.Before(frozen.Add(30 * time.Second)) {
+			t.Errorf("last heard %s after the sockets froze: they were not replaced", heard.Sub(frozen))
+		}
+		if diff := cmp.Diff([]string{"into the void"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// F26, M5: what comes as a retry may be the first to reach us.
+func TestRetriesAreNeverDropped(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		o := w.options()
+		_, end := w.runs(b, o)
+		pass(time.Minute)
+		end()
+		w.Fault(fake.Fault{Method: "conversations.history", Do: fake.Refuse, Description: "missing_scope", Times: -1})
+		w.ops.Says(w.maya, "is anybody there?", fakeslack.Said{}) // no socket is open
+		pass(10 * time.Second)
+		w.runs(b, o)
+		pass(2 * time.Minute)
+		if diff := cmp.Diff([]string{"is anybody there?"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+		for _, a := range w.Ledger().Acked {
+			if a.Kind == "message" && a.Attempt == 0 {
+				t.Errorf("acknowledged at the first attempt: the story shows nothing")
+			}
+		}
+	})
+}
+
+// F26: further copies of what is in hand wait for its verdict; a disk that is full
+// for minutes loses nothing.
+func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		pass(time.Minute)
+		b.close(true)
+		var want []string
+		for i := range 5 {
+			words := fmt.Sprintf("line %d", i)
+			want = append(want, words)
+			w.ops.Says(w.maya, words, fakeslack.Said{})
+		}
+		pass(4 * time.Minute)
+		if n := len(w.Ledger().Acked); n > 1 { // that we were invited
+			t.Errorf("%d events were acknowledged while nothing was recorded", n)
+		}
+		b.close(false)
+		pass(time.Minute)
+		if diff := cmp.Diff(want, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+		if n := w.app.Pending(); n != 0 {
+			t.Errorf("%d events are still to be acknowledged", n)
+		}
+	})
+}
+
+// R-SL, DELIVERY 2.2: what Slack gave up is read from history.
+func TestALongSilenceIsFilledFromHistory(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		o := w.options()
+		w.ops.Says(w.maya, "before we came", fakeslack.Said{})
+		w.forget()
+		_, end := w.runs(b, o)
+		pass(time.Second)
+		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		w.ops.Says(w.maya, "an answer", fakeslack.Said{Thread: root})
+		changed := w.direct.Says(w.maya, "first words", fakeslack.Said{})
+		pass(time.Minute)
+		end()
+		w.ops.Says(w.maya, "meanwhile", fakeslack.Said{})
+		w.ops.Says(w.maya, "in the old thread", fakeslack.Said{Thread: root})
+		fresh := w.ops.Says(w.maya, "another question", fakeslack.Said{})
+		w.ops.Says(w.maya, "in the new thread", fakeslack.Said{Thread: fresh})
+		w.ops.Says(w.maya, "told to all", fakeslack.Said{Thread: fresh, Broadcast: true})
+		w.direct.Edits(changed, "second words")
+		w.direct.Says(w.maya, "just us", fakeslack.Said{})
+		pass(time.Hour) // Slack gives up after six minutes
+		if n := w.app.Pending(); n != 0 {
+			t.Fatalf("Slack still holds %d events: the story shows nothing", n)
+		}
+		w.runs(b, o)
+		w.ops.Says(w.maya, "and live again", fakeslack.Said{})
+		pass(2 * time.Minute)
+		want := []string{
+			"a question", "an answer", "first words", "meanwhile", "in the old thread", "another question", "in the new thread",
+			"told to all", "just us", "and live again",
+		}
+		got := b.said()
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// R-SL: every ten minutes, so that what no socket brought is not missed for long.
+func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		pass(3 * time.Minute)
+		w.app.Freeze()
+		w.ops.Says(w.maya, "lost on the way", fakeslack.Said{})
+		w.app.Forget()
+		pass(11 * time.Minute)
+		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
+		pass(11 * time.Minute)
+		if diff := cmp.Diff([]string{"lost on the way", "and on it goes"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The limits of reading: Slack's pace is kept, and a Retry-After is waited out.
+func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace(t, fakeslack.Options{Limits: true}, fakeslack.AppProfile{AppToken: appToken})
+		var channels []*fakeslack.Channel
+		for i := range 120 {
+			ch := w.NewChannel(fmt.Sprintf("room-%d", i), w.maya)
+			ch.Invites(w.maya, w.app)
+			channels = append(channels, ch)
+		}
+		b := new(book)
+		o := w.options()
+		_, end := w.runs(b, o)
+		pass(10 * time.Minute)
+		end()
+		for i, ch := range channels {
+			ch.Says(w.maya, fmt.Sprintf("gap %d", i), fakeslack.Said{})
+		}
+		pass(time.Hour)
+		w.runs(b, o)
+		pass(time.Second)
+		live := time.Now()
+		ts := channels[119].Says(w.maya, "live", fakeslack.Said{})
+		pass(8 * time.Minute)
+		if n := len(b.said()); n != 121 {
+			t.Errorf("recorded %d messages, want 121", n)
+		}
+		if took := b.at["message:"+channels[119].ID+":"+ts].Sub(live); took > 5*time.Second {
+			t.Errorf("a live message waited %s for the gaps of other channels", took)
+		}
+		for _, c := range w.Ledger().Calls {
+			if c.Early > 0 {
+				t.Errorf("%s came %s too early", c.Method, c.Early)
+			}
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package slack_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// S6: whatever a model writes, nobody is called but those it may name, and nothing
+// is fetched.
+func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		for _, text := range []string{
+			"<!here> <!channel> <!everyone> <!subteam^S123>", "@here @channel @everyone", "**<!channel>**", "# <!here>\n\n- <!everyone>\n- @channel",
+			"`<!here>`", "```\n<!channel>\n```", "```go\n<!everyone>\n```", "> <!here>", "[<!channel>](https://example.com)", "a*b*c <!here> d_e_f*",
+			"<@" + w.maya.ID + ">", "# <@" + w.maya.ID + ">", "https://evil.example/?d=secret", "![x](https://evil.example/x.png)", "[a](https://evil.example/)",
+			"# https://evil.example/?d=secret", "a*b <https://evil.example>", "&lt;!here&gt;", "\\<!channel>", "<\n!here>",
+		} {
+			for _, part := range c.Split(text) {
+				if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: part}); err != nil {
+					t.Errorf("%q: %v", text, err)
+				}
+			}
+		}
+		for _, l := range w.Ledger().Called {
+			t.Errorf("message %s calls %s", l.TS, l.Whom)
+		}
+		for _, u := range w.Ledger().Unfurled {
+			t.Errorf("message %s lets Slack fetch %s", u.TS, u.URL)
+		}
+		for _, m := range w.ops.Sent() {
+			if len(m.Names) > 0 {
+				t.Errorf("%q calls %v, whom nobody named", m.Markup, m.Names)
+			}
+		}
+	})
+}
+
+// SECURITY 5: those who are named are called, three at most, in every form.
+func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		people := []adapters.Person{{ID: w.maya.ID, Name: "Maya Lind", Handle: "maya"}}
+		for _, text := range []string{"Hi @Maya Lind!", "hi @maya, see `@maya`", "# For @Maya Lind\n\n- now", "2*3*4 for @maya"} {
+			if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split(text)[0], Mentions: people}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forms := map[string]bool{}
+		for _, m := range w.ops.Sent() {
+			forms[m.Form] = true
+			if diff := cmp.Diff([]string{w.maya.ID}, m.Names); diff != "" {
+				t.Errorf("%q calls (-want +got):\n%s", m.Markup, diff)
+			}
+		}
+		if len(forms) != 3 {
+			t.Errorf("the forms were %v, want all three", forms)
+		}
+		many := c.Split(strings.Repeat("@maya ", 9))[0]
+		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: many, Mentions: people}); err != nil {
+			t.Fatal(err)
+		}
+		if sent := w.ops.Sent(); len(sent[len(sent)-1].Names) != 3 {
+			t.Errorf("called %d times, want three", len(sent[len(sent)-1].Names))
+		}
+	})
+}
+
+// DELIVERY 2.4, K17, K18: a send whose answer was lost is found again by its key.
+func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		for name, p := range map[string]adapters.Post{
+			"in the channel": {Chat: w.ops.ID}, "in a thread": {Chat: w.ops.ID, Thread: root}, "as an answer": {Chat: w.ops.ID, ReplyTo: root},
+		} {
+			p.Text, p.Key = "hello", "key "+name
+			if _, found, err := c.Find(t.Context(), p); found || err != nil {
+				t.Errorf("%s: found %t before it was sent, %v", name, found, err)
+			}
+			w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Cut, Apply: true})
+			if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
+				t.Fatalf("%s: %v, want unknown", name, err)
+			}
+			r, found, err := c.Find(t.Context(), p)
+			sent := w.ops.Sent()
+			if !found || err != nil || r.Message != sent[len(sent)-1].TS || r.At.IsZero() {
+				t.Errorf("%s: found %t as %+v, %v; want %s", name, found, r, err, sent[len(sent)-1].TS)
+			}
+		}
+	})
+}
+
+func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		c, _ := w.runs(b, w.options())
+		p := adapters.Post{Chat: w.ops.ID, Text: "hello", Face: adapters.Face{Name: "Max", Avatar: ":robot_face:"}}
+		if _, err := c.Send(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Second)
+		if m := w.ops.Sent()[0]; m.Username != "Max" || m.Icon != ":robot_face:" {
+			t.Errorf("spoke as %q with %q", m.Username, m.Icon)
+		}
+		account, err := c.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range b.all() { // K20: whatever the name, it is our own echo
+			if _, ok := u.Body.(adapters.Message); ok && u.From.ID != account.ID {
+				t.Errorf("our own words came back as said by %+v", u.From)
+			}
+		}
+	})
+}
+
+func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		c, _ := w.runs(b, w.options())
+		content := []byte("a,b\n1,2\n")
+		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Size: int64(len(content)), Open: open}}}
+		if _, err := c.Send(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"t.csv"}, w.ops.Sent()[0].Files); diff != "" {
+			t.Errorf("sent with (-want +got):\n%s", diff)
+		}
+		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
+		pass(time.Second)
+		all := b.all()
+		m, ok := all[len(all)-1].Body.(adapters.Message)
+		if !ok || len(m.Attachments) != 1 || m.Attachments[0].Kind != "photo" || m.Attachments[0].Size != 3 {
+			t.Fatalf("heard %+v, want a photo", all[len(all)-1])
+		}
+		body, err := c.Fetch(t.Context(), m.Attachments[0], 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close()
+		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
+			t.Errorf("fetched %q, %v", got, err)
+		}
+		if _, err := c.Fetch(t.Context(), m.Attachments[0], 2); adapters.KindOf(err) != adapters.Invalid {
+			t.Errorf("a file too long gives %v, want invalid", err)
+		}
+		if _, err := c.Fetch(t.Context(), adapters.Attachment{ID: "F404"}, 100); adapters.KindOf(err) != adapters.Invalid {
+			t.Errorf("a file that is gone gives %v, want invalid", err)
+		}
+	})
+}
+
+func TestAStatusStandsUnderTheThread(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
+			t.Errorf("typing: %v, status %q", err, w.app.Status(w.ops.ID, root))
+		}
+		if err := c.Typing(t.Context(), w.ops.ID, ""); err != nil {
+			t.Errorf("outside a thread: %v, want nothing to happen", err)
+		}
+		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Thread: root, Text: "an answer"}); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.app.Status(w.ops.ID, root); s != "" {
+			t.Errorf("after the answer the status is still %q", s)
+		}
+	})
+}
+
+// A server that knows only mrkdwn gets mrkdwn: its refusal of a form is a definite no.
+func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		c := w.adapter(w.options())
+		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
+		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {
+			t.Fatal(err)
+		}
+		if m := w.ops.Sent()[0]; m.Form != "text" || m.Markup != "*Title*\n\n• one\n• two" {
+			t.Errorf("sent %s %q", m.Form, m.Markup)
+		}
+	})
+}
