@@ -17,6 +17,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
@@ -334,6 +335,11 @@ func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 		return slack.New(slack.Options{
 			BotToken: a.BotToken, AppToken: a.AppToken, SigningSecret: a.SigningSecret, HookPath: pathOf(a.WebhookURL), APIURL: a.APIURL,
 			HTTPClient: p.client, Around: p.clock.Around, Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
+		})
+	case "discord":
+		return discord.New(discord.Options{
+			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, Around: p.clock.Around,
+			Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
 		})
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)

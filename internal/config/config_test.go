@@ -151,8 +151,8 @@ func TestTheContractsExampleIsRead(t *testing.T) {
 	for _, p := range c.Problems {
 		entries = append(entries, p.Entry)
 	}
-	// max is named by the server and missing under agents; discord comes later.
-	if diff := cmp.Diff([]string{"adapters.guild", "servers.guild:112233"}, entries); diff != "" {
+	// max is named by the server and missing under agents.
+	if diff := cmp.Diff([]string{"servers.guild:112233"}, entries); diff != "" {
 		t.Errorf("misconfigured (-want +got):\n%s", diff)
 	}
 }

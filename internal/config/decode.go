@@ -278,9 +278,6 @@ func (d *decoder) credentials(s *section, a *Adapter) {
 		checkSlack(s, a, d.config.WebhookListen)
 	}
 	checkTokens(s, a)
-	if a.Type == "discord" {
-		s.fail(s.node.origin, "this version does not serve "+a.Type, "remove the entry, or wait for the version that does")
-	}
 }
 
 func (d *decoder) agents(n *node) {

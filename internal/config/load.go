@@ -159,7 +159,7 @@ func (l Source) addPlatforms(root *node) {
 		root.put([]string{"adapters", p.name, "type"}, &node{kind: scalarNode, text: p.kind, origin: n.origin})
 		root.put([]string{"adapters", p.name, p.key}, n)
 	}
-	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL"} {
+	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL", "discord": "DISCORD_API_URL"} {
 		if n := l.fromEnv(variable); n != nil && root.get("adapters").get(name) != nil {
 			root.put([]string{"adapters", name, "api_url"}, n)
 		}
