@@ -49,29 +49,28 @@ func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Tim
 	return a, p.tell(ctx, a, "admitted", "You are let in. Write to me whenever you like. `/help` says what I can do for you.")
 }
 
-// AdmitChat lets in a whole chat, whoever speaks there, and opens its space. One
-// that is let in already stays as it is.
+// AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
+// its title, when somebody does. A chat that is let in already stays as it is.
 func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, at time.Time) (Admission, error) {
 	a := Admission{Pairing: Pairing{Account: account, Chat: chat}, Circle: g.Circle, At: at}
 	news := false
 	if err := p.Pairings.Amend(ctx, func(d *Desk) { news = d.AdmitChat(a) }); err != nil {
 		return Admission{}, fmt.Errorf("admit chat: %w", err)
 	}
-	if err := p.open(ctx, a); err != nil || !news {
-		return a, err
+	if !news {
+		return a, nil
 	}
 	return a, p.tell(ctx, a, "admitted", "I am let in here. Mention me when you want me.")
 }
 
-// open makes sure of the space of what was let in.
+// open makes sure of the space of a person's chat.
 func (p Approver) open(ctx context.Context, a Admission) error {
 	name := a.Name
 	if name == "" {
 		name = a.Chat
 	}
-	direct := a.User != ""
 	_, err := p.Mapping.Open(ctx, spaces.Opening{
-		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: direct, Closed: direct, Agents: p.Room.Agents,
+		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
 		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
 		At:    a.At,
 	})

@@ -113,6 +113,7 @@ type scene struct {
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
 //	kick CHAT                    add CHAT               migrate CHAT
+//	pair PERSON [ROLE]           pair telegram:CHAT
 //	wait 5m                      restart                & stop … start
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
@@ -143,6 +144,8 @@ func (s *scene) do(t *testing.T, line string) {
 		s.start()
 	case words[0] == "kick", words[0] == "add", words[0] == "migrate":
 		s.membership(words[0], words[1])
+	case words[0] == "pair":
+		s.pairs(words[1], words[2:])
 	case words[0] == "fault":
 		s.fault(words[1:])
 	case m != nil:

@@ -389,6 +389,7 @@ func (p *parts) lineOptions(name string) activity.LineOptions {
 // two ways.
 func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.Join {
 	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+		p.offerMenu(ctx, name, ad)
 		p.opening.Lock()
 		defer p.opening.Unlock()
 		o, err := p.reception(ctx, name, account.Key())

@@ -473,3 +473,26 @@ func tell(b spaces.Body) string {
 	}
 	return " ?"
 }
+
+// pairs lets in the person who waits, with a role, or a whole chat, as `trestle
+// pair` does.
+func (w *world) pairs(who string, role []string) {
+	w.t.Helper()
+	q := pairRequest{Role: strings.Join(role, "")}
+	if p := w.people[who]; p == nil {
+		q.Chat = who
+	} else {
+		desk, err := w.process.border.Load(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, waits := range desk.Pending {
+			if waits.User == strconv.FormatInt(p.ID, 10) {
+				q.Code = waits.Code
+			}
+		}
+	}
+	if _, err := w.process.pair(w.t.Context(), q); err != nil {
+		w.t.Fatalf("pair %s: %v", who, err)
+	}
+}
