@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"os"
@@ -8,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -63,7 +64,7 @@ func golden(t *testing.T, file, part, got string) {
 			}
 			return
 		}
-		if diff := cmp.Diff(string(f.Data), got); diff != "" {
+		if diff := gocmp.Diff(string(f.Data), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", part, diff)
 		}
 		return
@@ -93,10 +94,22 @@ func TestConfigFaultsNameTheirPlace(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			c, err := loadText(t, archivePart(t, file, File), archivePart(t, file, "env"))
+			dir := furnish(t, file)
+			lookup, environ := environment(archivePart(t, file, "env"))
+			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
 			var out strings.Builder
 			exit := said(&out, c, err)
-			got := strings.ReplaceAll(out.String(), filepath.Dir(tempOf(c)), "TMP")
+			got := strings.ReplaceAll(out.String(), dir, "TMP")
+			for line := range strings.Lines(strings.TrimSuffix(got, "\n")) {
+				if strings.HasSuffix(line, ";\n") || strings.Contains(line, "%!") {
+					t.Errorf("an unfinished line: %q", line)
+				}
+			}
+			for _, f := range Findings(c, err) {
+				if f.Where == "default" || f.What == "" || (f.Do == "" && !strings.Contains(f.What, "none of") && !strings.Contains(f.What, " is no ") && !strings.Contains(f.What, "is neither")) {
+					t.Errorf("a finding does not say where, what and what to do: %+v", f)
+				}
+			}
 			golden(t, file, "said", got+"exit "+exit+"\n")
 		})
 	}
@@ -123,12 +136,27 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 	return "0"
 }
 
-// tempOf returns the data folder of a configuration, to take it out of texts.
-func tempOf(c *Config) string {
-	if c == nil || c.Data == "" {
-		return "/nowhere/data"
+// furnish writes the files of an archive into a folder of its own, the
+// configuration with the mode that the archive gives it.
+func furnish(t *testing.T, file string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return c.Data
+	dir, modes := t.TempDir(), map[string]os.FileMode{File: 0o600}
+	if archivePart(t, file, "mode") != "" {
+		modes[File] = 0o644
+	}
+	for _, f := range archive.Files {
+		if f.Name == "env" || f.Name == "said" || f.Name == "mode" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, cmp.Or(modes[f.Name], 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // DESIGN 9: the example of the contract is read as it stands.
@@ -141,7 +169,7 @@ func TestTheContractsExampleIsRead(t *testing.T) {
 		t.Errorf("telegram token %q, misconfigured %v", got, c.Adapters[0].Misconfigured)
 	}
 	want := []Chat{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
-	if diff := cmp.Diff(want, c.Spaces[0].Chats); diff != "" {
+	if diff := gocmp.Diff(want, c.Spaces[0].Chats); diff != "" {
 		t.Errorf("chats (-want +got):\n%s", diff)
 	}
 	if got := c.SettingsFor("ada", "guild:112233").Wake; got != "mention" {
@@ -152,7 +180,7 @@ func TestTheContractsExampleIsRead(t *testing.T) {
 		entries = append(entries, p.Entry)
 	}
 	// max is named by the server and missing under agents.
-	if diff := cmp.Diff([]string{"servers.guild:112233"}, entries); diff != "" {
+	if diff := gocmp.Diff([]string{"servers.guild:112233"}, entries); diff != "" {
 		t.Errorf("misconfigured (-want +got):\n%s", diff)
 	}
 }

@@ -64,7 +64,7 @@ func Load(l Source) (*Config, error) {
 	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
 		l.addModel(root)
 	}
-	d.fatal = append(d.fatal, l.override(root, c.note)...)
+	c.Problems = append(c.Problems, l.override(root, c.note)...)
 	if l.Data != "" {
 		root.put([]string{"data"}, &node{kind: scalarNode, text: l.Data, origin: Origin{Flag: "--data"}})
 	}
@@ -169,8 +169,8 @@ func (l Source) addPlatforms(root *node) {
 // override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
 // the text of a file. Without a double underscore only known keys at the top
 // of the file count, so that other variables of ours stay what they are.
-func (l Source) override(root *node, opened func(path string)) []Fault {
-	var faults []Fault
+func (l Source) override(root *node, opened func(path string)) []Problem {
+	var twice []Problem
 	variables := slices.Clone(l.Environ)
 	slices.Sort(variables)
 	given := map[string]string{} // path to variable
@@ -195,13 +195,13 @@ func (l Source) override(root *node, opened func(path string)) []Fault {
 			n.files = []string{x.full(value)}
 		}
 		if other := given[name]; other != "" {
-			faults = append(faults, Fault{At: n.origin, What: other + " is set as well", Todo: "unset one of the two"})
+			twice = append(twice, Problem{variable, Fault{At: n.origin, What: other + " is set as well, and counts", Todo: "unset one of the two"}})
 			continue
 		}
 		given[name] = variable
 		root.put(spelt(root, path), n)
 	}
-	return faults
+	return twice
 }
 
 // overridable reports whether TRESTLE_NAME overrides a key at the top.

@@ -28,6 +28,13 @@ func (c *Config) WriteProblems(w io.Writer) {
 	}
 }
 
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Consequence says in a sentence what becomes of the entry.
 func (p Problem) Consequence() string {
 	section, _, inside := strings.Cut(p.Entry, ".")
@@ -63,5 +70,5 @@ func (c *Config) WriteSummary(w io.Writer) {
 	if source == "" {
 		source = "the environment"
 	}
-	fmt.Fprintf(w, "%s is fine: %d adapters, %d agents, %d spaces\n", source, len(c.Adapters), len(c.Agents), len(c.Spaces))
+	fmt.Fprintf(w, "%s is fine: %s, %s, %s\n", source, counted(len(c.Adapters), "adapter"), counted(len(c.Agents), "agent"), counted(len(c.Spaces), "space"))
 }

@@ -190,6 +190,10 @@ func (s *section) settings() {
 }
 
 func (s *section) group(name string, n *node) {
+	if n.kind == listNode && slices.ContainsFunc(s.form.of, func(k key) bool { return k.name == name+"s" }) {
+		s.fail(n.origin, fmt.Sprintf("%s is a group of settings", name), fmt.Sprintf("did you mean %q?", name+"s"))
+		return
+	}
 	g := openSection(n, form{})
 	for _, e := range g.node.entries {
 		if _, ok := findSetting(name + "." + e.key); ok {
@@ -252,9 +256,22 @@ func (s *section) done() []Fault {
 	return s.faults
 }
 
+// manyKeys is how many keys are more than one wants to read in a message.
+const manyKeys = 16
+
 func unknownKey(e entry, known []string) Fault {
-	todo := suggestion(e.key, known)
-	if todo == "" {
+	candidates := known
+	if strings.Contains(e.key, ".") {
+		for _, k := range settingKeys {
+			candidates = append(candidates, k.name)
+		}
+	}
+	todo := suggestion(e.key, candidates)
+	switch {
+	case todo != "":
+	case len(known) > manyKeys:
+		todo = "`trestle config show --all` lists the keys, docs/configuration.md says what they mean"
+	default:
 		todo = "keys here: " + strings.Join(known, ", ")
 	}
 	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: todo, key: e.key, hidden: true}

@@ -228,8 +228,15 @@ func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
 	return m
 }
 
-// merge adds the entries of a mapping that m does not have itself.
+// merge adds the entries of a mapping, or of several, that m does not have
+// itself.
 func (g *grower) merge(m, from *node) {
+	if from.kind == scalarNode {
+		g.faults = append(g.faults, Fault{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Todo: "name an alias of a mapping, such as <<: *defaults"})
+	}
+	for _, item := range from.items {
+		g.merge(m, item)
+	}
 	for _, e := range from.entries {
 		if m.get(e.key) == nil {
 			m.entries = append(m.entries, e)

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,24 +108,46 @@ func TestReferencesAreReplacedInValuesOnly(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, reading it ends with a configuration or with a reason.
-func FuzzParseTree(f *testing.F) {
-	for _, seed := range []string{contractExample, "a: &x [1]\nb: *x\n", "{", "? a\n: b\n", "<<: {a: 1}\n", "- - -", "a: !!binary x", "\"${A\": ${A}"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		root, faults := parseTree("f", text, expander{lookup: func(string) (string, bool) { return "v", true }})
-		if root == nil && len(faults) == 0 {
-			t.Error("no tree and no reason")
+// Whatever a file and the environment hold, reading them ends with a
+// configuration or with a reason, and whatever was read can be shown, compared
+// and mended.
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"testdata/faults/*.txtar", "testdata/shapes/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
 		}
-		if root == nil {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(text), "TRESTLE_AGENTS__ADA__WAKE=all")
+		}
+	}
+	for _, seed := range []string{contractExample, oldFile, "a: &x [1]\nb: *x\n", "{", "? a\n: b\n", "<<: {a: 1}\n", "- - -", "a: !!binary x", "\"${A\": ${A}", "agents: &a {b: &b {<<: [*a, *b]}}"} {
+		f.Add(seed, "TRESTLE_A__B=c")
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text, env string) {
+		file := filepath.Join(dir, File)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lookup, environ := environment(env)
+		c, err := Load(Source{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
+		findings := Findings(c, err)
+		if c == nil && len(findings) == 0 {
+			t.Error("no configuration and no reason")
+		}
+		if c == nil || c.doc == nil {
 			return
 		}
-		d := &decoder{config: &Config{doc: &document{root: root}}}
-		d.decode(root)
-		for _, fault := range append(faults, d.fatal...) {
-			fault.Render(text)
+		said(new(strings.Builder), c, err)
+		c.Migration()
+		if changes := Compare(c, c); len(changes) > 0 {
+			t.Errorf("it differs from itself: %+v", changes)
 		}
-		d.config.Rows(Showing{All: true, Origin: true})
+		WriteRows(io.Discard, c.Rows(Showing{All: true, Origin: true}), Showing{Origin: true})
 	})
 }

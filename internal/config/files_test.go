@@ -1,0 +1,99 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A file that is none, has no end or is no text is refused and not waited for.
+func TestWhatIsNoFileIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"utf16": "\xff\xfed\x00a\x00", "large": strings.Repeat("# x\n", maxFile/4+1)}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants := map[string]string{"utf16": "it is not UTF-8", "large": "it is larger than 1 MiB", ".": "it is a folder", "none": "it does not exist"}
+	if runtime.GOOS != "windows" {
+		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wants["pipe"] = "it is no regular file"
+	}
+	for name, want := range wants {
+		_, err := Load(Source{Path: name, Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// A change of any kind is seen: of the text, of the mode, and another file in
+// the same place with the same size and time.
+func TestFingerprintSeesEveryChange(t *testing.T) {
+	file := filepath.Join(t.TempDir(), File)
+	seen := map[string]string{}
+	look := func(what string) {
+		t.Helper()
+		now := Fingerprint([]string{file})
+		if was, known := seen[now]; known {
+			t.Errorf("%s looks like %s", what, was)
+		}
+		seen[now] = what
+	}
+	look("no file")
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"a file", func() error { return os.WriteFile(file, []byte("a: 1\n"), 0o600) }},
+		{"a longer one", func() error { return os.WriteFile(file, []byte("a: 12\n"), 0o600) }},
+		{"another mode", func() error { return os.Chmod(file, 0o644) }},
+		{"another file of the same size and time", func() error {
+			info, err := os.Stat(file)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(file+".new", []byte("a: 34\n"), 0o644); err != nil {
+				return err
+			}
+			if err := os.Chtimes(file+".new", info.ModTime(), info.ModTime()); err != nil {
+				return err
+			}
+			return os.Rename(file+".new", file)
+		}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		look(step.what)
+	}
+}
+
+// ECOSYSTEM 4: the files that values come from are watched like the file itself,
+// the environment's and a persona's included.
+func TestEveryFileThatWasReadIsKnown(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		File: "adapters: {bot: {type: telegram, token: \"${file:token}\"}}\nagents: {ada: {persona: {file: ada.md}}}\n", "token": "7:x", "ada.md": "Ada", "model": "m",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lookup, environ := environment("TRESTLE_MODEL__NAME_FILE=" + filepath.Join(dir, "model"))
+	c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{File, "token", "model", "ada.md"} {
+		if got := c.Files(); len(got) != 4 || got[i] != filepath.Join(dir, name) {
+			t.Errorf("files are %q", got)
+		}
+	}
+}
