@@ -24,11 +24,11 @@ type nobody struct{}
 func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") }
 
 // alone returns a reader that can ask nobody.
-func alone(t testing.TB) reader {
-	t.Helper()
+func alone(tb testing.TB) reader {
+	tb.Helper()
 	c, err := New(Options{BotToken: "xoxb-1", AppToken: "xapp-1", HTTPClient: &http.Client{Transport: nobody{}}})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	me := self{Team: "T1", User: "UADA", Bot: "BADA", Name: "ada"}
 	c.self.Store(&me)

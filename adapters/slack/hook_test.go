@@ -24,7 +24,7 @@ import (
 const signingSecret = "very-secret-signing"
 
 // called plays a story in a workspace that calls the app over HTTP.
-func called(t *testing.T, play func(t *testing.T, w *workspace, c *slack.Client, b *book)) {
+func called(t *testing.T, play func(w *workspace, c *slack.Client, b *book)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{SigningSecret: signingSecret, EventsURL: "http://trestle.test/slack/events"})
@@ -40,7 +40,7 @@ func called(t *testing.T, play func(t *testing.T, w *workspace, c *slack.Client,
 		mux.Handle(c.HookPath(), c)
 		serve(t, ln, mux)
 		w.forget()
-		play(t, w, c, b)
+		play(w, c, b)
 	})
 }
 
@@ -58,7 +58,8 @@ func serve(t *testing.T, ln net.Listener, h http.Handler) {
 }
 
 func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
+	called(t, func(w *workspace, _ *slack.Client, b *book) {
+		t := w.t
 		if echoed, err := w.app.Verify(t.Context()); err != nil || echoed != "a-challenge" {
 			t.Errorf("the challenge is answered %q, %v", echoed, err)
 		}
@@ -77,7 +78,8 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 
 // SECURITY S9: 200 means recorded; what cannot be is answered 503, and comes again.
 func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
+	called(t, func(w *workspace, _ *slack.Client, b *book) {
+		t := w.t
 		b.close(true)
 		w.ops.Says(w.maya, "hello", fakeslack.Said{})
 		pass(30 * time.Second)
@@ -94,7 +96,7 @@ func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
 
 // call makes one request by hand.
 func hookCall(c *slack.Client, body string, change func(*http.Request)) int {
-	r := httptest.NewRequest(http.MethodPost, "/slack/events", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/slack/events", strings.NewReader(body)) //nolint:forbidigo // the client's own limit ends it
 	r.Header.Set("Content-Type", "application/json")
 	fakeslack.Sign(r.Header, signingSecret, []byte(body), time.Now())
 	if change != nil {
@@ -112,7 +114,8 @@ func messageBody(w *workspace, n int) string {
 
 // SECURITY S9: a replay is answered 200 and changes nothing.
 func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		t := w.t
 		for range 5 {
 			if code := hookCall(c, messageBody(w, 1), nil); code != http.StatusOK {
 				t.Errorf("answered %d", code)
@@ -126,7 +129,8 @@ func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
 
 // SECURITY S9: ten thousand forged calls, none accepted, none read.
 func TestForgedCallsAreRefused(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		t := w.t
 		random := rand.New(rand.NewPCG(1, 2))
 		forge := []func(r *http.Request, body string){
 			func(r *http.Request, _ string) { r.Header.Del("X-Slack-Signature") },
@@ -199,7 +203,7 @@ func TestAnAppThatCannotBeReachedOrProvedIsNotMade(t *testing.T) {
 		t.Error("an app without a signing secret wants to be called")
 	}
 	answer := httptest.NewRecorder()
-	c.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/slack/events", strings.NewReader("{}")))
+	c.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/slack/events", strings.NewReader("{}")))
 	if answer.Code != http.StatusUnauthorized {
 		t.Errorf("a call without a secret to prove it by is answered %d", answer.Code)
 	}
