@@ -30,7 +30,8 @@ func heard[B adapters.Body](b *book) []B {
 
 // A mention in a channel comes twice, as message and as app_mention: one fact.
 func TestAMentionIsOneMessage(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
@@ -53,7 +54,8 @@ func TestAMentionIsOneMessage(t *testing.T) {
 
 // Names follow the people; ids do not change.
 func TestNamesAreKeptCurrent(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		w.ops.Says(w.maya, "one", fakeslack.Said{})
@@ -87,7 +89,8 @@ func TestNamesAreKeptCurrent(t *testing.T) {
 
 // SECURITY S1: a guest over Slack Connect is somebody of another team.
 func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		guest := w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Team: "T0OTHER"})
@@ -107,7 +110,8 @@ func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 }
 
 func TestWhatHappensToARoomIsTold(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		secret := w.NewPrivate("secret", w.maya)
@@ -144,7 +148,8 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 
 // Slack tells a changed message also when it shows a preview or counts replies.
 func TestAPreviewIsNoEdit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		same := `{"type":"message","user":"` + w.maya.ID + `","text":"see https://example.com","ts":"1700000001.000100"`
@@ -160,7 +165,8 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 }
 
 func TestOpeningTheHomeGetsAHello(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		w.app.OpensHome(w.maya)
@@ -173,7 +179,8 @@ func TestOpeningTheHomeGetsAHello(t *testing.T) {
 
 // Several ways to give an order; Slack keeps its own slash commands for itself.
 func TestCommandsAreUnderstood(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		w.ops.Says(w.maya, "@ada !stop now", fakeslack.Said{})
@@ -200,7 +207,8 @@ func TestCommandsAreUnderstood(t *testing.T) {
 
 // SECURITY I18: a frame that is no JSON is kept and, where it has an id, acknowledged.
 func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		w.app.InjectFrame([]byte(`{"envelope_id":"broken-1","type":"events_api","payload":{"event":`))
@@ -217,7 +225,8 @@ func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
 }
 
 func TestTheWorkspaceIsListed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		w.NewChannel("elsewhere", w.maya)
 		chats, err := c.Chats(t.Context(), w.Team())
@@ -239,7 +248,8 @@ func TestTheWorkspaceIsListed(t *testing.T) {
 
 // SEQ-04: history comes in order, page by page, and goes on where it was left.
 func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		began := time.Now()
 		var want []string

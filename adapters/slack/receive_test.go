@@ -114,10 +114,10 @@ func (w *workspace) runs(b *book, o slack.Options) (c *slack.Client, end func())
 }
 
 // inBubble plays a story in a workspace that an app listens to by sockets.
-func inBubble(t *testing.T, play func(t *testing.T, w *workspace)) {
+func inBubble(t *testing.T, play func(w *workspace)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		play(t, newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
+		play(newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
 	})
 }
 
@@ -128,7 +128,8 @@ func pass(d time.Duration) {
 
 // R-SL: Slack retires every socket now and then; two of them leave no hole.
 func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		pass(2 * time.Second)
@@ -164,7 +165,8 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 
 // F28: a half-open socket swallows what is sent, and nothing says so.
 func TestAFrozenSocketIsLeft(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		pass(time.Minute)
@@ -186,7 +188,8 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 
 // F26, M5: what comes as a retry may be the first to reach us.
 func TestRetriesAreNeverDropped(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		_, end := w.runs(b, o)
@@ -211,7 +214,8 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 // F26: further copies of what is in hand wait for its verdict; a disk that is full
 // for minutes loses nothing.
 func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		pass(time.Minute)
@@ -239,7 +243,8 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 
 // R-SL, DELIVERY 2.2: what Slack gave up is read from history.
 func TestALongSilenceIsFilledFromHistory(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		w.ops.Says(w.maya, "before we came", fakeslack.Said{})
@@ -280,7 +285,8 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 
 // R-SL: every ten minutes, so that what no socket brought is not missed for long.
 func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		w.runs(b, w.options())
 		pass(3 * time.Minute)

@@ -18,7 +18,8 @@ import (
 // S6: whatever a model writes, nobody is called but those it may name, and nothing
 // is fetched.
 func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		for _, text := range []string{
 			"<!here> <!channel> <!everyone> <!subteam^S123>", "@here @channel @everyone", "**<!channel>**", "# <!here>\n\n- <!everyone>\n- @channel",
@@ -48,7 +49,8 @@ func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
 
 // SECURITY 5: those who are named are called, three at most, in every form.
 func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		people := []adapters.Person{{ID: w.maya.ID, Name: "Maya Lind", Handle: "maya"}}
 		for _, text := range []string{"Hi @Maya Lind!", "hi @maya, see `@maya`", "# For @Maya Lind\n\n- now", "2*3*4 for @maya"} {
@@ -78,7 +80,8 @@ func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
 
 // DELIVERY 2.4, K17, K18: a send whose answer was lost is found again by its key.
 func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		for name, p := range map[string]adapters.Post{
@@ -102,7 +105,8 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 }
 
 func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		p := adapters.Post{Chat: w.ops.ID, Text: "hello", Face: adapters.Face{Name: "Max", Avatar: ":robot_face:"}}
@@ -126,7 +130,8 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 }
 
 func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		content := []byte("a,b\n1,2\n")
@@ -163,7 +168,8 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 }
 
 func TestAStatusStandsUnderTheThread(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
@@ -183,7 +189,8 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 
 // A server that knows only mrkdwn gets mrkdwn: its refusal of a form is a definite no.
 func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
 		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {

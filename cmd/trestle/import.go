@@ -135,19 +135,23 @@ func (q *importRequest) early(page []adapters.Update) []adapters.Update {
 	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
 }
 
-// wayIn returns the account's way into the record. The agent that was there first
-// is who has spoken for the account.
+// wayIn returns the account's way into the record.
 func (w importing) wayIn(ctx context.Context, q importRequest) (*activity.Ingress, error) {
-	border := w.store.Border()
+	return pastWay(ctx, w.store, w.log, adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
+}
+
+// pastWay returns a way into the record for what was said before in a chat. The
+// agent that was there first is who has spoken for the account.
+func pastWay(ctx context.Context, store *sqlite.Store, log *slog.Logger, account adapters.Account, chat string) (*activity.Ingress, error) {
+	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
-	account := adapters.Account{Platform: "telegram", ID: q.Account}
-	places, err := mapping.Resolve(ctx, account.Key(), q.Chat)
+	places, err := mapping.Resolve(ctx, account.Key(), chat)
 	if err != nil {
-		return nil, fmt.Errorf("import into chat %s: %w", q.Chat, err)
+		return nil, fmt.Errorf("recall chat %s: %w", chat, err)
 	}
 	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, p := range places {
-		_, members, err := w.store.Shell().Space(ctx, p.Space)
+		_, members, err := store.Shell().Space(ctx, p.Space)
 		if err != nil {
 			return nil, err
 		}
@@ -158,5 +162,5 @@ func (w importing) wayIn(ctx context.Context, q importRequest) (*activity.Ingres
 			}
 		}
 	}
-	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Logger: w.log}), nil
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Logger: log}), nil
 }

@@ -99,7 +99,7 @@ func (p *program) command() *cobra.Command {
 		openCommand,
 		tokenCommand,
 		jobsCommand,
-		importCommand,
+		importCommand, backfillCommand,
 		configCommand,
 		fakeCommand,
 		versionCommand,

@@ -22,7 +22,7 @@ func (p *parts) newRunner() *jobs.Runner {
 
 // works are the kinds of long work this program can do.
 func (p *parts) works() map[string]jobs.Work {
-	return map[string]jobs.Work{importKind: importing{p.store, p.log}.work}
+	return map[string]jobs.Work{importKind: importing{p.store, p.log}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work}
 }
 
 // jobsBell is rung when there may be something new to do.

@@ -38,6 +38,7 @@ type Slack struct {
 	mu       sync.Mutex // guards what follows, and all that hangs on it
 	host     string     // by which apps reach us; learned from their requests
 	lastTS   int64      // in microseconds; no two messages have the same
+	behind   time.Duration
 	lastID   int
 	apps     []*App
 	people   map[string]*Person
@@ -64,6 +65,14 @@ func New(o Options) *Slack {
 		people: map[string]*Person{}, channels: map[string]*Channel{}, tickets: map[string]*App{},
 		files: map[string]*file{}, changed: make(chan struct{}),
 	}
+}
+
+// Behind has what happens from now on have happened that long ago, but later than
+// all before it.
+func (s *Slack) Behind(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = d
 }
 
 // Team returns the workspace's id.
@@ -131,7 +140,7 @@ const lag = 10 * time.Millisecond
 
 // ts mints a message's name, which is its time. mu is held.
 func (s *Slack) ts() string {
-	now := time.Now().Add(-lag).UnixMicro()
+	now := time.Now().Add(-lag - s.behind).UnixMicro()
 	if now <= s.lastTS {
 		now = s.lastTS + 1
 	}

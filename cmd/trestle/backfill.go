@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// backfillKind is the kind of jobs that read a platform's history.
+const backfillKind = "backfill"
+
+// backfillRequest asks for what was said in a space since a time.
+type backfillRequest struct {
+	Space string    `json:"space"` // its name, its entry in the configuration, or its id
+	Since time.Time `json:"since"`
+}
+
+// backfillArgs are the job's: the chats whose history is read.
+type backfillArgs struct {
+	Since time.Time      `json:"since"`
+	Chats []backfillChat `json:"chats"`
+}
+
+// A backfillChat is one chat on one account.
+type backfillChat struct {
+	Account adapters.Account `json:"account"`
+	Chat    string           `json:"chat"`
+}
+
+// backfillCursor is how far a backfill is.
+type backfillCursor struct {
+	Chat    int               `json:"chat"` // the place among the chats
+	Page    []byte            `json:"page"` // of that chat; nil: its beginning
+	Done    int64             `json:"done"`
+	Outcome activity.Recalled `json:"outcome"`
+}
+
+// backfilling is the work of reading history into a record.
+type backfilling struct {
+	store     *sqlite.Store
+	log       *slog.Logger
+	historian func(account string) (adapters.Historian, error)
+}
+
+// historian returns who can read the history of an account's chats.
+func (p *parts) historian(account string) (adapters.Historian, error) {
+	for _, l := range p.lines {
+		if l.Status().Account != account {
+			continue
+		}
+		if h, ok := l.adapter.(adapters.Historian); ok {
+			return h, nil
+		}
+		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
+	}
+	return nil, fmt.Errorf("no account %s is connected now", account)
+}
+
+// add records the job, once it is clear which chats can be read.
+func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.Mapping) (jobs.Job, error) {
+	args := backfillArgs{Since: q.Since}
+	for _, m := range named {
+		if _, err := w.historian(m.Account); err != nil {
+			w.log.Info("chat not read", "account", m.Account, "chat", m.Chat, "reason", err.Error())
+			continue
+		}
+		platform, id, _ := strings.Cut(m.Account, ":")
+		args.Chats = append(args.Chats, backfillChat{adapters.Account{Platform: platform, ID: id}, m.Chat})
+	}
+	if len(args.Chats) == 0 {
+		return jobs.Job{}, &failure{
+			what: "no chat of the space has a history that can be read", where: "space " + q.Space,
+			todo: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
+		}
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("encode backfill: %w", err)
+	}
+	return w.store.Jobs().Add(ctx, jobs.Job{Kind: backfillKind, Subject: q.Space, Args: raw, Progress: jobs.Progress{Unit: "messages"}}, time.Now())
+}
+
+// work does a backfill job: chat after chat, saved after every page.
+func (w backfilling) work(ctx context.Context, t *jobs.Task) error {
+	var args backfillArgs
+	var at backfillCursor
+	if err := json.Unmarshal(t.Job.Args, &args); err != nil {
+		return fmt.Errorf("decode backfill: %w", err)
+	}
+	if len(t.Job.Cursor) > 0 {
+		if err := json.Unmarshal(t.Job.Cursor, &at); err != nil {
+			return fmt.Errorf("decode cursor of a backfill: %w", err)
+		}
+	}
+	for ; at.Chat < len(args.Chats); at.Chat, at.Page = at.Chat+1, nil {
+		if err := w.read(ctx, t, args, &at); err != nil {
+			return err
+		}
+	}
+	w.log.Info("history read", "space", t.Job.Subject, "new", at.Outcome.New, "known", at.Outcome.Known)
+	return nil
+}
+
+// read reads one chat from where it was left.
+func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
+	chat := args.Chats[at.Chat]
+	history, err := w.historian(chat.Account.Key())
+	if err != nil {
+		return err
+	}
+	in, err := pastWay(ctx, w.store, w.log, chat.Account, chat.Chat)
+	if err != nil {
+		return err
+	}
+	stretch := adapters.Stretch{Chat: chat.Chat, From: args.Since, Cursor: at.Page}
+	return history.History(ctx, stretch, func(ctx context.Context, p adapters.Page) error {
+		outcome, err := in.Recall(ctx, p.Updates)
+		if err != nil {
+			return err
+		}
+		at.Page, at.Done, at.Outcome = p.Cursor, at.Done+int64(outcome.New+outcome.Known), at.Outcome.Add(outcome)
+		next := *at
+		if p.Cursor == nil { // the chat is read: after a crash the next one is
+			next.Chat++
+		}
+		cursor, err := json.Marshal(next)
+		if err != nil {
+			return fmt.Errorf("encode cursor of a backfill: %w", err)
+		}
+		progress := t.Job.Progress
+		progress.Done, progress.Cursor = at.Done, cursor
+		progress.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
+		return t.Save(ctx, progress)
+	})
+}
+
+// serveBackfill adds the job; the runner of this process does it.
+func (s *process) serveBackfill(rw http.ResponseWriter, r *http.Request) {
+	var q backfillRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	chats, err := s.chatsOf(r.Context(), q.Space)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	j, err := backfilling{s.store, s.log, s.historian}.add(r.Context(), q, chats)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	s.bells.Ring(jobsBell)
+	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+}
+
+// chatsOf returns the live chats of the space of that name, entry or id.
+func (s *process) chatsOf(ctx context.Context, name string) ([]spaces.Mapping, error) {
+	all, err := s.store.Border().Chats(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	var found []spaces.Mapping
+	matches := map[spaces.SpaceID]bool{}
+	for _, m := range all {
+		match, known := matches[m.Space]
+		if !known {
+			room, _, err := s.store.Shell().Space(ctx, m.Space)
+			if err != nil {
+				return nil, err
+			}
+			match = name != "" && (room.Name == name || s.keyOf(m.Space) == name || string(m.Space) == name)
+			matches[m.Space] = match
+		}
+		if match && m.Live {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &failure{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", todo: "see trestle spaces", code: exitFailed}
+	}
+	return found, nil
+}
