@@ -94,6 +94,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("discord: %w", err)
 	}
 	rest.MaxRestRetries, rest.ShouldRetryOnRateLimit = 0, false
+	rest.LogLevel = -1 // it would write to the standard error
 	c := &Client{
 		token: token, base: base, rest: rest,
 		http: client(o, token, base), files: bareClient(o),

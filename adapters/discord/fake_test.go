@@ -147,15 +147,16 @@ func newWorld(t *testing.T, o fakediscord.Options, p fakediscord.BotProfile) *wo
 			t.Error(err)
 		}
 	})
-	w.client = w.newClient(discord.Options{})
+	w.client = w.newClient()
 	return w
 }
 
-func (w *world) newClient(o discord.Options) *discord.Client {
+// newClient is the adapter as a new process makes it.
+func (w *world) newClient() *discord.Client {
 	w.t.Helper()
-	o.Token, o.APIURL, o.HTTPClient = rigToken, "http://discord.test", w.http
-	o.Logger = slog.New(slog.NewTextHandler(w.t.Output(), nil))
-	c, err := discord.New(o)
+	c, err := discord.New(discord.Options{
+		Token: rigToken, APIURL: "http://discord.test", HTTPClient: w.http, Logger: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}

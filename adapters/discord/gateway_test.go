@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/discord"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
@@ -118,7 +117,7 @@ func TestARestartMissesNothing(t *testing.T) {
 					want = append(want, fmt.Sprint("line ", i))
 					w.says(want[i+1])
 				}
-				w.client = w.newClient(discord.Options{})
+				w.client = w.newClient()
 				w.receive()
 				pass(10 * time.Second)
 				w.says("after")
@@ -153,7 +152,7 @@ func TestAnUnfilledGapIsNotForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.ClearFaults()
-		w.client = w.newClient(discord.Options{})
+		w.client = w.newClient()
 		w.receive()
 		pass(10 * time.Second)
 		if diff := cmp.Diff([]string{"before", "meanwhile"}, texts(w.inbox.take())); diff != "" {
@@ -276,7 +275,7 @@ func TestAStormStaysWithinTheIdentifyBudget(t *testing.T) {
 				if err := w.stop(); err != nil {
 					t.Fatal(err)
 				}
-				w.client = w.newClient(discord.Options{})
+				w.client = w.newClient()
 				w.receive()
 			}
 		}
@@ -356,7 +355,7 @@ func TestShardsShareTheServers(t *testing.T) {
 			if err := w.stop(); err != nil {
 				t.Fatal(err)
 			}
-			w.client = w.newClient(discord.Options{})
+			w.client = w.newClient()
 			w.receive()
 		}
 		if fresh, resumed := w.begun(); fresh != 3 || resumed != 6 {

@@ -76,7 +76,7 @@ func orDone(ctx context.Context, err error) error {
 // where the developer portal allows it; without the words of messages there is
 // nothing to do here, so a refusal of those must show.
 func intents(self account) discordgo.Intent {
-	wanted := discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentGuildMessageReactions |
+	wanted := discordgo.IntentGuilds | discordgo.IntentGuildEmojis | discordgo.IntentGuildMessages | discordgo.IntentGuildMessageReactions |
 		discordgo.IntentDirectMessages | discordgo.IntentDirectMessageReactions | discordgo.IntentMessageContent
 	if self.flags&(flagMembers|flagMembersLimited) != 0 {
 		wanted |= discordgo.IntentGuildMembers

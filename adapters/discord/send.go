@@ -48,13 +48,12 @@ func only(ids []string) allowed {
 
 // outgoing is a message as we send it.
 type outgoing struct {
-	Content     string     `json:"content"`
-	Nonce       string     `json:"nonce,omitempty"`
-	Enforce     bool       `json:"enforce_nonce,omitempty"`
-	Allowed     allowed    `json:"allowed_mentions"`
-	Flags       int        `json:"flags"`
-	Reference   *reference `json:"message_reference,omitempty"`
-	Attachments []upload   `json:"attachments,omitempty"`
+	Content   string     `json:"content"`
+	Nonce     string     `json:"nonce,omitempty"`
+	Enforce   bool       `json:"enforce_nonce,omitempty"`
+	Allowed   allowed    `json:"allowed_mentions"`
+	Flags     int        `json:"flags"`
+	Reference *reference `json:"message_reference,omitempty"`
 }
 
 type reference struct {

@@ -22,12 +22,6 @@ const (
 	maxUploadAll = 25 << 20
 )
 
-// upload names a file that goes along.
-type upload struct {
-	ID   int    `json:"id"`
-	Name string `json:"filename"`
-}
-
 // post makes a call that creates a message, with files if there are any.
 func (c *Client) post(ctx context.Context, r route, body any, files []adapters.File, into any) error {
 	if len(files) == 0 {

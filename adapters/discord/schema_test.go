@@ -1,0 +1,132 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// schemas returns Discord's own description of the bodies of calls, by name.
+func schemas(t *testing.T) func(call string) *jsonschema.Resolved {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/openapi/requests.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(call string) *jsonschema.Resolved {
+		t.Helper()
+		var s jsonschema.Schema
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Defs["call "+call] == nil {
+			return nil
+		}
+		s.Ref = "#/$defs/call " + call
+		resolved, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resolved
+	}
+}
+
+// DELIVERY 2.6, issue 5: everything we send is what Discord describes.
+func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		everyRequest(t, w)
+		schema, seen := schemas(t), map[string]int{}
+		for _, c := range w.Ledger().Calls {
+			s := schema(c.Method)
+			if s == nil || len(c.Body) == 0 {
+				if len(c.Body) > 0 {
+					t.Errorf("%s has a body, and no schema: %s", c.Method, c.Body)
+				}
+				continue
+			}
+			var body any
+			if err := json.Unmarshal(c.Body, &body); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(body); err != nil {
+				t.Errorf("%s %s\n%v", c.Method, c.Body, err)
+			}
+			seen[c.Method]++
+		}
+		for _, call := range []string{
+			"create message", "edit message", "begin thread", "create webhook", "execute webhook", "edit webhook message",
+			"answer interaction", "set commands",
+		} {
+			if seen[call] == 0 {
+				t.Errorf("no %s was made", call)
+			}
+		}
+		if s := schema("create message"); s.Validate(map[string]any{"content": 1}) == nil || s.Validate(map[string]any{"contents": "x"}) == nil {
+			t.Error("the schema takes anything")
+		}
+	})
+}
+
+// everyRequest makes every kind of call that has a body.
+func everyRequest(t *testing.T, w *world) {
+	t.Helper()
+	ctx := t.Context()
+	chat := w.room.ID.String()
+	thread := w.room.NewThread(w.kai, "food")
+	forum := w.guild.NewChannel("forum", fakediscord.Forum)
+	button := w.says("here")
+	synctest.Wait()
+	kai := adapters.Person{ID: w.kai.ID.String(), Name: "Kai"}
+	face := adapters.Face{Name: "Discord Max", Avatar: "https://example.org/max.png"}
+	file := adapters.File{Name: "list.txt", MIME: "text/plain", Size: 4, Open: func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader([]byte("milk"))), nil
+	}}
+	receipts := map[string]adapters.Receipt{}
+	for name, p := range map[string]adapters.Post{
+		"plain":   {Text: "hello @Kai", Key: "a key of any length whatever, longer than a nonce", Mentions: []adapters.Person{kai}},
+		"answer":  {Text: "yes", ReplyTo: button.String()},
+		"thread":  {Text: "inside", Thread: thread.ID.String()},
+		"file":    {Text: "the list", Key: "f", Files: []adapters.File{file}},
+		"face":    {Text: "I am Max", Face: face},
+		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.File{file}},
+		"no name": {Text: "nobody", Face: adapters.Face{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
+	} {
+		p.Chat = chat
+		r, err := w.client.Send(ctx, p)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		receipts[name] = r
+	}
+	if _, err := w.client.Send(ctx, adapters.Post{Chat: forum.ID.String(), Text: "**What** is new?"}); err != nil {
+		t.Error(err)
+	}
+	for name, thread := range map[string]string{"plain": "", "face": "", "both": thread.ID.String()} {
+		if err := w.client.Edit(ctx, adapters.Ref{Chat: chat, Thread: thread, Message: receipts[name].Message}, "changed"); err != nil {
+			t.Errorf("edit %s: %v", name, err)
+		}
+	}
+	for _, answered := range []func() int{
+		w.room.Invokes(w.kai, w.bot, "stop", "now"),
+		w.room.Presses(w.kai, w.bot, button, "approve 7"),
+	} {
+		synctest.Wait()
+		if answered() == 0 {
+			t.Error("an interaction was not answered")
+		}
+	}
+	if err := w.client.Commands(ctx, []adapters.MenuEntry{{Name: "stop", Help: "ends what I am doing"}, {Name: "help"}}); err != nil {
+		t.Error(err)
+	}
+}

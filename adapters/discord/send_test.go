@@ -1,0 +1,384 @@
+package discord_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// send posts and fails the test when that fails.
+func (w *world) send(p adapters.Post) adapters.Receipt {
+	w.t.Helper()
+	p.Chat = w.room.ID.String()
+	r, err := w.client.Send(w.t.Context(), p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// K17, K18, I6: whatever became of the first attempt, the second is no second message.
+func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
+	for name, f := range map[string]fake.Fault{
+		"answer lost":  {Method: "create message", Do: fake.Cut, Apply: true},
+		"garbled":      {Method: "create message", Do: fake.Garbage, Apply: true},
+		"cut short":    {Method: "create message", Do: fake.Truncate},
+		"request lost": {Method: "create message", Do: fake.Cut},
+		"502":          {Method: "create message", Do: fake.HTML},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				p := adapters.Post{Chat: w.room.ID.String(), Text: "once", Key: "a key"}
+				w.Fault(f)
+				if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
+					t.Errorf("the first attempt: %v, want unknown", err)
+				}
+				pass(time.Minute)
+				w.client = w.newClient() // as after a restart
+				w.send(p)
+				if got := w.room.Sent(w.bot); len(got) != 1 {
+					t.Errorf("%d messages, want one", len(got))
+				}
+				w.send(adapters.Post{Text: "once", Key: "another key"})
+				if got := w.room.Sent(w.bot); len(got) != 2 {
+					t.Errorf("%d messages, want two: the same words may be meant twice", len(got))
+				}
+			})
+		})
+	}
+}
+
+// K17, DELIVERY 2.6 R-DC: through a webhook there is no nonce; what arrived is
+// found by its words.
+func TestAnAttemptByWebhookIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		p := adapters.Post{Chat: w.room.ID.String(), Text: "**once**", Key: "k", Face: adapters.Face{Name: "Max"}}
+		find := func(want bool) {
+			t.Helper()
+			r, found, err := w.client.Find(t.Context(), p)
+			if found != want || err != nil || found != (r.Message != "") {
+				t.Errorf("found %v %+v, %v; want %v", found, r, err, want)
+			}
+		}
+		find(false)
+		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut})
+		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
+			t.Errorf("got %v, want unknown", err)
+		}
+		find(false)
+		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
+		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
+			t.Errorf("got %v, want unknown", err)
+		}
+		w.client = w.newClient() // a new process knows no webhook yet
+		find(true)
+		w.says("**twice**")
+		p.Text = "**twice**"
+		find(false) // a person's words are not ours
+		pass(time.Hour)
+		p.Text = "**once**"
+		find(false) // so long ago it was another message
+	})
+}
+
+// SECURITY S6: 0 previews, nobody called who is not addressed.
+func TestNobodyIsCalledUnasked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		ann := w.AddPerson(fakediscord.Profile{Name: "Ann_Lee", Username: "annlee"})
+		bob := w.AddPerson(fakediscord.Profile{Name: "Bob"})
+		w.guild.Joins(ann)
+		w.guild.Joins(bob)
+		said := w.says("so?")
+		text := "@everyone @here <@" + bob.ID.String() + "> <@&" + w.guild.Role(w.bot).String() + "> https://evil.example/leak?x=1 " +
+			"[x](https://evil.example) ![y](https://evil.example/z.png) `@Ann_Lee` @annlee, @Ann_Lee!"
+		for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+			for _, part := range w.client.Split(text) {
+				w.send(adapters.Post{Text: part, ReplyTo: said.String(), Face: face, Mentions: []adapters.Person{
+					{ID: ann.ID.String(), Name: "Ann_Lee", Handle: "annlee"},
+				}})
+			}
+		}
+		rec := w.Ledger()
+		if len(rec.Unfurled) != 0 {
+			t.Errorf("previews of %+v", rec.Unfurled)
+		}
+		for _, n := range rec.Called {
+			if n.User != ann.ID || n.Everyone {
+				t.Errorf("called %+v, want Ann alone", n)
+			}
+		}
+		if len(rec.Called) != 2 {
+			t.Errorf("%d calls, want Ann in both", len(rec.Called))
+		}
+		call := "<@" + ann.ID.String() + ">"
+		if got := w.room.Sent(w.bot)[0].Content; strings.Count(got, call) != 2 || !strings.Contains(got, "`@Ann_Lee`") {
+			t.Errorf("sent %q", got)
+		}
+	})
+}
+
+// What calls somebody must not make a message too long.
+func TestACallThatDoesNotFitStaysWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		text := "@Kai " + strings.Repeat("x", 1990)
+		w.send(adapters.Post{Text: text, Mentions: []adapters.Person{{ID: "1234567890123456789", Name: "Kai"}}})
+		if got := w.room.Sent(w.bot)[0].Content; got != text {
+			t.Errorf("sent %d characters: %.30s", len(got), got)
+		}
+	})
+}
+
+// issue 5: each agent speaks under its own name, by one webhook of the channel.
+func TestFacesShareOneWebhook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		thread := w.room.NewThread(w.kai, "Lunch")
+		chat := w.room.ID.String()
+		for _, p := range []adapters.Post{
+			{Text: "one", Face: adapters.Face{Name: "Ada"}},
+			{Text: "two", Face: adapters.Face{Name: "Max from Discord"}},
+			{Text: "three", Face: adapters.Face{Name: "Ada"}, Thread: thread.ID.String()},
+		} {
+			r := w.send(p)
+			ref := adapters.Ref{Chat: chat, Thread: p.Thread, Message: r.Message}
+			if err := w.client.Edit(t.Context(), ref, p.Text+"!"); err != nil {
+				t.Error(err)
+			}
+		}
+		got := append(w.room.Sent(w.bot), thread.Sent(w.bot)...)
+		for i, want := range []struct{ name, content string }{{"Ada", "one!"}, {"Max from disc0rd", "two!"}, {"Ada", "three!"}} {
+			if got[i].Name != want.name || got[i].Content != want.content || got[i].Webhook != got[0].Webhook || got[i].Webhook == 0 {
+				t.Errorf("message %d is %+v, want %+v by webhook %s", i, got[i], want, got[0].Webhook)
+			}
+		}
+		if err := w.client.Delete(t.Context(), adapters.Ref{Chat: chat, Message: got[0].ID.String()}); err != nil || !w.room.Sent(w.bot)[0].Deleted {
+			t.Errorf("delete: %v", err)
+		}
+		if heard := w.inbox.take(); len(texts(heard)) != 0 {
+			t.Errorf("we heard ourselves: %q", texts(heard))
+		}
+		w.room.Says(w.kai, "right, Max", fakediscord.Said{ReplyTo: got[1].ID})
+		if _, m := body[adapters.Message](t, w.inbox.take()); !m.ToUs {
+			t.Error("an answer to a face of ours is not meant for us")
+		}
+		w.room.DropWebhooks()
+		w.send(adapters.Post{Text: "four", Face: adapters.Face{Name: "Ada"}})
+		if got := w.room.Sent(w.bot); got[2].Content != "four" || got[2].Webhook == got[1].Webhook {
+			t.Errorf("after the webhook was deleted: %+v", got[2])
+		}
+		again := w.newClient()
+		if _, err := again.Send(t.Context(), adapters.Post{Chat: chat, Text: "five", Face: adapters.Face{Name: "Max"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.room.Sent(w.bot); got[3].Webhook != got[2].Webhook {
+			t.Error("a new process made a second webhook")
+		}
+	})
+}
+
+// Where a webhook may not be, the message is sent all the same.
+func TestWithoutARightToWebhooksTheBotSpeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.room.Denies(fakediscord.ManageWebhooks)
+		w.send(adapters.Post{Text: "hello", Key: "k", Face: adapters.Face{Name: "Max"}})
+		if got := w.room.Sent(w.bot); len(got) != 1 || got[0].Name != "ada" || got[0].Webhook != 0 {
+			t.Errorf("sent %+v", got)
+		}
+	})
+}
+
+// F45, PLATFORMS 3.3: the limits that Discord names are kept, so that it never
+// has to refuse; those it names with a refusal are told.
+func TestNamedLimitsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{Limits: true}, fakediscord.BotProfile{})
+		chat := w.room.ID.String()
+		for sent := 0; sent < 40; {
+			_, err := w.client.Send(t.Context(), adapters.Post{Chat: chat, Text: "x"})
+			e, limited := errors.AsType[*adapters.Error](err)
+			switch {
+			case err == nil:
+				sent++
+			case limited && e.Kind == adapters.Limited && e.RetryAfter > 0:
+				pass(e.RetryAfter)
+			default:
+				t.Fatal(err)
+			}
+		}
+		for _, c := range w.Ledger().Calls {
+			if c.Status == http.StatusTooManyRequests {
+				t.Errorf("%s came %s too early", c.Method, c.Early)
+			}
+		}
+	})
+}
+
+// F45: a limit by what stands before Discord is no JSON.
+func TestACloudflareLimitIsALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.Fault(fake.Fault{Method: "create message", Do: fake.HTML, Status: http.StatusTooManyRequests, RetryAfter: 30})
+		p := adapters.Post{Chat: w.room.ID.String(), Text: "x"}
+		for _, want := range []time.Duration{30 * time.Second, 20 * time.Second} {
+			_, err := w.client.Send(t.Context(), p)
+			if e, ok := errors.AsType[*adapters.Error](err); !ok || e.Kind != adapters.Limited || e.RetryAfter != want {
+				t.Errorf("got %v, want limited for %s", err, want)
+			}
+			pass(10 * time.Second)
+		}
+		calls := 0
+		for _, c := range w.Ledger().Calls {
+			if c.Method == "create message" {
+				calls++
+			}
+		}
+		if calls != 1 {
+			t.Errorf("%d calls, want one: all are counted together", calls)
+		}
+	})
+}
+
+// F46: what can never succeed is told apart.
+func TestRefusalsAreToldApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		gone := w.guild.NewChannel("gone", fakediscord.TextChannel)
+		gone.Drops()
+		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
+		hidden.Denies(1 << 10)
+		quiet := w.guild.NewChannel("quiet", fakediscord.TextChannel)
+		quiet.Denies(1 << 11)
+		room := w.room.ID.String()
+		for name, test := range map[string]struct {
+			post adapters.Post
+			want adapters.Kind
+		}{
+			"channel gone":   {adapters.Post{Chat: gone.ID.String(), Text: "x"}, adapters.NoTarget},
+			"thread gone":    {adapters.Post{Chat: room, Thread: "4711", Text: "x"}, adapters.NoTarget},
+			"not shown":      {adapters.Post{Chat: hidden.ID.String(), Text: "x"}, adapters.Forbidden},
+			"may not write":  {adapters.Post{Chat: quiet.ID.String(), Text: "x"}, adapters.Forbidden},
+			"too long":       {adapters.Post{Chat: room, Text: strings.Repeat("x", 2001)}, adapters.Invalid},
+			"empty":          {adapters.Post{Chat: room, Text: " "}, adapters.Invalid},
+			"no channel":     {adapters.Post{Chat: "general", Text: "x"}, adapters.Invalid},
+			"too many files": {adapters.Post{Chat: room, Text: "x", Files: make([]adapters.File, 11)}, adapters.Invalid},
+		} {
+			if _, err := w.client.Send(t.Context(), test.post); adapters.KindOf(err) != test.want || err == nil {
+				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+		}
+	})
+}
+
+// SEQ-99, R-23: what is left of a conversation's verbs.
+func TestForumsReactionsAndEmoji(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
+		blob := w.guild.AddEmoji("blob")
+		synctest.Wait()
+		r, err := w.client.Send(t.Context(), adapters.Post{Chat: forum.ID.String(), Text: "**New** bread\n\nWhat do you think?"})
+		if err != nil || r.Message == "" {
+			t.Fatal(err)
+		}
+		id := w.says("nice :blob:?")
+		w.send(adapters.Post{Text: "nice :blob: `:blob:` :nope:"})
+		if got, want := w.room.Sent(w.bot)[0].Content, "nice <:blob:"+blob.String()+"> `:blob:` :nope:"; got != want {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+		ref := adapters.Ref{Chat: w.room.ID.String(), Message: id.String()}
+		for _, emoji := range []string{"👍", ":blob:", "❤️", "❤️", ""} {
+			if err := w.client.React(t.Context(), ref, emoji); err != nil {
+				t.Errorf("react %q: %v", emoji, err)
+			}
+		}
+		if err := w.client.React(t.Context(), ref, ":nope:"); adapters.KindOf(err) != adapters.Invalid || err == nil {
+			t.Errorf("an unknown emoji: %v", err)
+		}
+		var emoji []string
+		for _, u := range w.inbox.take() {
+			if r, ok := u.Body.(adapters.Reaction); ok {
+				emoji = append(emoji, r.New...)
+			}
+		}
+		if len(emoji) != 0 {
+			t.Errorf("we heard our own reactions: %q", emoji)
+		}
+		w.room.Reacts(w.kai, id, "🔥")
+		if u, r := body[adapters.Reaction](t, w.inbox.take()); !cmp.Equal(r.New, []string{"🔥"}) || u.From.Name != "Kai" {
+			t.Errorf("got %+v", u)
+		}
+	})
+}
+
+// issue 5: two accounts in one process know nothing of each other.
+func TestTwoAccountsInOneProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := open(t), open(t)
+		b.bot.Close(4000)
+		a.says("to a")
+		b.says("to b")
+		pass(5 * time.Second)
+		for _, w := range []*world{a, b} {
+			want := map[*world]string{a: "to a", b: "to b"}[w]
+			if got := texts(w.inbox.take()); !cmp.Equal(got, []string{want}) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+	})
+}
+
+// PLATFORMS 0.10, SECURITY S16: an address that is a credential shows nowhere.
+func TestAWebhooksAddressIsInNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		p := adapters.Post{Chat: w.room.ID.String(), Text: "x", Face: adapters.Face{Name: "Max"}}
+		for _, do := range []fake.FaultKind{fake.Cut, fake.HTML, fake.Garbage, fake.Refuse, fake.Hang} {
+			w.Fault(fake.Fault{Method: "execute webhook", Do: do})
+			_, err := w.client.Send(t.Context(), p)
+			if err == nil || strings.Contains(err.Error(), "hook-secret") || strings.Contains(err.Error(), rigToken) {
+				t.Errorf("%s: %v", do, err)
+			}
+		}
+	})
+}
+
+// issue 5: doctor.
+func TestExamination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoMembers: true})
+		mute := w.guild.NewChannel("mute", fakediscord.TextChannel)
+		mute.Denies(1<<11 | 1<<29)
+		codes := func(chats ...string) map[string]adapters.Level {
+			found := map[string]adapters.Level{}
+			for _, f := range w.client.Examine(t.Context(), chats) {
+				if f.Level != adapters.Fine && (f.Code == "" || f.Mend == "") {
+					t.Errorf("%+v does not say what to do", f)
+				}
+				found[f.Code] = f.Level
+			}
+			return found
+		}
+		want := map[string]adapters.Level{"": adapters.Fine, "TRS-D04": adapters.Warning, "TRS-D07": adapters.Failure, "TRS-D06": adapters.Failure}
+		if diff := cmp.Diff(want, codes(w.room.ID.String(), mute.ID.String(), "4711")); diff != "" {
+			t.Error(diff)
+		}
+		w.bot.Revoke()
+		if diff := cmp.Diff(map[string]adapters.Level{"TRS-D01": adapters.Failure}, codes(w.room.ID.String())); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
