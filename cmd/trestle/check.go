@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -125,19 +123,15 @@ func (s *process) tryListen(ctx context.Context, socket string) error {
 	return ln.Close()
 }
 
-// tryAccounts asks every platform who we are there.
+// tryAccounts asks every platform who we are there, one after the other, so that
+// what is said of them stands in the order of the configuration.
 func (s *process) tryAccounts(ctx context.Context) {
-	var asking errgroup.Group
 	for _, l := range s.lines {
-		asking.Go(func() error {
-			_ = s.boot.Stage("adapter_"+l.name, func() error { // the report has the error
-				ctx, cancel := context.WithTimeout(ctx, firstJoin)
-				defer cancel()
-				_, err := l.adapter.Connect(ctx)
-				return err
-			})
-			return nil
+		_ = s.boot.Stage("adapter_"+l.name, func() error { // the report has the error
+			ctx, cancel := context.WithTimeout(ctx, firstJoin)
+			defer cancel()
+			_, err := l.adapter.Connect(ctx)
+			return err
 		})
 	}
-	_ = asking.Wait() // they return nothing
 }

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,83 +74,4 @@ func (a hudAnswer) print(w io.Writer) {
 		fmt.Fprintf(w, "\n")
 	}
 	fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
-}
-
-// eventRow is one line of `trestle events`.
-type eventRow struct {
-	Space  spaces.SpaceID  `json:"space"`
-	Seq    int64           `json:"seq"`
-	ID     spaces.EventID  `json:"id"`
-	At     string          `json:"at"`
-	Actor  spaces.EntityID `json:"actor,omitempty"`
-	Kind   spaces.Kind     `json:"kind"`
-	Thread spaces.ThreadID `json:"thread,omitempty"`
-	Body   spaces.Body     `json:"body"`
-}
-
-func eventsCommand(p *program) *cobra.Command {
-	var follow bool
-	var space string
-	var limit int
-	c := &cobra.Command{
-		Use: "events", Short: "print the newest events of the record; with -f, what happens right now, as JSON lines", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if follow {
-				return p.follow(c.Context())
-			}
-			return p.events(c.Context(), spaces.SpaceID(space), limit)
-		},
-	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "follow the live events of the running process")
-	c.Flags().StringVar(&space, "space", "", "only of this space (its id)")
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many")
-	return c
-}
-
-func (p *program) events(ctx context.Context, room spaces.SpaceID, limit int) error {
-	return p.look(ctx, func(_ *config.Config, r console.Record) error {
-		found, err := r.Recent(ctx, room, limit)
-		if err != nil {
-			return err
-		}
-		names, err := r.Names(ctx, actors(found))
-		if err != nil {
-			return err
-		}
-		rows := make([]eventRow, 0, len(found))
-		for _, e := range found {
-			rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body})
-		}
-		return answerRows(p, rows, func(w io.Writer) {
-			var lines [][]string
-			for _, e := range found {
-				lines = append(lines, []string{when(e.At), string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Body.Kind()), speaker(e, names), saidIn(e.Body)})
-			}
-			table(w, lines)
-		})
-	})
-}
-
-// follow prints live events, one JSON object a line, until it is interrupted.
-func (p *program) follow(ctx context.Context) error {
-	conf, err := p.load()
-	if err != nil {
-		return err
-	}
-	ctx, stop := stoppable(ctx)
-	defer stop()
-	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
-	if !running {
-		return &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run; without -f the record is read", code: exitTryAgain}
-	}
-	err = c.get(ctx, "/events", func(body io.Reader) error {
-		return console.ReadStream(body, func(data []byte) error {
-			_, err := fmt.Fprintln(p.out, strings.TrimSpace(string(data)))
-			return err
-		})
-	})
-	if ctx.Err() != nil && !errors.Is(err, io.ErrShortWrite) {
-		return &silent{exitInterrupted}
-	}
-	return err
 }

@@ -114,13 +114,18 @@ func (p *program) listTokens(ctx context.Context) error {
 	if err := c.get(ctx, "/api/tokens", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) }); err != nil {
 		return err
 	}
-	return p.answer(a.Tokens, func(w io.Writer) {
+	return answerRows(p, a.Tokens, func(w io.Writer) {
 		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
 		for _, t := range a.Tokens {
 			rows = append(rows, []string{t.ID, plain(t.Name), when(t.Created), when(t.Used)})
 		}
 		table(w, rows)
 	})
+}
+
+// revokedToken is the answer of `trestle token revoke`.
+type revokedToken struct {
+	Revoked string `json:"revoked"` // its id
 }
 
 func (p *program) revokeToken(ctx context.Context, id string) error {
@@ -135,7 +140,5 @@ func (p *program) revokeToken(ctx context.Context, id string) error {
 	if err := c.do(r, func(io.Reader) error { return nil }); err != nil {
 		return err
 	}
-	return p.answer(struct {
-		Revoked string `json:"revoked"`
-	}{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", plain(id)) })
+	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", plain(id)) })
 }

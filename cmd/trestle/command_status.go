@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,41 +116,4 @@ func moment(t *time.Time) string {
 		return "-"
 	}
 	return when(*t)
-}
-
-func spacesCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.look(c.Context(), func(_ *config.Config, r console.Record) error {
-				rooms, err := r.Rooms(c.Context())
-				if err != nil {
-					return err
-				}
-				return answerRows(p, rooms, func(w io.Writer) { printRooms(w, rooms) })
-			})
-		},
-	}
-}
-
-func printRooms(w io.Writer, rooms []console.Room) {
-	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
-	for _, r := range rooms {
-		var agents, chats []string
-		for _, a := range r.Agents {
-			agents = append(agents, string(a))
-		}
-		for _, c := range r.Chats {
-			chat := c.Account + "/" + c.Chat
-			if !c.Live {
-				chat += " (gone)"
-			}
-			chats = append(chats, chat)
-		}
-		lines = append(lines, []string{
-			dash(plain(r.Space.Name)), string(r.Space.ID), string(r.Space.Circle), dash(strings.Join(agents, " ")),
-			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), when(r.Last), dash(strings.Join(chats, " ")),
-		})
-	}
-	table(w, lines)
 }

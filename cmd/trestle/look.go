@@ -73,7 +73,7 @@ func byteSize(n int64) string {
 // dash stands for an empty cell.
 func dash(text string) string { return cmp.Or(text, "-") }
 
-// sinceFlag reads how far back a list goes.
+// sinceFlag reads how far back a list goes; nothing is for ever.
 func sinceFlag(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -83,12 +83,4 @@ func sinceFlag(text string) (time.Time, error) {
 		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", todo: "write 90s, 5m, 2h or 7d", code: exitUsage}
 	}
 	return time.Now().Add(-d), nil
-}
-
-// unknown turns the record's "no such thing" into a failure for people.
-func unknown(err error, what, where, todo string) error {
-	if errors.Is(err, console.ErrUnknown) {
-		return &failure{what: what, where: where, todo: todo, code: exitFailed}
-	}
-	return err
 }

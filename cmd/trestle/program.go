@@ -32,6 +32,7 @@ type program struct {
 	configPath string
 	dataPath   string
 	output     string
+	remote     string
 	verbose    bool
 	quiet      bool
 }
@@ -71,6 +72,7 @@ func (p *program) command() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
 	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
+	flags.StringVar(&p.remote, "remote", "", "read from the console of another machine at this URL, with the token in TRESTLE_TOKEN")
 	flags.StringVarP(&p.output, "output", "o", "text", "how to answer: text, json or jsonl")
 	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
@@ -90,6 +92,7 @@ func (p *program) command() *cobra.Command {
 		spacesCommand,
 		runsCommand,
 		explainCommand,
+		denialsCommand,
 		hudCommand,
 		eventsCommand,
 		backupCommand,

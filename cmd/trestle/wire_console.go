@@ -151,9 +151,5 @@ func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
 
 // Price implements [console.Settings].
 func (s settings) Price(agent spaces.AgentID) (console.Price, bool) {
-	p := s.p.config().SettingsFor(string(agent), "").Price
-	if p.Cached == 0 {
-		p.Cached = p.Input
-	}
-	return console.Price(p), p.Input > 0 || p.Output > 0
+	return priceOf(s.p.config(), agent)
 }

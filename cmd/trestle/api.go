@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// remoteLimit is how long another machine may take to answer.
+const remoteLimit = 30 * time.Second
+
+// ask reads the answer of a path of the console's API into a: of the machine
+// that --remote names, or made from the record here, so that every command says
+// the same wherever it looks.
+func (p *program) ask(ctx context.Context, path string, query url.Values, a any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	if p.remote != "" {
+		return p.askRemote(ctx, path, a)
+	}
+	return p.lookInto(ctx, func(c *config.Config, r sqlite.Console) error {
+		api := console.New(console.Options{Record: r, Settings: readSettings{c}, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		if err != nil {
+			return err
+		}
+		w := &answerWriter{header: http.Header{}, code: http.StatusOK}
+		api.ServeHTTP(w, q)
+		return readAnswer(path, w.code, w.body.Bytes(), a)
+	})
+}
+
+// answerWriter takes an answer of the API without a network.
+type answerWriter struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (w *answerWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *answerWriter) WriteHeader(code int) { w.code = code }
+
+// Write implements [http.ResponseWriter].
+func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// askRemote asks another machine, with the token of the environment.
+func (p *program) askRemote(ctx context.Context, path string, a any) error {
+	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+	defer cancel()
+	base, err := url.Parse(p.remote)
+	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return &failure{what: "the address is no URL", where: "--remote " + p.remote, todo: "write https://host, with the path before /api if there is one", code: exitUsage}
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
+	if err != nil {
+		return err
+	}
+	if token, ok := p.lookup("TRESTLE_TOKEN"); ok && token != "" {
+		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return &failure{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, todo: "see that it runs and can be reached", code: exitTryAgain}
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
+		return &failure{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, todo: "ask again", code: exitTryAgain}
+	}
+	return readAnswer(path, resp.StatusCode, body.Bytes(), a)
+}
+
+// errNothing is returned when the API knows nothing of a name.
+var errNothing = errors.New("there is nothing of that name")
+
+// readAnswer decodes an answer, or says why there is none.
+func readAnswer(path string, code int, body []byte, a any) error {
+	switch {
+	case code == http.StatusNotFound:
+		return errNothing
+	case code == http.StatusUnauthorized:
+		return &failure{what: "the token is missing or wrong", where: path, todo: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
+	case code >= 400:
+		var no console.Refusal
+		if json.Unmarshal(body, &no) != nil || no.Error == "" {
+			no.Error = fmt.Sprintf("the answer was %d", code)
+		}
+		return &failure{what: no.Error, where: path, todo: no.Do, code: exitFailed}
+	}
+	if err := json.Unmarshal(body, a); err != nil {
+		return &failure{what: "the answer is no JSON of ours: " + err.Error(), where: path, todo: "see that a trestle answers there", code: exitFailed}
+	}
+	return nil
+}
+
+// nothing turns errNothing into a failure for people.
+func nothing(err error, what, where, todo string) error {
+	if errors.Is(err, errNothing) {
+		return &failure{what: what, where: where, todo: todo, code: exitFailed}
+	}
+	return err
+}
+
+// readSettings is the configuration as the API shows it where nothing runs.
+type readSettings struct{ c *config.Config }
+
+var _ console.Settings = readSettings{}
+
+// Rows implements [console.Settings].
+func (s readSettings) Rows() []console.Row {
+	var rows []console.Row
+	for _, r := range s.c.Rows(config.Showing{All: true}) {
+		rows = append(rows, console.Row{Path: r.Path, Value: r.Value, Origin: r.Origin})
+	}
+	return rows
+}
+
+// Schema implements [console.Settings].
+func (s readSettings) Schema() []byte { return config.Schema() }
+
+// Budget implements [console.Settings].
+func (s readSettings) Budget(agent spaces.AgentID, _ spaces.SpaceID) int {
+	return s.c.SettingsFor(string(agent), "").Budget.PerCycle
+}
+
+// Price implements [console.Settings].
+func (s readSettings) Price(agent spaces.AgentID) (console.Price, bool) {
+	return priceOf(s.c, agent)
+}
+
+// priceOf returns what tokens of an agent's model cost; false when nobody said so.
+func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
+	p := c.SettingsFor(string(agent), "").Price
+	if p.Cached == 0 {
+		p.Cached = p.Input
+	}
+	return console.Price(p), p.Input > 0 || p.Output > 0
+}

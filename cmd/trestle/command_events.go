@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// eventRow is one line of `trestle events`.
+type eventRow struct {
+	Space  spaces.SpaceID  `json:"space"`
+	Seq    int64           `json:"seq"` // its number in the space
+	ID     spaces.EventID  `json:"id"`
+	At     string          `json:"at"`
+	Actor  spaces.EntityID `json:"actor,omitempty"`
+	Kind   spaces.Kind     `json:"kind"`
+	Thread spaces.ThreadID `json:"thread,omitempty"`
+	Body   spaces.Body     `json:"body"` // what its kind holds
+}
+
+// eventChoice says which events are wanted.
+type eventChoice struct {
+	space string // its id or name
+	kind  string // of the record, or, of live events, their type
+	from  int64  // seq in the space, or id of a live event
+	limit int
+}
+
+func eventsCommand(p *program) *cobra.Command {
+	var follow bool
+	var which eventChoice
+	c := &cobra.Command{
+		Use: "events", Short: "print the newest events of the record; with -f, what happens right now, as JSON lines", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case follow:
+				return p.follow(c.Context(), which)
+			case p.remote != "":
+				return &failure{what: "the record of another machine is not read event by event", where: "events --remote", todo: "follow it with -f, or see trestle spaces show SPACE --remote URL", code: exitUsage}
+			case which.from > 0 && which.space == "":
+				return &failure{what: "--from is a number within one space", where: "events --from", todo: "name the space with --space", code: exitUsage}
+			}
+			return p.events(c.Context(), which)
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "follow the live events of the running process")
+	c.Flags().StringVar(&which.space, "space", "", "only of this space (its id or name)")
+	c.Flags().StringVar(&which.kind, "kind", "", "only of this kind: said, joined, …; with -f a type of live events")
+	c.Flags().Int64Var(&which.from, "from", 0, "begin with this number in the space; with -f, go on behind this id")
+	c.Flags().IntVar(&which.limit, "limit", 50, "at most this many")
+	return c
+}
+
+// chosen reads the events of the record that are wanted, oldest first.
+func (p *program) chosen(ctx context.Context, r console.Record, which eventChoice) ([]spaces.Event, error) {
+	id := spaces.SpaceID("")
+	if which.space != "" {
+		var err error
+		if id, err = p.spaceCalled(ctx, which.space); err != nil {
+			return nil, err
+		}
+	}
+	if which.kind == "" && which.from == 0 {
+		return r.Recent(ctx, id, which.limit)
+	}
+	all, err := r.Recent(ctx, id, eventWindow)
+	if err != nil {
+		return nil, err
+	}
+	var found []spaces.Event
+	for _, e := range all {
+		if (which.kind == "" || string(e.Body.Kind()) == which.kind) && e.Seq >= which.from {
+			found = append(found, e)
+		}
+	}
+	switch over := len(found) - which.limit; {
+	case over > 0 && which.from > 0:
+		found = found[:which.limit]
+	case over > 0:
+		found = found[over:]
+	}
+	return found, nil
+}
+
+// eventWindow is how many of the newest events are looked through for a kind or
+// a number.
+const eventWindow = 100_000
+
+func (p *program) events(ctx context.Context, which eventChoice) error {
+	return p.look(ctx, func(_ *config.Config, r console.Record) error {
+		found, err := p.chosen(ctx, r, which)
+		if err != nil {
+			return err
+		}
+		names, err := r.Names(ctx, actors(found))
+		if err != nil {
+			return err
+		}
+		rows := make([]eventRow, 0, len(found))
+		for _, e := range found {
+			rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body})
+		}
+		return answerRows(p, rows, func(w io.Writer) {
+			var lines [][]string
+			for _, e := range found {
+				lines = append(lines, []string{when(e.At), string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Body.Kind()), speaker(e, names), saidIn(e.Body)})
+			}
+			table(w, lines)
+		})
+	})
+}
+
+// liveLine is one live event as it is printed: the stream's own, with its id, at
+// which --from goes on.
+type liveLine struct {
+	ID       int64           `json:"id"`
+	Type     string          `json:"type"`
+	Content  string          `json:"content"`
+	Metadata json.RawMessage `json:"metadata,omitempty"` // what it is about: mind, space, cycle, …
+	At       string          `json:"timestamp"`
+}
+
+// follow prints live events, one JSON object a line, until it is interrupted.
+func (p *program) follow(ctx context.Context, which eventChoice) error {
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	space := ""
+	if which.space != "" {
+		id, err := p.spaceCalled(ctx, which.space)
+		if err != nil {
+			return err
+		}
+		space = string(id)
+	}
+	err := p.liveStream(ctx, which.from, func(body io.Reader) error {
+		return eachLive(body, func(l liveLine) error {
+			var about struct {
+				Space string `json:"space"`
+			}
+			_ = json.Unmarshal(l.Metadata, &about) // an event about no space is of none
+			if (which.kind != "" && l.Type != which.kind) || (space != "" && about.Space != space) {
+				return nil
+			}
+			return json.NewEncoder(p.out).Encode(l)
+		})
+	})
+	if ctx.Err() != nil && !errors.Is(err, io.ErrShortWrite) {
+		return &silent{exitInterrupted}
+	}
+	return err
+}
+
+// liveStream opens the live events behind an id: of the process here, or of
+// another machine.
+func (p *program) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
+	c, base := &controller{client: http.DefaultClient, socket: p.remote}, strings.TrimRight(p.remote, "/")
+	if p.remote == "" {
+		var err error
+		if c, err = p.running(ctx); err != nil {
+			return err
+		}
+		base = "http://trestle"
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/events", nil)
+	if err != nil {
+		return err
+	}
+	if from > 0 {
+		q.Header.Set("Last-Event-ID", strconv.FormatInt(from, 10))
+	}
+	if token, ok := p.lookup("TRESTLE_TOKEN"); ok && p.remote != "" {
+		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	return c.do(q, read)
+}
+
+// eachLive calls take with every event of a stream, each with its id.
+func eachLive(body io.Reader, take func(liveLine) error) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 4<<20)
+	var id int64
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			id, _ = strconv.ParseInt(text, 10, 64)
+			continue
+		}
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		l := liveLine{}
+		if err := json.Unmarshal([]byte(data), &l); err != nil {
+			return fmt.Errorf("read live event: %w", err)
+		}
+		l.ID = id
+		if err := take(l); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func explainCommand(p *program) *cobra.Command {
+	silence := false
+	c := &cobra.Command{
+		Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
+		Long: "Tell a run: what woke it, what it was shown, what its frame was made of, each step with its acts and their results, what\n" +
+			"was refused, what was sent, and what it cost. With --silence SPACE EVENT: why nobody answered an event.",
+		Args: func(c *cobra.Command, args []string) error {
+			if silence {
+				return cobra.ExactArgs(2)(c, args)
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if silence {
+				return p.explainSilence(c.Context(), args[0], args[1])
+			}
+			return p.explain(c.Context(), args[0])
+		},
+	}
+	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
+	return c
+}
+
+// run reads one run from the API.
+func (p *program) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
+	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
+	return a, nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
+}
+
+func (p *program) explain(ctx context.Context, id string) error {
+	a, err := p.readRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	said, err := p.said(ctx, a)
+	if err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) { explain(w, a, said) })
+}
+
+// said returns what the events said that a run was shown, and who; nothing where
+// the record is not here.
+func (p *program) said(ctx context.Context, a console.RunAnswer) (map[spaces.EventID]string, error) {
+	said := map[spaces.EventID]string{}
+	if p.remote != "" {
+		return said, nil
+	}
+	err := p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+		run, err := r.Run(ctx, string(a.Run))
+		if err != nil {
+			return err
+		}
+		names, err := r.Names(ctx, actors(run.Events))
+		for _, e := range run.Events {
+			said[e.ID] = speaker(e, names) + ": " + saidIn(e.Body)
+		}
+		return err
+	})
+	return said, err
+}
+
+// explain tells the story of a run: wake, frame, steps, acts, receipts, end.
+func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
+	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, dash(string(a.Space)), a.Wake, when(a.Started))
+	for _, row := range a.Shown {
+		what := said[row.Event]
+		if what == "" {
+			what = dash(string(row.Actor)) + " " + string(row.Kind)
+		}
+		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, dash(row.Reason), what)
+	}
+	explainFrame(w, a.Plan)
+	for _, s := range a.Steps {
+		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, dash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
+		for _, act := range s.Acts {
+			fmt.Fprintf(w, "  act      %s %s\n", act.Name, plain(compact(act.Args)))
+			outcome := "ok"
+			if !act.OK {
+				outcome = "refused"
+			}
+			fmt.Fprintf(w, "  result   %s%s\n", outcome, because(plain(act.Note)))
+		}
+	}
+	for _, d := range a.Denials {
+		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, plain(d.Reason), d.Code, plain(d.Hint))
+	}
+	for _, d := range a.Deliveries {
+		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(d.Code))
+	}
+	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
+		stopOf(a.RunRow), because(plain(a.Detail)), a.Tokens, costOf(a), a.Calls, len(a.Denials))
+	if a.Rest != "" {
+		fmt.Fprintf(w, "  rest     %s\n", plain(a.Rest))
+	}
+}
+
+// explainFrame tells what the last frame was made of.
+func explainFrame(w io.Writer, raw json.RawMessage) {
+	var plan hud.Plan
+	if json.Unmarshal(raw, &plan) != nil || len(plan.Items) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  frame    %d of %d tokens\n", plan.Tokens, plan.Budget)
+	for _, item := range plan.Items {
+		fmt.Fprintf(w, "           %-8s %6d  %s\n", item.Form, item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, plain(item.What), plain(item.Why)}, " ")))
+	}
+	for _, item := range plan.Shed {
+		fmt.Fprintf(w, "           left out %6d  %s\n", item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, plain(item.What), plain(item.Why)}, " ")))
+	}
+}
+
+// receipts name the messages that a platform made of an action.
+func receipts(refs []spaces.Ref) string {
+	var all []string
+	for _, r := range refs {
+		all = append(all, r.Message)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ", message " + strings.Join(all, " ")
+}
+
+func stopOf(r console.RunRow) string {
+	if r.Stop == "" {
+		return "still " + string(r.State)
+	}
+	return string(r.Stop)
+}
+
+// costOf says what a run cost; a price that nobody configured is said to be so.
+func costOf(a console.RunAnswer) string {
+	if a.Cost == nil {
+		return "price unknown (set price.input and price.output)"
+	}
+	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64)
+}
+
+// compact is JSON in one line.
+func compact(raw json.RawMessage) string {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) != nil {
+		return string(raw)
+	}
+	return line.String()
+}

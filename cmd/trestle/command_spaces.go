@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func spacesCommand(p *program) *cobra.Command {
+	c := &cobra.Command{
+		Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			rooms, err := p.rooms(c.Context())
+			if err != nil {
+				return err
+			}
+			return answerRows(p, rooms, func(w io.Writer) { printRooms(w, rooms) })
+		},
+	}
+	limit := 20
+	show := &cobra.Command{
+		Use: "show SPACE", Short: "show one space (its id or name): who is there, what was said last, and what agents made of it", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.showSpace(c.Context(), args[0], limit) },
+	}
+	show.Flags().IntVar(&limit, "limit", limit, "newest events to show")
+	c.AddCommand(show)
+	return c
+}
+
+// rooms lists the spaces, here or on another machine.
+func (p *program) rooms(ctx context.Context) ([]console.SpaceRow, error) {
+	var a struct {
+		Spaces []console.SpaceRow `json:"spaces"`
+	}
+	err := p.ask(ctx, "/api/spaces", nil, &a)
+	return a.Spaces, err
+}
+
+// spaceCalled returns the id of a space that is called so: by its id, by the
+// beginning of one, or by its name.
+func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
+	rooms, err := p.rooms(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []spaces.SpaceID
+	for _, r := range rooms {
+		switch {
+		case string(r.Space) == text:
+			return r.Space, nil
+		case strings.EqualFold(strings.TrimPrefix(r.Name, "#"), strings.TrimPrefix(text, "#")), strings.HasPrefix(string(r.Space), text):
+			found = append(found, r.Space)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: "SPACE", todo: "see trestle spaces", code: exitFailed}
+	}
+	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: "SPACE", todo: "write the id; see trestle spaces", code: exitFailed}
+}
+
+func printRooms(w io.Writer, rooms []console.SpaceRow) {
+	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
+	for _, r := range rooms {
+		lines = append(lines, []string{
+			dash(plain(r.Name)), string(r.Space), string(r.Circle), dash(agentList(r.Agents)),
+			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), when(r.Last), dash(chatList(r)),
+		})
+	}
+	table(w, lines)
+}
+
+func agentList(ids []spaces.AgentID) string {
+	var agents []string
+	for _, a := range ids {
+		agents = append(agents, string(a))
+	}
+	return strings.Join(agents, " ")
+}
+
+func chatList(r console.SpaceRow) string {
+	var chats []string
+	for _, c := range r.Chats {
+		chat := c.Account + "/" + c.Chat
+		if !c.Live {
+			chat += " (gone)"
+		}
+		chats = append(chats, chat)
+	}
+	return strings.Join(chats, " ")
+}
+
+// shownSpace is one space with the newest part of its log, as the API tells it.
+type shownSpace struct {
+	console.SpaceRow
+	People []shownMember `json:"people"`
+	Log    []shownLine   `json:"log"` // newest first
+}
+
+// shownMember is somebody in a space.
+type shownMember struct {
+	ID   spaces.EntityID   `json:"id"`
+	Kind spaces.EntityKind `json:"kind"`
+	Name string            `json:"name"`
+}
+
+// shownLine is one event of a space with what each mind made of it.
+type shownLine struct {
+	Seq    int64           `json:"seq"`
+	Event  spaces.EventID  `json:"event"`
+	Kind   spaces.Kind     `json:"kind"`
+	Actor  spaces.EntityID `json:"actor,omitempty"`
+	At     time.Time       `json:"at"`
+	Thread spaces.ThreadID `json:"thread,omitempty"`
+	Body   shownWords      `json:"body"`
+	Marks  []shownMark     `json:"marks"`
+}
+
+// shownWords are the words of an event; other bodies have none.
+type shownWords struct {
+	Text string `json:"text,omitempty"`
+}
+
+// shownMark is what one mind made of an event: whether it woke, and why.
+type shownMark struct {
+	Mind   string          `json:"mind"`
+	State  spaces.RowState `json:"state"`
+	Reason string          `json:"reason"`        // the gate's word
+	Run    spaces.CycleID  `json:"run,omitempty"` // that was shown it
+}
+
+// log reads a space with the events before a seq; 0 is from the end.
+func (p *program) log(ctx context.Context, name string, before int64, limit int) (a shownSpace, err error) {
+	id, err := p.spaceCalled(ctx, name)
+	if err != nil {
+		return a, err
+	}
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	return a, p.ask(ctx, "/api/spaces/"+url.PathEscape(string(id)), q, &a)
+}
+
+func (p *program) showSpace(ctx context.Context, name string, limit int) error {
+	a, err := p.log(ctx, name, 0, limit)
+	if err != nil {
+		return err
+	}
+	return p.answer(a, a.print)
+}
+
+func (a shownSpace) print(w io.Writer) {
+	var people []string
+	names := map[spaces.EntityID]string{}
+	for _, m := range a.People {
+		names[m.ID] = plain(m.Name)
+		people = append(people, fmt.Sprintf("%s (%s)", plain(m.Name), m.Kind))
+	}
+	table(w, [][]string{
+		{"name", dash(plain(a.Name))},
+		{"space", string(a.Space)},
+		{"circle", string(a.Circle)},
+		{"wake", string(a.Wake)},
+		{"agents", dash(agentList(a.Agents))},
+		{"people", dash(strings.Join(people, ", "))},
+		{"chats", dash(chatList(a.SpaceRow))},
+		{"events", strconv.FormatInt(a.Events, 10)},
+	})
+	fmt.Fprintln(w)
+	var lines [][]string
+	for _, l := range slices.Backward(a.Log) {
+		said := string(l.Kind)
+		if l.Body.Text != "" {
+			said = strconv.Quote(l.Body.Text)
+		}
+		var marks []string
+		for _, m := range l.Marks {
+			marks = append(marks, fmt.Sprintf("%s %s", m.Mind, m.verdict()))
+		}
+		lines = append(lines, []string{when(l.At), "#" + strconv.FormatInt(l.Seq, 10), dash(nameOf(names, l.Actor)), said, strings.Join(marks, ", ")})
+	}
+	table(w, lines)
+}
+
+// verdict is the gate's word on an event, or how far it got.
+func (m shownMark) verdict() string {
+	if m.Reason != "" {
+		return m.Reason
+	}
+	return string(m.State)
+}
+
+func nameOf(names map[spaces.EntityID]string, id spaces.EntityID) string {
+	if name := names[id]; name != "" {
+		return name
+	}
+	return string(id)
+}

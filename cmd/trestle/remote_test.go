@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// ECOSYSTEM 3.1: one API, three clients: with --remote and a token the reading
+// commands say the same as where the record is.
+func TestAnotherMachineAnswersTheSame(t *testing.T) {
+	s := aTalk(t)
+	s.serve(t)
+	secret := answerOf[console.NewToken](t, s, "token", "add", "far", "-o", "json").Secret
+	address := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
+	far := stage{folder: t.TempDir(), env: "TRESTLE_TOKEN=" + secret}
+	run := string(answerOf[[]runRow](t, s, "runs", "-o", "json")[0].Run)
+	for _, args := range [][]string{
+		{"runs"},
+		{"runs", "-o", "jsonl"},
+		{"runs", "show", run},
+		{"spaces"},
+		{"spaces", "show", "home"},
+		{"denials"},
+		{"explain", run, "-o", "json"},
+		{"explain", "--silence", "home", "3"},
+	} {
+		near, _, _ := s.do(t, "", args...)
+		got, errs, code := far.do(t, "", append(args, "--remote", address)...)
+		if code != exitDone {
+			t.Errorf("%v: exit %s: %s", args, code, errs)
+		}
+		if diff := cmp.Diff(near, got); diff != "" || got == "" {
+			t.Errorf("%v (-here +there):\n%s", args, diff)
+		}
+	}
+	for name, test := range map[string]struct {
+		env, address, want string
+		code               exitCode
+	}{
+		"without a token": {"", address, "the token is missing or wrong", exitFailed},
+		"a wrong token":   {"TRESTLE_TOKEN=wrong", address, "the token is missing or wrong", exitFailed},
+		"nobody there":    {"", "http://127.0.0.1:1", "does not answer", exitTryAgain},
+		"no address":      {"", "there", "is no URL", exitUsage},
+	} {
+		_, errs, code := stage{folder: t.TempDir(), env: test.env}.do(t, "", "runs", "--remote", test.address)
+		if code != test.code || !strings.Contains(errs, test.want) {
+			t.Errorf("%s: exit %s: %s", name, code, errs)
+		}
+	}
+}
