@@ -236,6 +236,7 @@ func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
 	for i, l := range s.lines {
 		g.Go(func() error { return l.Run(ctx) })
 		g.Go(func() error { return s.collect(ctx, l) })
+		g.Go(func() error { return s.offer(ctx, l) })
 		joins.Go(func() {
 			if err := s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) }); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", l.name, err)
