@@ -65,6 +65,9 @@ type IngressOptions struct {
 	// SenderPerMinute is how many messages of one sender may wake agents within a
 	// minute; further ones are kept and seen, and wake nobody. Default: no bound.
 	SenderPerMinute int
+	// Ours are all accounts that are connected, so that a mention of one is known
+	// for what it is on another. It must not block. Default: this one alone.
+	Ours func() []adapters.Account
 	// Bell is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
@@ -223,6 +226,14 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	return nil
 }
 
+// ours returns the other accounts of this program.
+func (in *Ingress) ours() []adapters.Account {
+	if o := in.options.Load(); o.Ours != nil {
+		return o.Ours()
+	}
+	return nil
+}
+
 // items returns what an update is in each of its rooms.
 func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.Incoming {
 	if _, bad := u.Body.(adapters.Unreadable); bad {
@@ -234,7 +245,7 @@ func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.T
 	for _, p := range places {
 		for _, item := range translate(u, setting{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
-			source: source(in.account, u), at: at,
+			source: source(in.account, u), at: at, ours: in.ours(),
 		}) {
 			item.Hushed = hushed
 			items = append(items, item)

@@ -1,7 +1,9 @@
 package activity
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -16,11 +18,25 @@ type setting struct {
 	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of nobody
 	source  string         // identity of the update in the record, see source
 	at      time.Time      // when we learned of it
+	ours    []adapters.Account
+}
+
+// isOurs reports whether p is another account of ours on the platform. Of two of
+// them in one room the first to tell of a message decides what it says.
+func (s setting) isOurs(p adapters.Person) bool {
+	return slices.ContainsFunc(s.ours, func(a adapters.Account) bool {
+		return a.Platform == s.account.Platform && (isUs(a, p) || p.ID == "" && p.Handle != "" && strings.EqualFold(p.Handle, a.Handle))
+	})
 }
 
 // source returns the identity of an update's content in the record: the same in
 // every space that the chat is mapped to, and in each of them once.
-func source(a adapters.Account, u adapters.Update) string { return a.Key() + "|" + u.Key }
+func source(a adapters.Account, u adapters.Update) string {
+	if u.Common {
+		return a.Platform + "|" + u.Key
+	}
+	return a.Key() + "|" + u.Key
+}
 
 // translate returns the facts that an update holds, in order; none when it says
 // nothing new. It is pure and total: what cannot be read becomes
@@ -79,7 +95,8 @@ func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
 			Source: s.source,
 			Body:   body,
 		},
-		From: identity(s.account, u.From),
+		From:   identity(s.account, u.From),
+		Common: u.Common,
 	}}
 }
 
@@ -127,8 +144,9 @@ func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incomin
 	}
 	people := cutList(m.Mentions)
 	for _, p := range people {
-		if isUs(s.account, p) && s.agent != "" {
+		if (isUs(s.account, p) || s.isOurs(p)) && s.agent != "" {
 			said.Mentions = []spaces.EntityID{s.agent.Entity()}
+			said.ToUs = true
 		}
 	}
 	item := s.one(u, said)[0]

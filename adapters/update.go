@@ -9,7 +9,10 @@ type Update struct {
 	// Key is the identity of the content (DELIVERY 1.1): the same fact delivered
 	// twice, by any road, has the same key, and no other fact ever has it.
 	// Minted by the adapter, unique within the account.
-	Key    string
+	Key string
+	// Common is true when every account of the platform that sees the fact gives it
+	// this Key, so that two accounts in one chat tell of one thing.
+	Common bool
 	Chat   Chat
 	Thread Thread    // zero outside threads
 	From   Person    // who did it; zero when the platform does not say

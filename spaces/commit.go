@@ -123,6 +123,9 @@ type Incoming struct {
 	// one of our account. Where that is a copy of a person's words, it is meant for
 	// that person.
 	ByReply bool
+	// Common is true when its source and refs mean the same to every account of the
+	// platform: what one account of a space has told is not recorded again for another.
+	Common bool
 }
 
 // An Intake is one batch from one adapter: it is recorded whole, with the

@@ -108,7 +108,7 @@ func (x *exportReader) read(raw json.RawMessage) adapters.Update {
 	}
 	topic := x.topic(&m)
 	u := adapters.Update{
-		ID: "export", Key: x.key(m.ID), Chat: x.chat(), From: exportPerson(m.FromID, m.From), At: m.at(),
+		ID: "export", Key: x.key(m.ID), Common: x.shared(m.ID), Chat: x.chat(), From: exportPerson(m.FromID, m.From), At: m.at(),
 	}
 	if topic != 0 {
 		u.Thread = adapters.Thread{ID: formatID(topic), Title: x.titles[topic]}

@@ -74,6 +74,7 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 		return []adapters.Update{unreadable(raw, *e.ID, kind, err.Error())}
 	}
 	for i := range updates {
+		updates[i].Common = common(e, updates[i])
 		if bad, ok := updates[i].Body.(adapters.Unreadable); ok {
 			if bad.Kind == "" {
 				bad.Kind = kind
@@ -83,6 +84,15 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 		}
 	}
 	return updates
+}
+
+// common reports whether every bot in the chat gives the fact the same key.
+// Supergroups and channels number their messages for everybody; elsewhere each
+// account counts for itself. Our own standing is nobody else's.
+func common(e *envelope, u adapters.Update) bool {
+	_, unread := u.Body.(adapters.Unreadable)
+	id, err := strconv.ParseInt(u.Chat.ID, 10, 64)
+	return err == nil && id < superID(0) && e.MyChatMember == nil && !unread
 }
 
 // updateID finds an update's id where JSON cannot be parsed.

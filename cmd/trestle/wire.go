@@ -64,7 +64,8 @@ type parts struct {
 	// joined and misfits.
 	opening sync.Mutex
 	joined  []joined
-	misfits []config.Problem // entries that turned out not to run
+	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
+	misfits []config.Problem                   // entries that turned out not to run
 
 	sensed sync.Map // entries of models to *endpointSense
 
@@ -399,11 +400,21 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		log := p.log.With("adapter", name)
 		in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, o)
 		p.joined = append(p.joined, joined{name, account.Key(), in})
+		own := append(p.accounts(), account)
+		p.own.Store(&own)
 		if err := p.dismiss(ctx); err != nil {
 			return nil, nil, err
 		}
 		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: log}), nil
 	}
+}
+
+// accounts returns the accounts that have connected. The caller may append to it.
+func (p *parts) accounts() []adapters.Account {
+	if own := p.own.Load(); own != nil {
+		return slices.Clip(*own)
+	}
+	return nil
 }
 
 // reception opens the configured rooms that have chats on an account and says
@@ -433,7 +444,7 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
-		Attendant: p.attendant(), Operators: p.operators(name), Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
+		Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
 	}, nil
 }
 

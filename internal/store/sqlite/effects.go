@@ -114,7 +114,10 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 	if policy == "" {
 		policy = spaces.ResendOnce
 	}
-	for _, c := range r.chats {
+	for n, c := range r.chats {
+		if r.toldBefore(n) {
+			continue
+		}
 		thread, err := k.threadIn(ctx, r, f.Thread, c)
 		if err != nil {
 			return err
@@ -136,6 +139,16 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		k.ordinal++
 	}
 	return nil
+}
+
+// toldBefore reports whether the n-th chat of a room is one that an account
+// before it reaches already: two of ours in one chat say a thing once. Direct
+// chats of several accounts with one person may share an id and are several.
+func (r *room) toldBefore(n int) bool {
+	c := r.chats[n]
+	return !r.Direct && slices.ContainsFunc(r.chats[:n], func(o chat) bool {
+		return o.id == c.id && platformOf(o.account) == platformOf(c.account)
+	})
 }
 
 // leave has the action begin its way with this commit if nothing is before it in

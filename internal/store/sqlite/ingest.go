@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -19,7 +20,8 @@ on conflict (account, chat, message, space) do nothing`
 	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor = $2 - 1`
 	insertPast query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
-	insertStray query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
+	eventOfSource query = `select id from events where space = $1 and source = $2`
+	insertStray   query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
 // Record implements [activity.Log].
@@ -48,8 +50,9 @@ func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 // An intake is a batch on its way into the log.
 type intake struct {
 	*tx
-	batch spaces.Intake
-	done  spaces.Recorded
+	batch  spaces.Intake
+	done   spaces.Recorded
+	common bool // of the item under way
 
 	hushed string // why the item under way wakes nobody; empty when the gate judges it
 }
@@ -87,6 +90,7 @@ func (t *tx) claims(ctx context.Context, ws []spaces.Waiting, wanted func([]spac
 }
 
 func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
+	i.common = it.Common
 	r, err := i.room(ctx, it.Event.Space)
 	if err != nil {
 		return err
@@ -98,9 +102,9 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 	if err != nil {
 		return err
 	}
-	if known {
+	if known || it.Common && r.speaks(it) {
 		i.done.Duplicates++
-		return nil
+		return i.alias(ctx, it)
 	}
 	if it.Event.Actor == "" {
 		if it.Event.Actor, err = i.author(ctx, it); err != nil {
@@ -119,6 +123,54 @@ func (i *intake) author(ctx context.Context, it spaces.Incoming) (spaces.EntityI
 		}
 	}
 	return i.person(ctx, it.From)
+}
+
+// speaks reports whether an item is what another account of the room said: the
+// record has it from the action.
+func (r *room) speaks(it spaces.Incoming) bool {
+	return it.From.User != "" && knocks(it.Event.Body.Kind()) &&
+		slices.ContainsFunc(r.chats, func(c chat) bool { return c.account == it.From.Platform+":"+it.From.User })
+}
+
+// alias notes by which name a further account knows a message of the record.
+func (i *intake) alias(ctx context.Context, it spaces.Incoming) error {
+	if !it.Common || it.Ref.IsZero() || it.Event.Body.Kind() != spaces.KindSaid {
+		return nil
+	}
+	var id spaces.EventID
+	found, err := one(ctx, i.tx, eventOfSource, []any{string(it.Event.Space), it.Event.Source}, &id)
+	if err != nil || !found {
+		return err
+	}
+	return i.run(ctx, insertMessage, it.Ref.Account, it.Ref.Chat, it.Ref.Message, string(it.Event.Space), string(id), 0, 0)
+}
+
+// messageAt returns the event of the message at ref, also when another account of
+// the room was the one that told of it and the name is common to all.
+func (i *intake) messageAt(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
+	id, err := messageAt(ctx, i.tx, space, ref)
+	if err != nil || id != "" || !i.common || ref.IsZero() {
+		return id, err
+	}
+	r, err := i.room(ctx, space)
+	if err != nil || r == nil {
+		return "", err
+	}
+	for _, c := range r.chats {
+		if c.id != ref.Chat || c.account == ref.Account || platformOf(c.account) != platformOf(ref.Account) {
+			continue
+		}
+		if id, err = messageAt(ctx, i.tx, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
+			return id, err
+		}
+	}
+	return "", nil
+}
+
+// platformOf returns the platform of an account's key.
+func platformOf(account string) string {
+	platform, _, _ := strings.Cut(account, ":")
+	return platform
 }
 
 // duplicate reports whether the item is in the record already: by its source,
@@ -193,7 +245,7 @@ func (i *intake) said(ctx context.Context, it spaces.Incoming, b spaces.Said) er
 	}
 	var err error
 	if e.ReplyTo == "" {
-		if e.ReplyTo, err = messageAt(ctx, i.tx, e.Space, b.ReplyRef); err != nil {
+		if e.ReplyTo, err = i.messageAt(ctx, e.Space, b.ReplyRef); err != nil {
 			return err
 		}
 	}
@@ -261,7 +313,7 @@ func (i *intake) target(ctx context.Context, space spaces.SpaceID, id spaces.Eve
 	if id != "" {
 		return id, own, nil
 	}
-	id, err := messageAt(ctx, i.tx, space, own)
+	id, err := i.messageAt(ctx, space, own)
 	return id, own, err
 }
 
