@@ -79,6 +79,9 @@ func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error
 		return nil
 	}
 	place, err := s.enter(ctx, talk.room)
+	if ctx.Err() != nil && err != nil {
+		return nil // stopped before anybody sat down
+	}
 	if err != nil {
 		return err
 	}

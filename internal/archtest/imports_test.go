@@ -47,6 +47,7 @@ var rows = []row{
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},
 	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
+	{"internal/console/browsertest", nil, "it holds nothing but tests"},
 	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/sqlite"}, "a console for tests stands on a real record"},
 	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},
 	{"internal/secrets", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},

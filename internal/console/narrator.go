@@ -14,7 +14,7 @@ import (
 // (PRD-6.2-2). It reads what is committed, so that nothing is told that did not
 // happen and nothing twice.
 type Narrator struct {
-	Record Rooms
+	Record Chronicle
 	Bus    notify.Publisher
 	Logger *slog.Logger
 	// Every is how often it looks. Default: 500 ms.

@@ -45,6 +45,10 @@ type Rooms interface {
 	// Connections returns the connection spans that were open at some time between
 	// the two, in the order in which they opened.
 	Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error)
+}
+
+// Chronicle is what a narrator reads.
+type Chronicle interface {
 	// Happened returns what happened to spans and deliveries since a place in the
 	// record, oldest first, with the place behind it. -1 stands for the end.
 	Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error)

@@ -23,15 +23,15 @@ var (
 	_ console.Settings = (*Program)(nil)
 )
 
-// started is when a made up program began.
-var started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+// Started is when a made up program began.
+var Started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // Health implements [console.Process].
 func (p *Program) Health() console.Health {
-	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: started, Listen: "127.0.0.1:7420"}
+	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: Started, Listen: "127.0.0.1:7420"}
 	h.Extensions = []console.Part{
 		{Name: "model", Kind: "model", State: "configured", Healthy: true},
-		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.Text, Handle: p.Text, Since: &started, Heard: &started},
+		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.Text, Handle: p.Text, Since: &Started, Heard: &Started},
 	}
 	h.Summarise(true)
 	return h
@@ -39,24 +39,24 @@ func (p *Program) Health() console.Health {
 
 // Boot implements [console.Process].
 func (p *Program) Boot() console.Boot {
-	return console.Boot{StartedAt: started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.Text}}, Failed: []string{"adapter_telegram"}}
+	return console.Boot{StartedAt: Started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.Text}}, Failed: []string{"adapter_telegram"}}
 }
 
 // Problems implements [console.Process].
 func (p *Program) Problems(context.Context) ([]console.Problem, error) {
 	return []console.Problem{{
-		Code: "TRS-A04", Severity: "fail", Subject: p.Text, Says: p.Text, Evidence: p.Text, Remedy: p.Text, Opened: started, Seen: started, Count: 2,
+		Code: "TRS-A04", Severity: "fail", Subject: p.Text, Says: p.Text, Evidence: p.Text, Remedy: p.Text, Opened: Started, Seen: Started, Count: 2,
 	}}, nil
 }
 
 // Adapters implements [console.Process].
 func (p *Program) Adapters() []console.Adapter {
-	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.Text, State: "degraded", Reason: p.Text, Paused: p.Text, Since: &started, Heard: &started}}
+	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.Text, State: "degraded", Reason: p.Text, Paused: p.Text, Since: &Started, Heard: &Started}}
 }
 
 // Pairings implements [console.Process].
 func (p *Program) Pairings(context.Context) ([]console.Pairing, error) {
-	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.Text, Expires: started}}, nil
+	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.Text, Expires: Started}}, nil
 }
 
 // Cancel implements [console.Process].

@@ -123,7 +123,7 @@ func (c Console) Connections(ctx context.Context, from, to time.Time, limit int)
 	return found, nil
 }
 
-// Happened implements [console.Record].
+// Happened implements [console.Chronicle].
 func (c Console) Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error) {
 	if after < 0 {
 		_, err := one(ctx, c.readers, newestEvent, nil, &after)

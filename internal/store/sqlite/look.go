@@ -17,7 +17,10 @@ type Console struct {
 	file    string
 }
 
-var _ console.Record = Console{}
+var (
+	_ console.Record    = Console{}
+	_ console.Chronicle = Console{}
+)
 
 // Console returns the operators' view of the store. It needs no Close.
 func (s *Store) Console() Console {
