@@ -8,7 +8,7 @@ TOOL  := go tool -modfile=tools.mod
 export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test race scene fuzz faults bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium browser race scene fuzz faults bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -24,10 +24,21 @@ lint: ## look for faults without running anything
 fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
-test: ## run every test
+test: chromium ## run every test (those of the console need a browser)
 	@go test -timeout 5m ./...
 
-race: ## run every test under the race detector, in random order (needs a C compiler)
+# The console is tested in a real browser. Root has it installed; anybody else is
+# told how.
+chromium:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of the console need a browser: apt-get install chromium chromium-driver, as root' >&2; exit 1; }; \
+		echo 'installing chromium and chromium-driver for the tests of the console'; \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; }
+
+browser: chromium ## run the console's tests in a real browser
+	@go test -count=1 -timeout 2m -v ./internal/console/browsertest
+
+race: chromium ## run every test under the race detector, in random order (needs a C compiler)
 	@CGO_ENABLED=1 go test -race -shuffle=on -timeout 10m ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect

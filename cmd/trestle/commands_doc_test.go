@@ -21,7 +21,7 @@ import (
 // a dash, why there is none. Their comments are the contract's words.
 var answerTypes = map[string]string{
 	"trestle":         "main.statusAnswer",
-	"run":             "main.bootReport",
+	"run":             "console.Boot",
 	"chat":            "- it is a conversation: what the agents say, a line each",
 	"doctor":          "doctor.Report",
 	"problems":        "[]main.problemRow",
@@ -36,6 +36,11 @@ var answerTypes = map[string]string{
 	"restore":         "main.backupAnswer",
 	"report":          "main.reportAnswer",
 	"pair":            "main.admittedPerson",
+	"open":            "main.openAnswer",
+	"token":           "- it needs another word",
+	"token add":       "console.NewToken",
+	"token list":      "[]console.TokenRow",
+	"token revoke":    "main.revokedToken",
 	"jobs":            "[]jobs.Snapshot",
 	"jobs show":       "jobs.Snapshot",
 	"jobs pause":      "jobs.Snapshot",

@@ -113,7 +113,6 @@ func TestRunIsCancelledInMidTurn(t *testing.T) {
 			return model.Response{}, context.Cause(ctx)
 		}})
 		defer w.stop()
-		kai := w.addPerson("kai")
 		w.addChat("kai", "direct", []string{"kai"})
 		w.says(w.chats["kai"], w.people["kai"], "hello", 0, 0)
 		<-time.After(5 * time.Second)
