@@ -128,10 +128,16 @@ func (p *program) progressForm() jobs.Form {
 	if p.output != "text" {
 		return jobs.JSON
 	}
-	if file, ok := p.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if p.onTerminal() {
 		return jobs.Line
 	}
 	return jobs.Lines
+}
+
+// onTerminal reports whether a person reads stdout.
+func (p *program) onTerminal() bool {
+	file, ok := p.out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // jobEnded is the outcome of a command that waited for a job.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -65,13 +64,10 @@ func problemRows(all []problems.Problem, now time.Time) []problemRow {
 	return rows
 }
 
-// problemKeeper is a record that has problems.
-type problemKeeper interface{ Problems() sqlite.Problems }
-
 // openProblems reads the problems of a record: the open ones, the worst first,
 // and behind them those that were over since a moment.
-func openProblems(ctx context.Context, r console.Record, since time.Time) ([]problems.Problem, error) {
-	all, err := r.(problemKeeper).Problems().Problems(ctx, since)
+func openProblems(ctx context.Context, r sqlite.Console, since time.Time) ([]problems.Problem, error) {
+	all, err := r.Problems().Problems(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +89,17 @@ func (p *program) listProblems(ctx context.Context, since string) error {
 			return err
 		}
 	}
-	return p.look(ctx, func(_ *config.Config, r console.Record) error {
+	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
 		all, err := openProblems(ctx, r, from)
 		if err != nil {
 			return err
 		}
 		rows := problemRows(all, now)
-		return p.answer(rows, func(w io.Writer) { printProblems(w, rows) })
+		return answerRows(p, rows, func(w io.Writer) { printProblems(w, rows, p.clock()) })
 	})
 }
 
-func printProblems(w io.Writer, rows []problemRow) {
+func printProblems(w io.Writer, rows []problemRow, at clock) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, "no problem")
 		return
@@ -114,10 +110,10 @@ func printProblems(w io.Writer, rows []problemRow) {
 		if r.Evidence != "" {
 			what += ": " + plain(r.Evidence)
 		}
-		lines = append(lines, []string{strconv.FormatInt(int64(r.ID), 10), string(r.Code), string(r.Severity), when(r.Opened), what})
+		lines = append(lines, []string{strconv.FormatInt(int64(r.ID), 10), string(r.Code), string(r.Severity), at.ago(r.Opened), what})
 		switch {
 		case r.Closed != nil:
-			lines = append(lines, []string{"", "", "", "", "over since " + when(*r.Closed)})
+			lines = append(lines, []string{"", "", "", "", "over since " + at.ago(*r.Closed)})
 		case r.Quiet != nil:
 			lines = append(lines, []string{"", "", "", "", "→ " + plain(r.Remedy) + "   (quiet until " + when(*r.Quiet) + ")"})
 		default:

@@ -6,36 +6,64 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // statusAnswer is the answer of `trestle status`.
 type statusAnswer struct {
-	Version string        `json:"version"`
-	Data    string        `json:"data"`
-	Running bool          `json:"running"`
-	Health  *health       `json:"health"` // null when nothing runs
-	Tally   console.Tally `json:"tally"`
-	Minds   []mindRow     `json:"minds"`
-	Entries []extension   `json:"misconfigured"`
+	Version  string          `json:"version"`
+	Data     string          `json:"data"`
+	Running  bool            `json:"running"`
+	Health   *health         `json:"health"` // null when nothing runs
+	Adapters []adapterRow    `json:"adapters"`
+	Minds    []mindRow       `json:"minds"`
+	Tally    console.Tally   `json:"tally"`
+	Jobs     []jobs.Snapshot `json:"jobs"`     // that are not over
+	Problems []problemRow    `json:"problems"` // that are open, the worst first
+	Entries  []extension     `json:"misconfigured"`
 }
 
 func statusCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var check, watch bool
+	c := &cobra.Command{
 		Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.status(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case watch:
+				return p.watchStatus(c.Context())
+			case check:
+				return p.checkStatus(c.Context())
+			}
+			return p.status(c.Context())
+		},
 	}
+	c.Flags().BoolVar(&check, "check", false, "exit 1 unless it runs and nothing fails that nobody has taken on: for the health check of a container")
+	c.Flags().BoolVar(&watch, "watch", false, "show it again and again, until Ctrl-C")
+	return c
 }
 
 func (p *program) status(ctx context.Context) error {
-	return p.look(ctx, func(conf *config.Config, r console.Record) error {
-		a := statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf.Problems)}
+	a, err := p.readStatus(ctx)
+	if err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
+}
+
+// readStatus reads the record, and asks the process that serves it if there is
+// one.
+func (p *program) readStatus(ctx context.Context) (a statusAnswer, err error) {
+	err = p.lookInto(ctx, func(conf *config.Config, r sqlite.Console) error {
+		a = statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf.Problems)}
 		if c, running := dial(ctx, filepath.Join(conf.Data, socketName)); running {
 			a.Running = true
 			err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a.Health) })
@@ -43,31 +71,145 @@ func (p *program) status(ctx context.Context) error {
 				return err
 			}
 		}
-		var err error
-		if a.Tally, err = r.Tally(ctx, time.Now()); err != nil {
-			return err
+		return a.read(ctx, conf, r, time.Now())
+	})
+	return a, err
+}
+
+// read fills in what the record says.
+func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r sqlite.Console, now time.Time) (err error) {
+	if a.Tally, err = r.Tally(ctx, now); err != nil {
+		return err
+	}
+	minds, err := r.Minds(ctx, now)
+	if err != nil {
+		return err
+	}
+	a.Minds = mindRows(conf, minds)
+	accounts, err := r.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	a.Adapters = adapterRows(conf, a.Health, accounts)
+	open, err := r.Problems().Problems(ctx, now)
+	if err != nil {
+		return err
+	}
+	a.Problems = problemRows(problems.Worst(open), now)
+	found, err := r.Jobs().Jobs(ctx, manyJobs)
+	if err != nil {
+		return err
+	}
+	a.Jobs = []jobs.Snapshot{}
+	for _, j := range found {
+		if j.Ended.IsZero() {
+			a.Jobs = append(a.Jobs, jobs.Shown(j))
 		}
-		minds, err := r.Minds(ctx, time.Now())
+	}
+	return nil
+}
+
+// manyJobs is how many of the newest jobs are looked through for open ones.
+const manyJobs = 100
+
+// checkStatus answers by the exit code as well.
+func (p *program) checkStatus(ctx context.Context) error {
+	a, err := p.readStatus(ctx)
+	if err != nil {
+		return err
+	}
+	wrong := a.wrong()
+	if err := p.answer(a, func(w io.Writer) { printWrong(w, wrong) }); err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return &silent{exitFailed}
+	}
+	return nil
+}
+
+// wrong says why the installation is not well, a line each.
+func (a *statusAnswer) wrong() []string {
+	var lines []string
+	switch {
+	case !a.Running:
+		lines = append(lines, "nothing runs")
+	case a.Health.Status == "starting":
+		lines = append(lines, "the start is not over")
+	case !a.Health.TrustPassed:
+		lines = append(lines, "the trust gate was not passed: only the core runs")
+	}
+	for _, r := range a.Problems {
+		if r.Severity == problems.Fail && r.Quiet == nil {
+			lines = append(lines, string(r.Code)+" "+plain(r.What))
+		}
+	}
+	return lines
+}
+
+func printWrong(w io.Writer, wrong []string) {
+	if len(wrong) == 0 {
+		fmt.Fprintln(w, "well")
+	}
+	for _, line := range wrong {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// watchEvery is how often a status that is watched is read.
+const watchEvery = 2 * time.Second
+
+// watchStatus shows the status until ctx is done: in place on a terminal, else
+// one below the other.
+func (p *program) watchStatus(ctx context.Context) error {
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		a, err := p.readStatus(ctx)
 		if err != nil {
 			return err
 		}
-		a.Minds = mindRows(minds)
-		return p.answer(a, a.print)
-	})
+		switch {
+		case p.output != "text":
+		case p.onTerminal():
+			fmt.Fprint(p.out, "\x1b[H\x1b[2J")
+		case !first:
+			fmt.Fprintln(p.out)
+		}
+		if err := p.answer(a, func(w io.Writer) { a.print(w, p.clock()) }); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
 // mindRow is one mind as a list shows it.
 type mindRow struct {
-	Mind   string  `json:"mind"`
-	Cycles int64   `json:"cycles"`
-	Tokens int     `json:"tokens_today"`
-	Last   *runRow `json:"last"` // null before the first
+	Mind   string   `json:"mind"`
+	Doing  string   `json:"doing"` // resting, thinking
+	Cycles int64    `json:"cycles"`
+	Tokens int      `json:"tokens_today"`
+	Cost   *float64 `json:"cost_today"`   // null when no price is configured
+	Cached float64  `json:"cached_today"` // share of what the model read that the endpoint had kept
+	Last   *runRow  `json:"last"`         // null before the first
 }
 
-func mindRows(minds []console.Mind) []mindRow {
+func mindRows(conf *config.Config, minds []console.Mind) []mindRow {
 	rows := make([]mindRow, 0, len(minds))
 	for _, m := range minds {
-		r := mindRow{Mind: m.Mind.String(), Cycles: m.Cycles, Tokens: m.Tokens}
+		r := mindRow{Mind: m.Mind.String(), Doing: "resting", Cycles: m.Cycles, Tokens: m.Tokens, Cost: mindCost(conf, m)}
+		if m.Open > 0 {
+			r.Doing = "thinking"
+		}
+		if m.Prompt > 0 {
+			r.Cached = float64(m.Cached) / float64(m.Prompt)
+		}
 		if m.Last != nil {
 			r.Last = new(console.RowOf(*m.Last))
 		}
@@ -76,44 +218,120 @@ func mindRows(minds []console.Mind) []mindRow {
 	return rows
 }
 
-func (a statusAnswer) print(w io.Writer) {
-	state := "not running"
-	if a.Running {
-		state = a.Health.Status + " since " + when(a.Health.StartedAt)
+// mindCost is what a mind's tokens of the day cost; nil when no price is known.
+func mindCost(conf *config.Config, m console.Mind) *float64 {
+	price := conf.SettingsFor(string(m.Mind.Agent), "").Price
+	if price.Input <= 0 && price.Output <= 0 {
+		return nil
 	}
-	fmt.Fprintf(w, "trestle %s   %s   data %s %s\n", a.Version, state, a.Data, byteSize(a.Tally.Bytes))
-	if a.Running {
-		rows := [][]string{{"PART", "STATE", "SINCE", "HEARD", "REASON"}}
-		for _, x := range a.Health.Extensions {
-			rows = append(rows, []string{x.Name, x.State, moment(x.Since), moment(x.Heard), plain(x.Reason)})
-		}
-		fmt.Fprintf(w, "\n")
-		table(w, rows)
-	} else {
-		for _, x := range a.Entries {
-			fmt.Fprintf(w, "%s is misconfigured: %s\n", x.Name, x.Reason)
-		}
+	cached := price.Cached
+	if cached <= 0 {
+		cached = price.Input
 	}
-	if len(a.Minds) > 0 {
-		rows := [][]string{{"MIND", "CYCLES", "LAST CYCLE", "STOP", "TOKENS TODAY"}}
-		for _, m := range a.Minds {
-			last := runRow{}
-			if m.Last != nil {
-				last = *m.Last
-			}
-			rows = append(rows, []string{m.Mind, strconv.FormatInt(m.Cycles, 10), when(last.Started), dash(string(last.Stop)), strconv.Itoa(m.Tokens)})
-		}
-		fmt.Fprintf(w, "\n")
-		table(w, rows)
-	}
-	t := a.Tally
-	fmt.Fprintf(w, "\ninbox %d   open cycles %d   outbox %d   unknown %d   failed today %d   timers %d   tokens today %d\n",
-		t.Inbox, t.Open, t.Outbox, t.Unknown, t.Failed, t.Timers, t.Tokens)
+	fresh, output := m.Prompt-m.Cached, m.Tokens-m.Prompt
+	return new((float64(fresh)*price.Input + float64(m.Cached)*cached + float64(output)*price.Output) / 1e6)
 }
 
-func moment(t *time.Time) string {
-	if t == nil {
-		return "-"
+func (a *statusAnswer) print(w io.Writer, at clock) {
+	head := []string{"trestle " + a.Version, "not running"}
+	if a.Running {
+		head[1] = a.Health.Status + " since " + at.past(a.Health.StartedAt)
+		if at.relative {
+			head[1] = a.Health.Status + "   up " + at.ago(a.Health.StartedAt)
+		}
+		if a.Health.Listen != "" {
+			head = append(head, "console http://"+a.Health.Listen)
+		}
 	}
-	return when(*t)
+	fmt.Fprintln(w, strings.Join(append(head, "data "+a.Data+" "+byteSize(a.Tally.Bytes)), "   "))
+	if len(a.Adapters) > 0 {
+		fmt.Fprintln(w)
+		printAdapters(w, a.Adapters, at)
+	}
+	a.printParts(w)
+	if len(a.Minds) > 0 {
+		fmt.Fprintln(w)
+		printMinds(w, a.Minds, at)
+	}
+	a.printTally(w, at)
+	a.printProblems(w, at)
+}
+
+// printParts writes what is not well beside the adapters.
+func (a *statusAnswer) printParts(w io.Writer) {
+	parts := a.Entries
+	if a.Running {
+		parts = a.Health.Extensions
+	}
+	for _, x := range parts {
+		switch {
+		case x.Kind == "adapter":
+		case x.Kind == "model" && x.State == "offline":
+			fmt.Fprintf(w, "\n%s: %s\n", x.Name, plain(x.Reason))
+		case !x.Healthy:
+			fmt.Fprintf(w, "\n%s is %s: %s\n", x.Name, x.State, plain(x.Reason))
+		}
+	}
+}
+
+func printMinds(w io.Writer, minds []mindRow, at clock) {
+	rows := [][]string{{"MIND", "DOING", "CYCLES", "LAST CYCLE", "STOP", "TODAY", "CACHED"}}
+	for _, m := range minds {
+		last, stop := "-", "-"
+		if m.Last != nil {
+			last, stop = at.past(m.Last.Started), dash(string(m.Last.Stop))
+			if m.Last.Stop != "" {
+				last += fmt.Sprintf(", %.1f s", m.Last.Seconds)
+			}
+		}
+		today := tokenCount(m.Tokens) + " tok"
+		if m.Cost != nil {
+			today += fmt.Sprintf("  %.2f", *m.Cost)
+		}
+		rows = append(rows, []string{m.Mind, m.Doing, fmt.Sprint(m.Cycles), last, stop, today, fmt.Sprintf("%.0f %%", 100*m.Cached)})
+	}
+	table(w, rows)
+}
+
+// tokenCount writes a number of tokens for people.
+func tokenCount(n int) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%d k", n/1000)
+	}
+	return fmt.Sprintf("%d M", n/1_000_000)
+}
+
+func (a *statusAnswer) printTally(w io.Writer, at clock) {
+	t := a.Tally
+	outbox := fmt.Sprintf("outbox %d", t.Outbox)
+	if t.Outbox > 0 {
+		outbox += " (oldest " + at.ago(t.Oldest) + ")"
+	}
+	fmt.Fprintf(w, "\ninbox %d   open cycles %d   %s   unknown %d   failed today %d   waits %d   timers %d   jobs %d   tokens today %d\n",
+		t.Inbox, t.Open, outbox, t.Unknown, t.Failed, t.Waits, t.Timers, len(a.Jobs), t.Tokens)
+	for _, j := range a.Jobs {
+		fmt.Fprintf(w, "  job %s\n", plain(jobs.Text(j.Job, at.now)))
+	}
+}
+
+func (a *statusAnswer) printProblems(w io.Writer, at clock) {
+	if len(a.Problems) == 0 {
+		return
+	}
+	rows := [][]string{}
+	for i, r := range a.Problems {
+		count := ""
+		if i == 0 {
+			count = countOf(len(a.Problems), "problem")
+		}
+		quiet := ""
+		if r.Quiet != nil {
+			quiet = " (quiet)"
+		}
+		rows = append(rows, []string{count, string(r.Code), plain(r.What) + " since " + at.ago(r.Opened) + quiet, "→ " + plain(r.Remedy)})
+	}
+	table(w, rows)
 }

@@ -25,6 +25,7 @@ var answerTypes = map[string]string{
 	"chat":            "- it is a conversation: what the agents say, a line each",
 	"doctor":          "doctor.Report",
 	"problems":        "[]main.problemRow",
+	"adapters":        "[]main.adapterRow",
 	"problems ack":    "main.acked",
 	"status":          "main.statusAnswer",
 	"spaces":          "[]console.spaceRow",

@@ -38,7 +38,7 @@ func (s *process) health() health {
 // lately, whatever it believes of itself.
 func lineExtension(s activity.Status, now time.Time) extension {
 	x := extension{
-		Name: s.Name, Kind: "adapter", State: string(s.State), Handle: s.Handle, Reason: s.Reason,
+		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: stamp(s.Since), Heard: stamp(s.Heard),
 		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin,
 	}

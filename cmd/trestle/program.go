@@ -88,6 +88,7 @@ func (p *program) command() *cobra.Command {
 		chatCommand,
 		doctorCommand,
 		problemsCommand,
+		adaptersCommand,
 		statusCommand,
 		spacesCommand,
 		runsCommand,

@@ -214,7 +214,7 @@ func TestCommandsGoThroughTheRunningProcess(t *testing.T) {
 	if code != exitDone || strings.Count(out, "over the socket") != 1 || strings.Count(out, "and again") != 1 {
 		t.Errorf("chat: exit %s: %q %s", code, out, errs)
 	}
-	if out, errs, code := s.do(t, "", "status"); code != exitDone || !strings.Contains(out, "healthy since") || !strings.Contains(out, "connected") {
+	if out, errs, code := s.do(t, "", "status"); code != exitDone || !strings.Contains(out, "healthy since") || !strings.Contains(out, "console http://127.0.0.1:") {
 		t.Errorf("status: exit %s: %s %s", code, out, errs)
 	}
 	if _, errs, code := s.do(t, "", "pair", "ABCD-EFGH"); code != exitFailed || !strings.Contains(errs, "nobody is waiting with this code") {

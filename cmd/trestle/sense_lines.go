@@ -51,14 +51,18 @@ func lineProblem(st activity.Status, started, now time.Time) (seen problems.Sigh
 	return seen, true
 }
 
-// lookAtEntries sees what does not run as it is written.
+// lookAtEntries sees what does not run as it is written, and that the file on
+// disk is not the one in force.
 func (s *process) lookAtEntries() problems.Look {
 	return problems.Look{
-		Codes: []problems.Code{problems.Misconfigured},
+		Codes: []problems.Code{problems.Misconfigured, problems.BadReload},
 		See: func(context.Context) ([]problems.Sighting, error) {
 			var all []problems.Sighting
 			for _, p := range s.problems() {
 				all = append(all, problems.Sighting{Code: problems.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
+			}
+			for _, x := range s.reloader.extensions() {
+				all = append(all, problems.Sighting{Code: problems.BadReload, Subject: "configuration", Evidence: x.Reason})
 			}
 			return all, nil
 		},

@@ -54,6 +54,7 @@ type Part struct {
 	Healthy bool       `json:"healthy"`
 	Since   *time.Time `json:"since,omitempty"`
 	Heard   *time.Time `json:"heard,omitempty"`
+	Account string     `json:"account,omitempty"` // of an adapter; empty before its first connection
 	Handle  string     `json:"handle,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 }

@@ -19,6 +19,7 @@ type Record interface {
 	Rooms
 	Runs
 	Minds
+	Accounts
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Tally, error)
 	// Names returns who the ids are; unknown ones are absent.
@@ -127,6 +128,7 @@ type Tally struct {
 	Unknown int       `json:"unknown"` // actions that may have arrived
 	Failed  int       `json:"failed"`  // actions that never will, today
 	Timers  int       `json:"timers"`
+	Waits   int       `json:"waits"`  // runs that wait for somebody's answer
 	Tokens  int       `json:"tokens"` // of all agents, today
 	Bytes   int64     `json:"bytes"`  // of the database
 }
@@ -162,6 +164,9 @@ type Mind struct {
 	Last   *spaces.Cycle `json:"last"`   // its newest cycle; nil before the first
 	Cycles int64         `json:"cycles"` // closed
 	Tokens int           `json:"tokens"` // today
+	Open   int           `json:"open"`   // cycles under way
+	Prompt int           `json:"prompt"` // of Tokens: read by the model
+	Cached int           `json:"cached"` // of Prompt: kept by the endpoint
 }
 
 // Filter chooses cycles. Its zero value matches all.

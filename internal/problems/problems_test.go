@@ -141,7 +141,7 @@ func TestAlarmRepeatsAndSaysWhenItIsOver(t *testing.T) {
 		"6 h: ⚠️ **TRS-A04** · acme is deaf, for 6 h.",
 		"1 d: ⚠️ **TRS-A04** · acme is deaf, for 1 d.",
 		"2 d: ⚠️ **TRS-A04** · acme is deaf, for 2 d.",
-		"2 d: ✅ TRS-A04 · over: acme is deaf. It lasted 2 d.",
+		"2 d 2 h: ✅ TRS-A04 · over: acme is deaf. It lasted 2 d 2 h.",
 	}
 	if diff := cmp.Diff(want, b.ear.heard); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)

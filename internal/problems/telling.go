@@ -70,5 +70,9 @@ func Span(d time.Duration) string {
 	case d < 24*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d d", int(d.Hours()/24))
+	days, hours := int(d.Hours())/24, int(d.Hours())%24
+	if hours == 0 {
+		return fmt.Sprintf("%d d", days)
+	}
+	return fmt.Sprintf("%d d %d h", days, hours)
 }

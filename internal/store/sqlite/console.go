@@ -20,6 +20,7 @@ const (
   (select count(*) from outbox where state = 'unknown'),
   (select count(*) from outbox where state in ('failed', 'expired') and settled >= $1),
   (select count(*) from timers where fired_by = ''),
+  (select count(*) from waits where outcome = ''),
   (select coalesce(sum(prompt + output), 0) from usage where day = $2)`
 	roomColumns query = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
   (select count(*) from members m where m.space = s.id), b.head_seq, b.last_at
@@ -28,9 +29,11 @@ from spaces s join branches b on b.space = s.id and b.id = 'main'`
 	roomAgents query = `select agent, space from uplinks where live = 1 order by agent, n`
 	allMinds   query = `select u.agent, u.circle,
   (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
-  (select coalesce(sum(g.prompt + g.output), 0) from usage g where g.day = $1 and g.agent = u.agent
-    and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle))
-from (select distinct agent, circle from uplinks) u order by u.agent, u.circle`
+  (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle and y.state = 'open'),
+  coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0)
+from (select distinct agent, circle from uplinks) u left join usage g on g.day = $1 and g.agent = u.agent
+  and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)
+group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	namedCycles  query = `select ` + cycleColumns + ` from cycles where substr(id, 1, length($1)) = $1 order by id limit 2`
 	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
@@ -50,7 +53,7 @@ func (c Console) Tally(ctx context.Context, at time.Time) (console.Tally, error)
 	var n console.Tally
 	from := time.Unix(day(at)*86400, 0)
 	_, err := one(ctx, c.readers, tallyAll, []any{ms(from), day(at)},
-		&n.Inbox, &n.Open, &n.Outbox, stamp{&n.Oldest}, &n.Unknown, &n.Failed, &n.Timers, &n.Tokens)
+		&n.Inbox, &n.Open, &n.Outbox, stamp{&n.Oldest}, &n.Unknown, &n.Failed, &n.Timers, &n.Waits, &n.Tokens)
 	if err != nil {
 		return n, fmt.Errorf("tally: %w", err)
 	}
@@ -118,7 +121,10 @@ func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error
 	var minds []console.Mind
 	err := c.readers.view(ctx, func(ctx context.Context, src reader) (err error) {
 		minds, err = all(ctx, src, allMinds, []any{day(at)}, func(r row) (m console.Mind, err error) {
-			return m, r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Tokens)
+			output := 0
+			err = r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Open, &m.Prompt, &m.Cached, &output)
+			m.Tokens = m.Prompt + output
+			return m, err
 		})
 		for i := range minds {
 			m := &minds[i]

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func adaptersCommand(p *program) *cobra.Command {
+	since := "7d"
+	c := &cobra.Command{
+		Use: "adapters [NAME]", Short: "list the accounts on platforms; with a name, when it was connected with each of its spaces", Args: cobra.MaximumNArgs(1),
+		Long: "List the accounts on platforms. With a name, show when each agent was connected with each of the account's spaces; " +
+			"the JSON is then one object: such a row with `from`, `to` and `spaces`, each with its `spans`.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.listAdapters(c.Context())
+			}
+			return p.showAdapter(c.Context(), args[0], since)
+		},
+	}
+	c.Flags().StringVar(&since, "since", since, "with a name: how far back: 2h, 7d")
+	return c
+}
+
+// adapterRow is one account on a platform as a list shows it.
+type adapterRow struct {
+	Name    string     `json:"name"`              // of its entry
+	Type    string     `json:"type,omitempty"`    // the platform
+	Account string     `json:"account,omitempty"` // empty while it is not known who we are there
+	Handle  string     `json:"handle,omitempty"`  // what people write after @
+	State   string     `json:"state"`             // connecting, connected, degraded, misconfigured, conflict, stopped
+	Healthy bool       `json:"healthy"`
+	Since   *time.Time `json:"since,omitempty"` // when it came into this state
+	Heard   *time.Time `json:"heard,omitempty"` // when the platform last proved to be there, or at least was last recorded
+	Said    *time.Time `json:"said,omitempty"`  // when something was last sent
+	Waiting int        `json:"waiting"`         // to be sent
+	Reason  string     `json:"reason,omitempty"`
+}
+
+// adapterRows joins what the configuration names with what the running process
+// says and what the record knows. h is nil when nothing runs.
+func adapterRows(conf *config.Config, h *health, accounts []console.Account) []adapterRow {
+	rows := []adapterRow{}
+	for _, a := range conf.Adapters {
+		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}
+		if a.Misconfigured {
+			r.State, r.Reason = "misconfigured", reasonIn(conf, "adapters."+a.Name)
+		}
+		if h != nil {
+			r.live(*h)
+		}
+		r.remember(conf, accounts)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func reasonIn(conf *config.Config, entry string) string {
+	i := slices.IndexFunc(conf.Problems, func(p config.Problem) bool { return p.Entry == entry })
+	if i < 0 {
+		return ""
+	}
+	return conf.Problems[i].Fault.String()
+}
+
+// live takes over what the running process says.
+func (r *adapterRow) live(h health) {
+	for _, x := range h.Extensions {
+		if x.Kind == "adapter" && x.Name == r.Name {
+			r.State, r.Healthy, r.Since, r.Heard, r.Handle, r.Reason, r.Account = x.State, x.Healthy, x.Since, x.Heard, x.Handle, x.Reason, x.Account
+		}
+	}
+}
+
+// remember adds what the record knows. Without a running process the account is
+// known where the platform has one alone.
+func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
+	if r.Account == "" {
+		same := slices.DeleteFunc(slices.Clone(accounts), func(a console.Account) bool { return !strings.HasPrefix(a.Account, r.Type+":") })
+		alone := !slices.ContainsFunc(conf.Adapters, func(a config.Adapter) bool { return a.Type == r.Type && a.Name != r.Name })
+		if len(same) != 1 || !alone {
+			return
+		}
+		r.Account = same[0].Account
+	}
+	for _, a := range accounts {
+		if a.Account != r.Account {
+			continue
+		}
+		r.Said, r.Waiting = stamp(a.Said), a.Waiting
+		if r.Heard == nil {
+			r.Heard = stamp(a.Heard)
+		}
+	}
+}
+
+func (p *program) listAdapters(ctx context.Context) error {
+	a, err := p.readStatus(ctx)
+	if err != nil {
+		return err
+	}
+	return answerRows(p, a.Adapters, func(w io.Writer) {
+		if len(a.Adapters) == 0 {
+			fmt.Fprintln(w, "no adapter is configured")
+			return
+		}
+		printAdapters(w, a.Adapters, p.clock())
+	})
+}
+
+func printAdapters(w io.Writer, all []adapterRow, at clock) {
+	rows := [][]string{{"ADAPTER", "STATE", "SINCE", "HEARD", "SAID", ""}}
+	for _, r := range all {
+		note := plain(r.Reason)
+		if r.Waiting > 0 {
+			note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("outbox %d waiting", r.Waiting)
+		}
+		rows = append(rows, []string{r.Name, r.State, at.moment(r.Since), at.moment(r.Heard), at.moment(r.Said), note})
+	}
+	table(w, rows)
+}
+
+// adapterAnswer is one account with its connections.
+type adapterAnswer struct {
+	adapterRow
+	From  time.Time    `json:"from"`
+	To    time.Time    `json:"to"`
+	Rooms []lifelineOf `json:"spaces"`
+}
+
+// lifelineOf is when an agent was connected with one space.
+type lifelineOf struct {
+	Space spaces.SpaceID  `json:"space"`
+	Name  string          `json:"name"`
+	Mind  string          `json:"mind"`
+	Spans []connectedSpan `json:"spans"` // oldest first
+}
+
+// connectedSpan is one period of a connection.
+type connectedSpan struct {
+	Opened time.Time         `json:"opened"`
+	Closed *time.Time        `json:"closed"` // null while it is open
+	Opener spaces.SpanReason `json:"opener"`
+	Closer spaces.SpanReason `json:"closer,omitempty"`
+}
+
+// manySpans bounds the connections that are read for a timeline.
+const manySpans = 10_000
+
+func (p *program) showAdapter(ctx context.Context, name, since string) error {
+	from, err := sinceFlag(since)
+	if err != nil {
+		return err
+	}
+	status, err := p.readStatus(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == name })
+	if i < 0 {
+		return &failure{what: fmt.Sprintf("there is no adapter %q", name), where: "adapters", todo: "trestle adapters lists them", code: exitFailed}
+	}
+	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
+	err = p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error { return a.connect(ctx, r) })
+	if err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
+}
+
+// connect reads the connections of the spaces that have chats on the account.
+func (a *adapterAnswer) connect(ctx context.Context, r console.Rooms) error {
+	rooms, err := r.Rooms(ctx)
+	if err != nil {
+		return err
+	}
+	spans, err := r.Connections(ctx, a.From, a.To, manySpans)
+	if err != nil {
+		return err
+	}
+	for _, room := range rooms {
+		if !slices.ContainsFunc(room.Chats, func(m spaces.Mapping) bool { return m.Account == a.Account && a.Account != "" }) {
+			continue
+		}
+		for _, s := range spans {
+			if s.Space == room.Space.ID {
+				a.add(room, s)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
+	i := slices.IndexFunc(a.Rooms, func(l lifelineOf) bool { return l.Space == s.Space && l.Mind == s.Mind.String() })
+	if i < 0 {
+		i = len(a.Rooms)
+		a.Rooms = append(a.Rooms, lifelineOf{Space: s.Space, Name: room.Space.Name, Mind: s.Mind.String()})
+	}
+	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, stamp(s.Closed), s.Opener, s.Closer})
+}
+
+func (a *adapterAnswer) print(w io.Writer, at clock) {
+	head := []string{a.Name, dash(a.Account)}
+	if a.Handle != "" {
+		head = append(head, "@"+plain(a.Handle))
+	}
+	head = append(head, a.State, "heard "+at.moment(a.Heard), "said "+at.moment(a.Said))
+	fmt.Fprintln(w, strings.Join(head, "   "))
+	if a.Reason != "" {
+		fmt.Fprintln(w, plain(a.Reason))
+	}
+	if len(a.Rooms) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	rows := [][]string{{"SPACE", "MIND", at.past(a.From), "SPANS", "NOW"}}
+	for _, l := range a.Rooms {
+		last := l.Spans[len(l.Spans)-1]
+		now := "open since " + at.ago(last.Opened)
+		if last.Closed != nil {
+			now = string(last.Closer) + " " + at.past(*last.Closed)
+		}
+		rows = append(rows, []string{plain(l.Name), l.Mind, l.line(a.From, a.To), fmt.Sprint(len(l.Spans)), now})
+	}
+	table(w, rows)
+}
+
+// lineWidth is how many cells a lifeline has.
+const lineWidth = 40
+
+// line draws when the connection was open: full where it was, empty where it
+// was not, a cross where it closed and opened again within one cell.
+func (l lifelineOf) line(from, to time.Time) string {
+	cells := make([]rune, lineWidth)
+	for i := range cells {
+		begin := from.Add(to.Sub(from) * time.Duration(i) / lineWidth)
+		end := from.Add(to.Sub(from) * time.Duration(i+1) / lineWidth)
+		cells[i] = '·'
+		broken := false
+		for _, s := range l.Spans {
+			if s.Opened.Before(end) && (s.Closed == nil || s.Closed.After(begin)) {
+				cells[i] = '▇'
+			}
+			broken = broken || s.Closed != nil && s.Closed.After(begin) && s.Closed.Before(end)
+		}
+		if broken && cells[i] == '▇' {
+			cells[i] = '╳'
+		}
+	}
+	return string(cells)
+}
