@@ -134,7 +134,7 @@ func (p *program) ackProblem(ctx context.Context, id, span string) error {
 	if err != nil || length <= 0 {
 		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", todo: "write 30m, 2h or 7d", code: exitUsage}
 	}
-	conf, err := config.Load(p.source())
+	conf, err := p.load()
 	if err != nil {
 		return err
 	}

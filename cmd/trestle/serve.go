@@ -221,8 +221,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 	})
 	g.Go(func() error {
 		_ = s.boot.Stage("channel_connect", func() error { return s.connect(ctx, g) }) // the lines go on trying
-		_ = s.boot.Stage("ready", func() error { return nil })
-		s.boot.Ready()
+		_ = s.boot.Stage("ready", func() error { s.boot.Ready(); return nil })
 		close(s.ready)
 		return nil
 	})
