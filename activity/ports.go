@@ -74,7 +74,14 @@ type Outbox interface {
 	// Where returns the platform's names of a message in one chat, one a part;
 	// none when it never arrived there.
 	Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error)
+	// Named returns the people that an agent's message mentions as the account's
+	// platform knows them, in the order of its words, at most [MaxNamed] people.
+	// Agents and whoever is not on that platform are left out.
+	Named(ctx context.Context, account string, message spaces.EventID) ([]spaces.Identity, error)
 }
+
+// MaxNamed bounds how many people one message of an agent calls (SECURITY S6).
+const MaxNamed = 3
 
 // Notices takes what the process itself has to say in a chat: a pairing code, the
 // help text. A notice is a row of the outbox without a cycle, a space or an event; it obeys the same order, pace and expiry as an agent's words.

@@ -293,6 +293,10 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spa
 	})
 }
 
+func (r *record) Named(context.Context, string, spaces.EventID) ([]spaces.Identity, error) {
+	return nil, nil
+}
+
 func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) ([]spaces.Ref, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

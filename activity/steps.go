@@ -3,6 +3,7 @@ package activity
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -69,17 +70,41 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 			answered = refs[0].Message
 		}
 	}
+	people, err := e.named(ctx, a)
+	if err != nil {
+		return nil, err
+	}
 	steps := make([]step, len(parts))
 	for i, text := range parts {
-		steps[i] = e.post(a, i, text, answered)
+		steps[i] = e.post(a, i, text, answered, people)
 		answered = "" // only the first part answers
 	}
 	return steps, nil
 }
 
+// named returns the people that an agent's words call. A copy of what a person
+// said calls nobody, nor do the process's own words.
+func (e *Egress) named(ctx context.Context, a spaces.Action) ([]adapters.Person, error) {
+	if a.Agent == "" || a.Event == "" || !strings.Contains(a.Text, "@") {
+		return nil, nil
+	}
+	found, err := e.box.Named(ctx, a.Account, a.Event)
+	if err != nil {
+		return nil, fmt.Errorf("find people named: %w", err)
+	}
+	var people []adapters.Person
+	for _, i := range found {
+		people = append(people, adapters.Person{ID: i.User, Scope: i.Scope, Kind: adapters.PersonKind(i.Kind), Name: i.Name, Handle: i.Handle})
+	}
+	return people, nil
+}
+
 // post returns the step that sends one part.
-func (e *Egress) post(a spaces.Action, part int, text, answered string) step {
-	p := adapters.Post{Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part), Face: e.face(a)}
+func (e *Egress) post(a spaces.Action, part int, text, answered string, people []adapters.Person) step {
+	p := adapters.Post{
+		Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part),
+		Mentions: people, Face: e.face(a),
+	}
 	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
 	if e.finder != nil {
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
@@ -109,7 +134,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 	var steps []step
 	for i, text := range parts {
 		if i >= len(refs) {
-			steps = append(steps, e.post(a, i, text, ""))
+			steps = append(steps, e.post(a, i, text, "", nil))
 			continue
 		}
 		steps = append(steps, silent(func(ctx context.Context) error { return e.editor.Edit(ctx, e.ref(a, refs[i]), text) }))

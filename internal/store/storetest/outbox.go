@@ -12,6 +12,7 @@ import (
 )
 
 var outboxTests = map[string]func(*testing.T, *world){
+	"MessageNamesPeopleOfItsPlatform":    namedPeople,
 	"LaneKeepsItsOrder":                  laneOrder,
 	"ThreadsDoNotWaitForEachOther":       lanesApart,
 	"WhatLeavesAtOnceIsStoredAsSent":     leavesAtOnce,
