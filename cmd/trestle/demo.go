@@ -25,9 +25,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
-// hurried are the times of a demo, short enough to be seen: before a silent
-// platform closes connection spans, and between attempts to reach it.
-var hurried = activity.LineOptions{Deaf: 4 * time.Second, RetryMax: time.Second}
+// hurried are the times of the line that a demo cuts, short enough to be seen:
+// before its silence closes connection spans, and between attempts to reach it.
+func hurried() map[string]activity.LineOptions {
+	return map[string]activity.LineOptions{"telegram": {Deaf: 4 * time.Second, RetryMax: time.Second}}
+}
 
 // demoHold is how long a platform of the demo holds a poll open.
 const demoHold = 3 * time.Second
@@ -88,7 +90,7 @@ func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, model
 		return nil, err
 	}
 	s := newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
-	s.times, s.hold = hurried, demoHold
+	s.times, s.hold = hurried(), demoHold
 	if modelURL == "" {
 		s.models = func(config.Model) model.Model { return demo.Model{} }
 	}

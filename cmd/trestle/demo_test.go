@@ -67,6 +67,7 @@ func demoTale(t *testing.T, text string) string {
 		t.Errorf("no agent was seen within five seconds (ECOSYSTEM 5):\n%s", text)
 	}
 	text = regexp.MustCompile(`recovered in \S+`).ReplaceAllString(text, "recovered in N s")
+	text = regexp.MustCompile(`frame [0-9,]+ tokens`).ReplaceAllString(text, "frame N tokens")
 	text = regexp.MustCompile(`trestle \(devel\)`).ReplaceAllString(text, "trestle VERSION")
 	text = regexp.MustCompile(`--data \S+`).ReplaceAllString(text, "--data DIR")
 	return regexp.MustCompile(`(?m)^  \d\d:(\d\d)`).ReplaceAllString(text, "  00:NN")

@@ -109,7 +109,7 @@ type outside struct {
 	nonce  func() string                                    // the secret word of one cycle's acts
 	client *http.Client                                     // for platforms; nil is the adapter's own
 	models func(config.Model) model.Model                   // nil asks the configured endpoints
-	times  activity.LineOptions                             // of the lines to platforms; zero ones are the line's own
+	times  map[string]activity.LineOptions                  // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
@@ -375,13 +375,9 @@ func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *l
 	return l
 }
 
-// lineOptions are those of an account's line. The terminal's rooms have no
-// platform that could be slow.
+// lineOptions are those of an account's line.
 func (p *parts) lineOptions(name string) activity.LineOptions {
-	o := p.times
-	if name == localName {
-		o = activity.LineOptions{}
-	}
+	o := p.times[name]
 	o.Name, o.Logger = name, p.log
 	return o
 }

@@ -46,7 +46,7 @@ var rows = []row{
 	{"internal/store/...", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/doctor", "internal/jobs", "internal/problems", "internal/store", "migrations/...", "internal/fault"}, "a store imports what declares the ports it implements, with the types in them, and the schema"},
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},
-	{"internal/demo", []string{"adapters/fake", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
+	{"internal/demo", []string{"adapters/fake/...", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console/browsertest", nil, "it holds nothing but tests"},
 	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/sqlite"}, "a console for tests stands on a real record"},
 	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},

@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
-
-	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
 // A World is what stands behind one fake platform. Its methods may be called
 // while it serves.
 type World interface {
-	http.Handler
+	// Serve answers on ln until ctx is done, then drops every connection at once.
+	Serve(ctx context.Context, ln net.Listener) error
 	// Open lets the people and the bot into a new room and returns the chat's id.
 	Open(r Room) (chat string)
 	// Says has a person say something in a room that is open.
@@ -70,7 +68,7 @@ func (h *Host) serve(ctx context.Context, ln net.Listener) error {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	ended := make(chan error, 1)
-	go func() { ended <- fake.Serve(ctx, ln, h.World) }()
+	go func() { ended <- h.Serve(ctx, ln) }()
 	select {
 	case err := <-ended:
 		return err

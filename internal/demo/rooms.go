@@ -32,7 +32,7 @@ const (
 func Rooms() []Room {
 	return []Room{
 		{Key: family, Name: "family", Platform: "telegram", Circle: "home", Agents: []string{adaID}, People: []string{maya, bob}, Relay: true},
-		{Key: ops, Name: "#ops", Platform: "telegram", Circle: "home", Agents: []string{adaID, maxID}, People: []string{bob, maya}, Relay: true},
-		{Key: lobby, Name: "lobby", Platform: "telegram", Circle: "lobby", Agents: []string{adaID}, People: []string{zed, bob}, Relay: true},
+		{Key: ops, Name: "#ops", Platform: "slack", Circle: "home", Agents: []string{adaID, maxID}, People: []string{bob, maya}, Relay: true},
+		{Key: lobby, Name: "guild/lobby", Platform: "discord", Circle: "lobby", Agents: []string{adaID}, People: []string{zed, bob}, Relay: true},
 	}
 }

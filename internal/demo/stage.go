@@ -18,7 +18,7 @@ type Stage struct {
 // NewStage opens the demo's rooms on their platforms. Run must follow.
 func NewStage(ctx context.Context, listen Listen) (*Stage, error) {
 	s := &Stage{hosts: map[string]*Host{}, chats: map[string]string{}, rooms: Rooms()}
-	for name, w := range map[string]World{"telegram": NewTelegram()} {
+	for name, w := range map[string]World{"telegram": NewTelegram(), "slack": NewSlack(), "discord": NewDiscord()} {
 		h, err := NewHost(ctx, w, listen)
 		if err != nil {
 			return nil, err

@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 
@@ -28,6 +30,11 @@ func NewTelegram() *Telegram {
 		Telegram: t, bot: t.AddBot(fake.BotProfile{Token: telegramToken, Name: "Trestle", Username: "trestle_demo_bot"}),
 		people: map[string]*fake.Person{}, chats: map[string]*fake.Chat{},
 	}
+}
+
+// Serve answers on ln until ctx is done.
+func (t *Telegram) Serve(ctx context.Context, ln net.Listener) error {
+	return fake.Serve(ctx, ln, t.Telegram)
 }
 
 // Open makes a group of the room's people and adds the bot.
