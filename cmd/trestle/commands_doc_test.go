@@ -52,6 +52,7 @@ var answerTypes = map[string]string{
 	"config migrate":  "config.Migration",
 	"config schema":   "- it is JSON itself, whatever -o says",
 	"import":          "- it needs another word",
+	"backfill":        "jobs.Snapshot",
 	"import telegram": "jobs.Snapshot",
 	"config show":     "[]config.Row",
 	"spaces show":     "main.shownSpace",

@@ -23,7 +23,7 @@ type call struct {
 }
 
 // do makes the call and returns what it is answered with.
-func do(t *testing.T, h http.Handler, c call) *httptest.ResponseRecorder {
+func do(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
