@@ -76,13 +76,7 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) spaces.Cycl
 	w.t.Helper()
 	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.Claim{
 		Mind: l.Mind, Space: l.Space, Holder: "test", TTL: time.Hour, At: at,
-		Judge: func(j spaces.Judged) []spaces.Verdict {
-			var all []spaces.Verdict
-			for i, r := range j.Rows {
-				all = append(all, spaces.Verdict{Seq: r.Seq, Wake: i == 0, Reason: "mention"})
-			}
-			return all
-		},
+		Judge: firstWakes,
 	})
 	w.ok(err)
 	id := wake.Cycle.ID
