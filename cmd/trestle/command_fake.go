@@ -12,25 +12,46 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
+// platform is a fake one: what bots call, and what drives it.
+type platform struct {
+	name    string
+	bots    http.Handler
+	control http.Handler
+}
+
 func fakeCommand(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only", Args: cobra.NoArgs, RunE: needsSubcommand}
-	var listen string
-	telegram := &cobra.Command{
-		Use: "telegram", Short: "serve the Telegram Bot API with a ledger and faults, driven over /control", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.fakeTelegram(c.Context(), listen) },
-	}
-	telegram.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "address; its control endpoints belong on loopback")
-	c.AddCommand(telegram)
+	c.AddCommand(
+		p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
+			t := fake.NewTelegram(fake.Options{})
+			return platform{"Telegram", t, t.Control()}
+		}),
+		p.fakePlatform("discord", "serve Discord's API and gateway with a ledger and faults, driven over /control", "127.0.0.1:8083", func() platform {
+			d := fakediscord.New(fakediscord.Options{})
+			return platform{"Discord", d, d.Control()}
+		}),
+	)
 	return c
 }
 
-func (p *program) fakeTelegram(ctx context.Context, listen string) error {
+// fakePlatform returns the command that serves what open makes.
+func (p *program) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
+	var listen string
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return p.serveFake(c.Context(), listen, address, open())
+	}}
+	c.Flags().StringVar(&listen, "listen", address, "address; its control endpoints belong on loopback")
+	return c
+}
+
+func (p *program) serveFake(ctx context.Context, listen, usual string, one platform) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || !config.IsLoopback(host) {
-		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, todo: "write --listen 127.0.0.1:8081", code: exitUsage}
+		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, todo: "write --listen " + usual, code: exitUsage}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -38,10 +59,9 @@ func (p *program) fakeTelegram(ctx context.Context, listen string) error {
 	if err != nil {
 		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, todo: "stop what uses it, or choose another port", code: exitFailed}
 	}
-	fmt.Fprintf(p.errs, "fake Telegram on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr())
-	telegram := fake.NewTelegram(fake.Options{})
+	fmt.Fprintf(p.errs, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
 	mux := http.NewServeMux()
-	mux.Handle("/", telegram)
-	mux.Handle("/control/", telegram.Control())
+	mux.Handle("/", one.bots)
+	mux.Handle("/control/", one.control)
 	return fake.Serve(ctx, ln, mux)
 }

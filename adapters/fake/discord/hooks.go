@@ -207,7 +207,12 @@ func (c *Channel) interact(p *Person, b *Bot, kind int, data any, under ID) func
 		User          *wireUser    `json:"user,omitempty"`
 		Message       *wireMessage `json:"message,omitempty"`
 		Data          any          `json:"data"`
-	}{ID: id, ApplicationID: b.ID, Type: kind, Token: token, Version: 1, GuildID: c.wire.GuildID, ChannelID: c.ID, Channel: c.wire, Data: data}
+		Permissions   string       `json:"app_permissions"`
+		Locale        string       `json:"locale"`
+		Entitlements  []struct{}   `json:"entitlements"`
+		Owners        struct{}     `json:"authorizing_integration_owners"`
+		Limit         int          `json:"attachment_size_limit"`
+	}{Permissions: "0", Locale: "en-US", Entitlements: []struct{}{}, Limit: 10 << 20, ID: id, ApplicationID: b.ID, Type: kind, Token: token, Version: 1, GuildID: c.wire.GuildID, ChannelID: c.ID, Channel: c.wire, Data: data}
 	if c.guild != nil {
 		told.Member = c.guild.members[p.ID]
 	} else {

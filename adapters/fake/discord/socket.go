@@ -152,7 +152,9 @@ func (s *socket) read() {
 func (s *socket) left(err error) {
 	select {
 	case <-s.done:
-		return // it answers our own closing
+		if s.code != 0 {
+			return // it answers our own closing
+		}
 	default:
 	}
 	if websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {

@@ -1,0 +1,273 @@
+package discord
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// order is what a control call asks for; which fields count depends on the verb.
+type order struct {
+	Token     string `json:"token"`
+	Name      string `json:"name"`
+	Username  string `json:"username"`
+	Person    number `json:"person"`
+	Bot       number `json:"bot"`
+	Guild     number `json:"guild"`
+	Channel   number `json:"channel"`
+	Message   number `json:"message"`
+	ReplyTo   number `json:"reply_to"`
+	Kind      int    `json:"kind"` // of a channel
+	Code      int    `json:"code"` // to close with
+	N         int    `json:"n"`
+	Rights    int64  `json:"rights"`
+	Text      string `json:"text"`
+	Emoji     string `json:"emoji"`
+	Command   string `json:"command"`
+	Resumable bool   `json:"resumable"`
+	NoContent bool   `json:"no_content"`
+	NoMembers bool   `json:"no_members"`
+}
+
+// number is an id that may come with or without quotes.
+type number ID
+
+// UnmarshalJSON reads an id.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	return (*ID)(n).UnmarshalText(bytes.Trim(raw, `"`))
+}
+
+// made is what a control call answers: the id of what it made.
+type made struct {
+	ID     ID   `json:"id,omitzero"`
+	Answer *int `json:"answer,omitempty"` // the kind of an interaction's first answer
+}
+
+// Control drives everything over HTTP, for `trestle fake discord` and for other
+// processes: POST /control/VERB with a JSON object. Whoever can reach it owns this
+// world; it belongs on loopback only.
+//
+//	curl -s localhost:8083/control/people   -d '{"name":"Maya"}'
+//	curl -s localhost:8083/control/bots     -d '{"token":"t","name":"ada"}'
+//	curl -s localhost:8083/control/guilds   -d '{"name":"Family","person":1}'
+//	curl -s localhost:8083/control/channels -d '{"guild":3,"name":"general"}'
+//	curl -s localhost:8083/control/adds     -d '{"guild":3,"bot":2,"rights":536870912}'
+//	curl -s localhost:8083/control/says     -d '{"channel":4,"person":1,"text":"hello"}'
+//	curl -s 'localhost:8083/control/sent?channel=4&bot=2'
+//	curl -s localhost:8083/control/close    -d '{"bot":2,"code":4000}'
+//	curl -s localhost:8083/control/fault    -d '{"do":"refuse","method":"create message","retry_after":2}'
+//	curl -s localhost:8083/control/ledger
+func (d *Discord) Control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) {
+		_ = d.Ledger().WriteJSON(w) // the client's hanging up is its own affair
+	})
+	mux.HandleFunc("GET /control/sent", d.controlSent)
+	mux.HandleFunc("POST /control/fault", func(w http.ResponseWriter, r *http.Request) {
+		var f fake.Fault
+		if json.NewDecoder(r.Body).Decode(&f) != nil {
+			http.Error(w, "no fault", http.StatusBadRequest)
+			return
+		}
+		d.Fault(f)
+		reportMade(w, made{})
+	})
+	mux.HandleFunc("POST /control/{verb}", func(w http.ResponseWriter, r *http.Request) {
+		var o order
+		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		m, ok := d.obey(r.PathValue("verb"), o)
+		if !ok {
+			http.Error(w, "no such verb, or it names what is not there", http.StatusNotFound)
+			return
+		}
+		reportMade(w, m)
+	})
+	return mux
+}
+
+func reportMade(w http.ResponseWriter, m made) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encode(m)) // the client's hanging up is its own affair
+}
+
+// controlSent answers what a bot posted to a channel, waiting for n messages if
+// asked to.
+func (d *Discord) controlSent(w http.ResponseWriter, r *http.Request) {
+	ch, bot := d.Channel(parseID(r.URL.Query().Get("channel"))), d.Bot(parseID(r.URL.Query().Get("bot")))
+	if ch == nil || bot == nil {
+		http.Error(w, "no such channel or bot", http.StatusNotFound)
+		return
+	}
+	n, _ := strconv.Atoi(r.URL.Query().Get("n"))              // none: at once
+	limit, _ := time.ParseDuration(r.URL.Query().Get("wait")) // none: at once
+	timer := time.AfterFunc(limit, func() { d.mu.Lock(); d.ring(); d.mu.Unlock() })
+	defer timer.Stop()
+	deadline := time.Now().Add(limit)
+	_ = d.Until(r.Context(), func() bool { return len(ch.Sent(bot)) >= n || !time.Now().Before(deadline) })
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encode(ch.Sent(bot)))
+}
+
+// Channel returns a channel, thread or direct chat; nil if there is none.
+func (d *Discord) Channel(id ID) *Channel {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.channels[id]
+}
+
+// Bot returns the bot with that id; nil if there is none.
+func (d *Discord) Bot(id ID) *Bot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.bots {
+		if b.ID == id {
+			return b
+		}
+	}
+	return nil
+}
+
+// Person returns a person; nil if there is none.
+func (d *Discord) Person(id ID) *Person {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.people[id]
+}
+
+// Guild returns a server; nil if there is none.
+func (d *Discord) Guild(id ID) *Guild {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.guilds[id]
+}
+
+// obey does what an order says; false when it names what is not there.
+func (d *Discord) obey(verb string, o order) (made, bool) {
+	switch verb {
+	case "people":
+		return made{ID: d.AddPerson(Profile{Name: o.Name, Username: o.Username}).ID}, true
+	case "bots":
+		return made{ID: d.AddBot(BotProfile{Token: o.Token, Name: o.Name, NoContent: o.NoContent, NoMembers: o.NoMembers}).ID}, true
+	case "guilds":
+		if p := d.Person(ID(o.Person)); p != nil {
+			return made{ID: d.NewGuild(o.Name, p).ID}, true
+		}
+		return made{}, false
+	case "refuse":
+		d.RefuseConnections(o.N)
+		return made{}, true
+	}
+	if g := d.Guild(ID(o.Guild)); g != nil {
+		return d.obeyGuild(g, verb, o)
+	}
+	if ch := d.Channel(ID(o.Channel)); ch != nil {
+		return d.obeyChannel(ch, verb, o)
+	}
+	if b := d.Bot(ID(o.Bot)); b != nil {
+		return d.obeyBot(b, verb, o)
+	}
+	return made{}, false
+}
+
+func (d *Discord) obeyBot(b *Bot, verb string, o order) (made, bool) {
+	switch verb {
+	case "close":
+		b.Close(o.Code)
+	case "reconnect":
+		b.Reconnect()
+	case "invalidate":
+		b.Invalidate(o.Resumable)
+	case "forget":
+		b.Forget()
+	case "freeze":
+		b.Freeze()
+	case "revoke":
+		b.Revoke()
+	case "direct":
+		if p := d.Person(ID(o.Person)); p != nil {
+			return made{ID: b.Direct(p).ID}, true
+		}
+		return made{}, false
+	default:
+		return made{}, false
+	}
+	return made{}, true
+}
+
+func (d *Discord) obeyGuild(g *Guild, verb string, o order) (made, bool) {
+	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
+	switch {
+	case verb == "channels":
+		return made{ID: g.NewChannel(o.Name, o.Kind).ID}, true
+	case verb == "emoji":
+		return made{ID: g.AddEmoji(o.Name)}, true
+	case verb == "adds" && b != nil:
+		g.Adds(b, o.Rights)
+	case verb == "kicks" && b != nil:
+		g.Kicks(b)
+	case verb == "joins" && p != nil:
+		g.Joins(p)
+	case verb == "leaves" && p != nil:
+		g.Leaves(p)
+	case verb == "nick" && p != nil:
+		g.Renames(p, o.Name)
+	default:
+		return made{}, false
+	}
+	return made{}, true
+}
+
+func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (made, bool) {
+	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
+	switch {
+	case verb == "says" && p != nil:
+		return made{ID: ch.Says(p, o.Text, Said{ReplyTo: ID(o.ReplyTo)})}, true
+	case verb == "threads" && p != nil:
+		return made{ID: ch.NewThread(p, o.Name).ID}, true
+	case verb == "edits":
+		ch.Edits(ID(o.Message), o.Text)
+	case verb == "deletes":
+		ch.Deletes(ID(o.Message))
+	case verb == "reacts" && p != nil && o.Emoji == "":
+		ch.Reacts(p, ID(o.Message))
+	case verb == "reacts" && p != nil:
+		ch.Reacts(p, ID(o.Message), o.Emoji)
+	case verb == "pins" && p != nil:
+		ch.Pins(p, ID(o.Message))
+	case verb == "renames":
+		ch.Renames(o.Name)
+	case verb == "drops":
+		ch.Drops()
+	case verb == "invokes" && p != nil && b != nil:
+		return d.watched(ch.Invokes(p, b, o.Command, o.Text)), true
+	case verb == "presses" && p != nil && b != nil:
+		return d.watched(ch.Presses(p, b, ID(o.Message), o.Command)), true
+	default:
+		return made{}, false
+	}
+	return made{}, true
+}
+
+// watched waits for the first answer to an interaction as long as Discord does.
+func (d *Discord) watched(answered func() int) made {
+	deadline := time.Now().Add(patience)
+	for answered() == 0 && time.Now().Before(deadline) {
+		d.mu.Lock()
+		next := d.bell
+		d.mu.Unlock()
+		timer := time.NewTimer(time.Until(deadline))
+		select {
+		case <-next:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return made{Answer: new(answered())}
+}
