@@ -401,6 +401,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		if err := p.dismiss(ctx); err != nil {
 			return nil, nil, err
 		}
+		p.openServers(ctx, ad, in, o.Servers)
 		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: log}), nil
 	}
 }

@@ -44,6 +44,8 @@ type world struct {
 	topics map[string]int64
 	names  []string // of chats, in order
 
+	slack *slackSide // nil: there is no Slack in this world
+
 	process *process
 	client  *http.Client
 	end     func()
@@ -74,6 +76,9 @@ func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
 			t.Error(err)
 		}
 	})
+	if strings.HasPrefix(config, "# slack\n") {
+		w.slack = newSlackSide(w)
+	}
 	w.start()
 	return w
 }
@@ -88,7 +93,7 @@ func (w *world) newID() string {
 func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
-		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" +
+		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() +
 		"model: {base_url: \"http://model.test/v1\", name: scripted}\n" + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -199,7 +204,7 @@ func (w *world) idle() bool {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.process.shell.Idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
+	return w.process.shell.Idle() && w.slack.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
 func (w *world) addPerson(name string) *fake.Person {
@@ -209,6 +214,10 @@ func (w *world) addPerson(name string) *fake.Person {
 }
 
 func (w *world) addChat(name, kind string, who []string) {
+	if kind == "slack" {
+		w.slack.open(name, who)
+		return
+	}
 	var people []*fake.Person
 	for _, n := range who {
 		p := w.people[n]
@@ -317,7 +326,7 @@ func (w *world) sent() string {
 			out.WriteString("\n")
 		}
 	}
-	return out.String()
+	return out.String() + w.slack.sent()
 }
 
 // renderFrame renders a request without its system message, which has goldens

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// A slackSide is the Slack of a world whose configuration begins with "# slack":
+// a workspace with the app acme. Its lines in a scene:
+//
+//	chat NAME slack PERSON…
+//	PERSON@CHAT =label: text     PERSON@CHAT/label: text     (in the thread of that message)
+//	edit PERSON@CHAT label: text           delete PERSON@CHAT label
+//	react PERSON@CHAT label: name          file PERSON@CHAT: name.csv
+//
+// A nil one is no Slack; its methods may be called.
+type slackSide struct {
+	*fakeslack.Slack
+	w      *world
+	app    *fakeslack.App
+	rooms  map[string]*fakeslack.Channel
+	names  []string // of rooms, in order
+	people map[string]*fakeslack.Person
+	labels map[string]string // ts by label
+}
+
+func newSlackSide(w *world) *slackSide {
+	w.t.Helper()
+	s := &slackSide{
+		Slack: fakeslack.New(fakeslack.Options{}), w: w,
+		rooms: map[string]*fakeslack.Channel{}, people: map[string]*fakeslack.Person{}, labels: map[string]string{},
+	}
+	s.app = s.AddApp(fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"})
+	ln, err := w.network.Listen("slack.test")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			w.t.Error(err)
+		}
+	})
+	return s
+}
+
+// config is the account's line in trestle.yaml.
+func (s *slackSide) config() string {
+	if s == nil {
+		return ""
+	}
+	return "  acme: {type: slack, bot_token: xoxb-world, app_token: xapp-world, api_url: \"http://slack.test\"}\n"
+}
+
+// idle reports whether nothing is on its way, in either direction.
+func (s *slackSide) idle() bool {
+	if s == nil {
+		return true
+	}
+	now := time.Now()
+	due, waits, err := s.w.process.store.Border().Next(s.w.t.Context(), "slack:"+s.Team()+"-"+s.app.User())
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	return s.app.Sockets() == 2 && s.app.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
+}
+
+func (s *slackSide) has(room string) bool { return s != nil && s.rooms[room] != nil }
+
+// open opens a channel and invites the app.
+func (s *slackSide) open(name string, who []string) {
+	var people []*fakeslack.Person
+	for _, n := range who {
+		if s.people[n] == nil {
+			s.people[n] = s.AddPerson(fakeslack.Profile{Name: n})
+		}
+		people = append(people, s.people[n])
+	}
+	s.names = append(s.names, name)
+	s.rooms[name] = s.NewChannel(name, people...)
+	s.rooms[name].Invites(people[0], s.app)
+}
+
+// person does what a line of a scene says.
+func (s *slackSide) person(t *testing.T, m []string) {
+	t.Helper()
+	verb, who, where, thread, text := m[1], m[2], m[3], m[4], strings.ReplaceAll(m[8], `\n`, "\n")
+	label, about := strings.TrimPrefix(m[5], " ="), s.labels[strings.TrimSpace(m[7])]
+	room, person := s.rooms[where], s.people[who]
+	if person == nil {
+		person = s.AddPerson(fakeslack.Profile{Name: who})
+		s.people[who] = person
+	}
+	switch verb {
+	case "edit":
+		room.Edits(about, text)
+	case "delete":
+		room.Deletes(about)
+	case "react":
+		room.Reacts(person, about, text)
+	case "file":
+		room.Says(person, "", fakeslack.Said{File: &fakeslack.File{Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+	case "joins":
+		room.Joins(person)
+	case "leaves":
+		room.Leaves(person)
+	case "rename":
+		room.Renames(person, text)
+	case "":
+		ts := room.Says(person, text, fakeslack.Said{Thread: s.labels[thread]})
+		if label != "" {
+			s.labels[label] = ts
+		}
+	default:
+		t.Fatalf("people on Slack do not %s", verb)
+	}
+}
+
+// sent renders what the app said.
+func (s *slackSide) sent() string {
+	if s == nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, name := range s.names {
+		for _, m := range s.rooms[name].Sent() {
+			out.WriteString(name)
+			if m.Thread != "" {
+				out.WriteString("/" + m.Thread)
+			}
+			if m.Username != "" {
+				out.WriteString(" as " + m.Username)
+			}
+			switch {
+			case m.Deleted:
+				out.WriteString(" [deleted]")
+			default:
+				fmt.Fprintf(&out, ": %q", m.Text)
+			}
+			if m.Edits > 0 {
+				out.WriteString(" (edited)")
+			}
+			out.WriteString("\n")
+		}
+		for _, c := range s.Ledger().Calls {
+			if c.Method == "reactions.add" && c.Error == "" && c.Channel == s.rooms[name].ID {
+				fmt.Fprintf(&out, "%s reacted to %s\n", name, c.Target)
+			}
+		}
+	}
+	return out.String()
+}
+
+// named writes the scene's own names for messages in place of Slack's.
+func (s *slackSide) named(text string) string {
+	if s == nil {
+		return text
+	}
+	for _, label := range slices.Sorted(maps.Keys(s.labels)) {
+		text = strings.ReplaceAll(text, s.labels[label], label)
+	}
+	return text
+}
