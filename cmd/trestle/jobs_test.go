@@ -19,7 +19,7 @@ func (s stage) withJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = store.Jobs().Add(t.Context(), jobs.Job{Kind: "backfill", Subject: "acme", Progress: jobs.Progress{Done: 6310, Total: 15020, Unit: "messages"}}, time.Now())
+	_, err = store.Jobs().Add(t.Context(), jobs.Job{Kind: "copy", Subject: "acme", Progress: jobs.Progress{Done: 6310, Total: 15020, Unit: "messages"}}, time.Now())
 	if err != nil {
 		t.Error(err)
 	}
@@ -38,7 +38,7 @@ func TestJobsAreChangedFromAnywhere(t *testing.T) {
 			if running {
 				s.serve(t)
 			}
-			if out, _, code := s.do(t, "", "jobs"); code != exitDone || !strings.HasPrefix(out, "1  backfill acme   ██████████▉") {
+			if out, _, code := s.do(t, "", "jobs"); code != exitDone || !strings.HasPrefix(out, "1  copy acme   ██████████▉") {
 				t.Errorf("jobs: exit %s: %q", code, out)
 			}
 			for _, step := range []struct {
