@@ -50,6 +50,7 @@ var rows = []row{
 	{"internal/console/browsertest", nil, "it holds nothing but tests"},
 	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/sqlite"}, "a console for tests stands on a real record"},
 	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},
+	{"internal/setup", []string{"adapters", "internal/config"}, "a first configuration is written in the words of the configuration"},
 	{"internal/secrets", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 
 	{"internal/skew", nil, "a clock is compared with whatever answers"},

@@ -146,6 +146,9 @@ func (p Person) String() string {
 // DefaultCircle is what spaces share that name no circle.
 const DefaultCircle = "home"
 
+// DefaultModel is the name of the model where none is configured.
+const DefaultModel = "gpt-5-mini"
+
 // DefaultListen is where the console, the API and health are served unless the
 // configuration says otherwise.
 const DefaultListen = "127.0.0.1:7420"

@@ -48,7 +48,7 @@ func (d *decoder) decode(root *node) {
 	c.SenderPerMinute = limits.number("sender_per_minute", defaultSenderPerMinute)
 	top.close(limits)
 	d.part(top, "limits")
-	c.Model = d.model("model", top.get("model"), Model{Name: "gpt-5-mini"}, "budget.per_day", top.layer)
+	c.Model = d.model("model", top.get("model"), Model{Name: DefaultModel}, "budget.per_day", top.layer)
 	d.adapters(top.get("adapters"))
 	d.alarms(top)
 	c.Owners, c.Admins, c.Allow = d.people(top, "owners"), d.people(top, "admins"), d.people(top, "allow")
@@ -297,11 +297,12 @@ func (d *decoder) agents(n *node) {
 		d.config.Agents = append(d.config.Agents, a)
 	})
 	if len(d.config.Agents) == 0 {
-		d.config.Agents = []Agent{{ID: "ada", Name: "Ada", Persona: defaultPersona, Model: d.config.Model, settings: layer{}}}
+		d.config.Agents = []Agent{{ID: "ada", Name: "Ada", Persona: DefaultPersona, Model: d.config.Model, settings: layer{}}}
 	}
 }
 
-const defaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
+// DefaultPersona is who the agent is where none is configured.
+const DefaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
 
 // persona is a text, the name of a built-in one, or {file: PATH}.
 func (d *decoder) persona(s *section) string {

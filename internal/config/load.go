@@ -47,12 +47,15 @@ func Load(l Source) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &node{kind: mapNode}
 	if path != "" {
 		c.Path = path
 		c.note(l.full(path))
 		d.folder = filepath.Dir(l.full(path))
-		d.expand.folder = d.folder
+	}
+	l = l.withEnvFile(d.folder, c)
+	d.expand.folder, d.expand.lookup = d.folder, l.Lookup
+	root := &node{kind: mapNode}
+	if path != "" {
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
 			return nil, &InvalidError{path, text, d.fatal}

@@ -1,0 +1,168 @@
+package setup
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	file = filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func environment(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, p := range pairs {
+			if k, v, _ := strings.Cut(p, "="); k == name {
+				return v, true
+			}
+		}
+		return "", false
+	}
+}
+
+// load writes a plan and reads it as the program does, from the files alone.
+func load(t interface {
+	Helper()
+	Fatal(...any)
+}, dir string, p *Plan,
+) *config.Config {
+	t.Helper()
+	env, err := p.Env()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{config.File: p.File(), config.EnvFile: env} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := config.Load(config.Source{Folder: dir, Lookup: environment()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func shown(p *Plan) string {
+	return p.File() + "\n== trestle.env\n" + p.EnvShown() + "\n== found\n" + strings.Join(p.Found, "\n") + "\n\n== left\n" + strings.Join(p.Left, "\n") + "\n"
+}
+
+// ECOSYSTEM 5: what the environment holds is announced and used, and no
+// credential stands in the file.
+func TestEnvironmentBecomesAConfigurationThatLoads(t *testing.T) {
+	p := FromEnvironment(environment("OPENAI_API_KEY=sk-1$2", "TRESTLE_MODEL=big", "TELEGRAM_BOT_TOKEN=7001:AA'quoted\"", "SLACK_BOT_TOKEN=xoxb-1", "TELEGRAM_API_URL=http://127.0.0.1:1"))
+	golden(t, "environment.txt", shown(p))
+	c := load(t, t.TempDir(), p)
+	if len(c.Problems) > 0 || string(c.Adapters[0].Token) != "7001:AA'quoted\"" || string(c.Model.APIKey) != "sk-1$2" || c.Model.Name != "big" || c.Model.Offline {
+		t.Errorf("problems %v, adapters %+v, model %+v", c.Problems, c.Adapters, c.Model)
+	}
+	for _, s := range p.Secrets() {
+		if strings.Contains(shown(p), string(s)) {
+			t.Errorf("%s is shown", string(s))
+		}
+	}
+}
+
+func TestNothingFoundIsAConfigurationToo(t *testing.T) {
+	p := FromEnvironment(environment())
+	golden(t, "nothing.txt", shown(p))
+	if c := load(t, t.TempDir(), p); len(c.Problems) > 0 || !c.Model.Offline || len(c.Agents) != 1 || len(c.Adapters) != 0 {
+		t.Errorf("config %+v", c)
+	}
+}
+
+// ECOSYSTEM 3.2: --from openclaw takes over what has a counterpart and names the
+// rest.
+func TestOpenClawBecomesAConfigurationThatLoads(t *testing.T) {
+	text, err := os.ReadFile("testdata/openclaw.json5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := FromOpenClaw(string(text), environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "openclaw.txt", shown(p))
+	c := load(t, t.TempDir(), p)
+	if len(c.Problems) > 0 {
+		t.Errorf("problems %v", c.Problems)
+	}
+	if len(c.Adapters) != 3 || string(c.Adapters[1].Token) != "7002:AAsecond" || c.Adapters[1].Admit != "open" || !strings.Contains(c.Agents[0].Persona, "costs $5") || len(c.Spaces) != 2 {
+		t.Errorf("config %+v", c)
+	}
+}
+
+// Whatever people and files hold, what is written of it reads as it was meant.
+func TestWhatIsWrittenIsReadAsItWasMeant(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[^\x00-\x1f\x7f]{1,20}`).Draw(t, "name")
+		persona := "p" + rapid.String().Draw(t, "persona")
+		p := &Plan{Agents: []Agent{{"ada", name, persona}}}
+		c := load(t, dir, p)
+		if len(c.Problems) > 0 || c.Agents[0].Name != name || c.Agents[0].Persona != persona {
+			t.Fatalf("name %q became %q, persona %q became %q, problems %v", name, c.Agents[0].Name, persona, c.Agents[0].Persona, c.Problems)
+		}
+	})
+}
+
+func TestBadOpenClawFilesSayTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "line 1: a value is missing", "{a: 1\nb: 2}": "line 2: a comma or } is missing", "{a 1}": "line 1: a colon is missing", "[1 2]": "line 1: a comma or ] is missing",
+		"{'a": "line 1: a string has no end", "{a: nope}": "line 1: this is no value", "{} {}": "line 1: something stands behind the end", "[]": "the file is no object",
+		"\xff": "line 1: the text is not UTF-8", strings.Repeat("[", 100): "line 1: too many values lie within each other", "{,}": "line 1: a key is missing",
+	} {
+		if _, err := FromOpenClaw(text, environment()); err == nil || err.Error() != want {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Whatever such a file holds, reading it ends, and what becomes of it loads.
+func FuzzOpenClaw(f *testing.F) {
+	text, err := os.ReadFile("testdata/openclaw.json5")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add(`{channels: {telegram: {botToken: "1:a\u0041\x41\n", accounts: {"a/b": {botToken: "2:b"}}, groups: {"x:y": {}}}}}`)
+	f.Add(`{agents: {list: [{id: "a b"}, {id: null}, 1]}, models: 1}`)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := FromOpenClaw(text, environment())
+		if err != nil {
+			return
+		}
+		if _, err := p.Env(); err != nil {
+			return
+		}
+		for _, problem := range load(t, dir, p).Problems {
+			if !strings.HasPrefix(problem.Entry, "adapters.") && problem.Entry != "model" { // a credential may be none
+				t.Errorf("%s", problem.Fault)
+			}
+		}
+	})
+}
