@@ -47,6 +47,7 @@ var answerTypes = map[string]string{
 	"jobs pause":      "jobs.Snapshot",
 	"jobs resume":     "jobs.Snapshot",
 	"jobs cancel":     "jobs.Snapshot",
+	"init":            "- it asks and writes, and then examines as doctor does",
 	"config":          "- it needs another word",
 	"config check":    "main.checkedConfig",
 	"config migrate":  "config.Migration",

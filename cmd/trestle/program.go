@@ -86,6 +86,7 @@ func (p *program) command() *cobra.Command {
 	for _, command := range []func(*program) *cobra.Command{
 		runCommand,
 		chatCommand,
+		initCommand,
 		doctorCommand,
 		problemsCommand,
 		adaptersCommand,
