@@ -83,7 +83,17 @@ func (p *program) command() *cobra.Command {
 		}
 		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
 	}
-	for _, command := range []func(*program) *cobra.Command{
+	for _, command := range commands() {
+		c := command(p)
+		wantUsage(c)
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// commands returns what makes each command, in the order of the help.
+func commands() []func(*program) *cobra.Command {
+	return []func(*program) *cobra.Command{
 		runCommand,
 		chatCommand,
 		initCommand,
@@ -108,12 +118,7 @@ func (p *program) command() *cobra.Command {
 		configCommand,
 		fakeCommand,
 		versionCommand,
-	} {
-		c := command(p)
-		wantUsage(c)
-		root.AddCommand(c)
 	}
-	return root
 }
 
 // wantUsage makes wrong arguments of a command, and of those below it, a
