@@ -80,7 +80,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
 }
 
 func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
-	c := doctor.Console{Listen: x.conf.Listen, Token: x.conf.Token != "", Running: x.running != nil, Addresses: doctor.Addresses}
+	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
 		var h health
 		if err := x.running.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) }); err != nil {

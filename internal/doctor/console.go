@@ -13,11 +13,14 @@ import (
 // A Console is where the program lets itself be looked at.
 type Console struct {
 	Listen  string // host:port; empty when none is served
-	Token   bool   // it asks for one
 	Running bool   // a process serves it now
 	// Addresses returns those of this machine that others may reach.
 	Addresses func() ([]net.IP, error)
 }
+
+// guarded is a path that wants a credential wherever there is one; what /health
+// says to everybody proves nothing.
+const guarded = "/api/runs"
 
 // knock bounds one attempt to reach the console.
 const knock = 2 * time.Second
@@ -59,10 +62,10 @@ func (c Console) Examine(ctx context.Context) []adapters.Finding {
 
 // exposed says what it means that others reach the console.
 func (c Console) exposed(address string, status int) adapters.Finding {
-	if c.Token && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, status) {
-		return Warn("TRS-C04", "other machines reach the console at "+address+"; its token keeps them out", "put a proxy with TLS before it, or listen on 127.0.0.1")
+	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, status) {
+		return Warn("TRS-C04", "other machines reach the console at "+address+"; a credential keeps them out", "put a proxy with TLS before it, or listen on 127.0.0.1")
 	}
-	return Fail("TRS-C04", "other machines reach the console at "+address+" without a token", "listen on 127.0.0.1, or set token to a secret of 32 bytes or more")
+	return Fail("TRS-C04", "other machines reach the console at "+address+" without a credential", "listen on 127.0.0.1, or set token to a secret of 32 bytes or more")
 }
 
 // answered returns the status with which an address answers; 0 for nobody.

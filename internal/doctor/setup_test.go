@@ -228,8 +228,8 @@ func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 		{"console not running", "", doctor.Console{Listen: "127.0.0.1:7420"}},
 		{"console not served", "", doctor.Console{}},
 		{"console open", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 200), Running: true}},
-		{"console open with a token", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 401), Running: true, Token: true}},
-		{"console open, nothing runs", "TRS-C04", doctor.Console{Listen: "0.0.0.0:7420", Token: true}},
+		{"console open with a credential", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 401), Running: true}},
+		{"console open, nothing runs", "TRS-C04", doctor.Console{Listen: "0.0.0.0:7420"}},
 		{"console silent", "TRS-C05", doctor.Console{Listen: "127.0.0.1:" + closed, Running: true}},
 	} {
 		test.c.Addresses = outside
