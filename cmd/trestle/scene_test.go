@@ -118,7 +118,7 @@ type scene struct {
 //	wait 5m                      restart                & stop … start
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
-var sceneLine = regexp.MustCompile(`^(?:(edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+var sceneLine = regexp.MustCompile(`^(?:(slash|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
@@ -149,8 +149,12 @@ func (s *scene) do(t *testing.T, line string) {
 		s.pairs(words[1], words[2:])
 	case words[0] == "fault":
 		s.fault(words[1:])
+	case words[0] == "lose":
+		s.discord.lose(words[1])
 	case m != nil && s.slack.has(m[3]):
 		s.slack.person(t, m)
+	case m != nil && s.discord.has(m[3]):
+		s.discord.acts(t, m)
 	case m != nil:
 		s.person(t, m)
 	default:

@@ -44,7 +44,8 @@ type world struct {
 	topics map[string]int64
 	names  []string // of chats, in order
 
-	slack *slackSide // nil: there is no Slack in this world
+	slack   *slackSide   // nil: there is no Slack in this world
+	discord *discordSide // nil: the world has none
 
 	process *process
 	client  *http.Client
@@ -79,6 +80,9 @@ func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
 	if strings.HasPrefix(config, "# slack\n") {
 		w.slack = newSlackSide(w)
 	}
+	if strings.HasPrefix(config, "# discord\n") {
+		w.discord = newDiscordSide(w)
+	}
 	w.start()
 	return w
 }
@@ -93,7 +97,7 @@ func (w *world) newID() string {
 func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
-		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() +
+		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() + w.discord.config() +
 		"model: {base_url: \"http://model.test/v1\", name: scripted}\n" + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -204,7 +208,7 @@ func (w *world) idle() bool {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.process.shell.Idle() && w.slack.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
+	return w.process.shell.Idle() && w.slack.idle() && w.discord.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
 func (w *world) addPerson(name string) *fake.Person {
@@ -214,8 +218,12 @@ func (w *world) addPerson(name string) *fake.Person {
 }
 
 func (w *world) addChat(name, kind string, who []string) {
-	if kind == "slack" {
+	switch kind {
+	case "slack":
 		w.slack.open(name, who)
+		return
+	case "discord":
+		w.discord.open(name, who)
 		return
 	}
 	var people []*fake.Person
@@ -239,6 +247,10 @@ func (w *world) addChat(name, kind string, who []string) {
 }
 
 func (w *world) addTopic(chat, name string) {
+	if w.discord.has(chat) {
+		w.discord.topic(chat, name)
+		return
+	}
 	w.topics[chat+"/"+name] = w.chats[chat].NewTopic(w.someone(), name)
 }
 
@@ -326,7 +338,7 @@ func (w *world) sent() string {
 			out.WriteString("\n")
 		}
 	}
-	return out.String() + w.slack.sent()
+	return out.String() + w.slack.sent() + w.discord.sent()
 }
 
 // renderFrame renders a request without its system message, which has goldens
