@@ -61,6 +61,8 @@ var answerTypes = map[string]string{
 	"denials":         "[]console.denialRow",
 	"denials allow":   "main.grantAnswer",
 	"fake":            "- it needs another word",
+	"fake discord":    "- it serves until it is stopped",
+	"fake slack":      "- it serves until it is stopped",
 	"fake telegram":   "- it serves until it is stopped",
 	"version":         "main.versions",
 }

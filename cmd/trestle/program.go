@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -35,6 +37,7 @@ type program struct {
 	remote     string
 	verbose    bool
 	quiet      bool
+	noColor    bool
 }
 
 // silent is an error that has been reported already.
@@ -69,13 +72,7 @@ func (p *program) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
 	})
-	flags := root.PersistentFlags()
-	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
-	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
-	flags.StringVar(&p.remote, "remote", "", "read from the console of another machine at this URL, with the token in TRESTLE_TOKEN")
-	flags.StringVarP(&p.output, "output", "o", "text", "how to answer: text, json or jsonl")
-	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
-	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
+	p.globalFlags(root)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		switch p.output {
 		case "text", "json", "jsonl":
@@ -121,6 +118,18 @@ func commands() []func(*program) *cobra.Command {
 	}
 }
 
+// globalFlags are those that every command takes.
+func (p *program) globalFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
+	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
+	flags.StringVar(&p.remote, "remote", "", "read from the console of another machine at this URL, with the token in TRESTLE_TOKEN")
+	flags.StringVarP(&p.output, "output", "o", "text", "how to answer: text, json or jsonl")
+	flags.BoolVar(&p.noColor, "no-color", false, "no colours, also on a terminal; NO_COLOR does the same")
+	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
+	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
+}
+
 // wantUsage makes wrong arguments of a command, and of those below it, a
 // failure of usage.
 func wantUsage(c *cobra.Command) {
@@ -155,8 +164,10 @@ func refuseUnknown(c *cobra.Command, args []string) error {
 
 const howToBegin = `Trestle: LLM agents that live in chats.
 
-  trestle run      start; talk in this terminal, or serve what the environment or trestle.yaml names
-  trestle --help   every command
+  trestle run --demo   see it at work on this machine: no token, nothing is kept
+  trestle run          begin: talk in this terminal, or serve what trestle.yaml or the environment names
+
+trestle --help lists every command.
 `
 
 // alone is `trestle` without a command: status where there is something to
@@ -186,8 +197,14 @@ func (p *program) answer(v any, text func(io.Writer)) error {
 	case "jsonl":
 		return json.NewEncoder(p.hidden().Answers(p.out)).Encode(v)
 	}
-	text(p.hidden().Answers(p.out))
-	return nil
+	if !p.onTerminal() {
+		text(p.hidden().Answers(p.out))
+		return nil
+	}
+	var raw strings.Builder
+	text(&raw)
+	_, err := io.WriteString(p.hidden().Answers(p.out), forTerminal(raw.String(), time.Now(), p.coloured()))
+	return err
 }
 
 // answerRows is answer for a list: as JSON one array, as JSON lines one row in
