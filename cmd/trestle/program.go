@@ -165,7 +165,7 @@ func refuseUnknown(c *cobra.Command, args []string) error {
 const howToBegin = `Trestle: LLM agents that live in chats.
 
   trestle run --demo   see it at work on this machine: no token, nothing is kept
-  trestle run          begin: talk in this terminal, or serve what trestle.yaml or the environment names
+  trestle init         begin: write a configuration, by asking at most three things
 
 trestle --help lists every command.
 `
