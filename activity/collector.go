@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
 // maxFileTries is how often a file is asked for before it is given up.
@@ -108,6 +109,11 @@ func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error
 	}
 	if ctx.Err() != nil && o.State != FileStored {
 		return nil // it is still wanted
+	}
+	if o.State == FileStored {
+		if err := fault.Point("file.fetched"); err != nil {
+			return fmt.Errorf("after a file: %w", err)
+		}
 	}
 	o.At = time.Now()
 	c.logger.Info("file settled", "kind", f.Kind, "state", string(o.State), "bytes", o.Bytes, "tries", f.Tries+1, "reason", o.Reason)

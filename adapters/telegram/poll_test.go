@@ -313,18 +313,3 @@ func TestForeignCursorIsRefused(t *testing.T) {
 		}
 	}
 }
-
-// R-All, S20: a text of ten megabytes is one message like any other.
-func TestHugeTextIsOneMessage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		to := &sink{}
-		s := polls(t, result(says(10, strings.Repeat("long ", 2<<20)), says(11, "and then")))
-		if err := receive(t, s, to, "", 10*time.Second); err != nil {
-			t.Fatal(err)
-		}
-		got := texts(to.updates())
-		if len(got) != 2 || len(got[0]) < 10<<20 || got[1] != "and then" {
-			t.Errorf("%d messages", len(got))
-		}
-	})
-}

@@ -27,6 +27,7 @@ var points = []point{
 	{"K3", "ingest.after_commit", 6, batchIsKept},
 	{"K4", "ingest.after_ack", 6, batchIsForgotten},
 	{"K5", "ingest.before_commit", 1, nothingIs},
+	{"K6", "file.fetched", 4, fileIsWanted},
 	{"K7", "wake.claimed", 8, cycleIs(func(y cycle) bool { return y.state == "open" && y.done == 0 })},
 	{"K8", "model.before_call", 12, cycleIs(func(y cycle) bool { return y.state == "open" })},
 	{"K9", "model.after_call", 12, wasAsked},
@@ -106,6 +107,16 @@ func batchIsForgotten(e *evidence) error {
 	}
 	if len(in) == 0 {
 		return fmt.Errorf("nothing was recorded")
+	}
+	return nil
+}
+
+// fileIsWanted holds when a file that the platform has handed out is still to be
+// fetched, as the record sees it (K6).
+func fileIsWanted(e *evidence) error {
+	asked := slices.ContainsFunc(e.calls, func(c fake.Call) bool { return c.Method == "getFile" })
+	if wanted := e.atKill.files["wanted"]; wanted == 0 || !asked {
+		return fmt.Errorf("%d files are wanted, one was asked for: %t", wanted, asked)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type record struct {
 	orders  []order // in the order of decision
 	cursor  string
 	mapped  map[message]string // event by where it stands on the platform
+	files   map[string]int     // attachments by their state
 	inner   int                // events of inner logs
 	checked []sqlite.Finding
 }
@@ -100,13 +101,23 @@ func readRecord(t *testing.T, dir string) record {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}}
-	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces} {
+	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}, files: map[string]int{}}
+	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces, r.readFiles} {
 		if err := read(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return r
+}
+
+func (r *record) readFiles(ctx context.Context, db *sql.DB) error {
+	return query(ctx, db, `select state, count(*) from attachments group by state`, func(rows *sql.Rows) error {
+		var state string
+		var n int
+		err := rows.Scan(&state, &n)
+		r.files[state] = n
+		return err
+	})
 }
 
 // audited reads the database in a folder and has the store look it over too.
@@ -210,7 +221,7 @@ func busy(ctx context.Context, data string) bool {
 	defer func() { _ = db.Close() }()
 	var left int
 	err = db.QueryRowContext(ctx, `select (select count(*) from inbox where state in ('ready', 'claimed')) +
-  (select count(*) from cycles where state = 'open') + (select count(*) from outbox where state in ('ready', 'sending'))`).Scan(&left)
+  (select count(*) from cycles where state = 'open') + (select count(*) from attachments where state = 'wanted') + (select count(*) from outbox where state in ('ready', 'sending'))`).Scan(&left)
 	return err != nil || left > 0
 }
 

@@ -32,9 +32,10 @@ type world struct {
 	api      string // URL of the platform
 	base     string // URL of the endpoint
 
-	mu   sync.Mutex // guards what follows
-	rng  *rand.Rand
-	said []saying
+	mu    sync.Mutex // guards what follows
+	rng   *rand.Rand
+	said  []saying
+	files bool // every third message carries a file
 }
 
 // A place is where somebody writes: a direct chat, or a topic of the forum.
@@ -116,7 +117,11 @@ func (w *world) says() {
 	if w.rng.IntN(3) == 0 {
 		text += " " + longMark
 	}
-	s.message = p.chat.Says(p.who, text, fake.Said{Thread: p.thread})
+	with := fake.Said{Thread: p.thread}
+	if w.files && len(w.said)%3 == 0 {
+		with.File = &fake.File{Kind: "document", Name: "notes.txt", Data: []byte("bytes of " + s.token)}
+	}
+	s.message = p.chat.Says(p.who, text, with)
 	w.said = append(w.said, s)
 }
 
