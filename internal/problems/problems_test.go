@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,9 +256,11 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // ECOSYSTEM 8: a dead-man URL is asked every minute while well.
 func TestPulseBeatsOnlyWhileWell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		beats, well := 0, true
+		beats := 0
+		var well atomic.Bool
+		well.Store(true)
 		p := &Pulse{
-			URL: "http://switch.test/1", Logger: slog.New(slog.DiscardHandler), Well: func(context.Context) bool { return well },
+			URL: "http://switch.test/1", Logger: slog.New(slog.DiscardHandler), Well: func(context.Context) bool { return well.Load() },
 			Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 				beats++
 				return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
@@ -267,9 +270,9 @@ func TestPulseBeatsOnlyWhileWell(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- p.Run(ctx) }()
 		<-time.After(2*time.Minute + time.Second)
-		well = false
+		well.Store(false)
 		<-time.After(10 * time.Minute)
-		well = true
+		well.Store(true)
 		<-time.After(time.Minute)
 		stop()
 		if err := <-done; err != nil || beats != 4 {
