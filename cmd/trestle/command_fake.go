@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -29,6 +30,10 @@ func fakeCommand(p *program) *cobra.Command {
 		p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
 			t := fake.NewTelegram(fake.Options{})
 			return platform{"Telegram", t, t.Control()}
+		}),
+		p.fakePlatform("slack", "serve Slack's Web API and Socket Mode with a ledger and faults, driven over /control", "127.0.0.1:8082", func() platform {
+			s := fakeslack.New(fakeslack.Options{})
+			return platform{"Slack", s, s.Control()}
 		}),
 		p.fakePlatform("discord", "serve Discord's API and gateway with a ledger and faults, driven over /control", "127.0.0.1:8083", func() platform {
 			d := fakediscord.New(fakediscord.Options{})

@@ -1,0 +1,292 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+)
+
+// Control returns the handler of /control/…, which drives this workspace over
+// HTTP: what the methods of Slack, App and Channel do, as JSON. A call that cannot
+// be done answers 400 with {"error": …}.
+//
+//	curl -s localhost:8082/control/apps     -d '{"name":"Ada","bot_token":"xoxb-1","app_token":"xapp-1"}'
+//	curl -s localhost:8082/control/people   -d '{"name":"Maya"}'
+//	curl -s localhost:8082/control/channels -d '{"kind":"public","name":"ops","people":["U0000004"],"apps":["A0000001"]}'
+//	curl -s localhost:8082/control/says     -d '{"channel":"C0000005","from":"U0000004","text":"@ada hello"}'
+//	curl -s localhost:8082/control/does     -d '{"do":"reacts","channel":"C0000005","from":"U0000004","ts":"…","names":["+1"]}'
+//	curl -s 'localhost:8082/control/sent?channel=C0000005&wait=5s&n=1'
+//	curl -s localhost:8082/control/fault    -d '{"do":"refuse","method":"chat.postMessage","retry_after":2}'
+//	curl -s localhost:8082/control/ledger
+func (s *Slack) Control() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /control/apps", post(s.controlApp))
+	mux.Handle("POST /control/people", post(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
+	mux.Handle("POST /control/channels", post(s.controlChannel))
+	mux.Handle("POST /control/says", post(s.controlSays))
+	mux.Handle("POST /control/does", post(s.controlDoes))
+	mux.Handle("POST /control/inject", post(s.controlInject))
+	mux.Handle("POST /control/fault", post(func(f fake.Fault) (done, error) { s.Fault(f); return done{OK: true}, nil }))
+	mux.HandleFunc("DELETE /control/fault", func(w http.ResponseWriter, _ *http.Request) {
+		s.ClearFaults()
+		show(w, done{OK: true})
+	})
+	mux.HandleFunc("GET /control/sent", s.controlSent)
+	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { show(w, s.Ledger()) })
+	return mux
+}
+
+// done is what a control call made; members that do not apply are left out.
+type done struct {
+	OK   bool   `json:"ok"`
+	ID   string `json:"id,omitzero"`
+	User string `json:"user,omitzero"` // of an app
+	TS   string `json:"ts,omitzero"`
+}
+
+// post makes a handler of a function from the request's JSON to what was done.
+func post[In any](do func(In) (done, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&in); err != nil {
+			deny(w, err)
+			return
+		}
+		out, err := do(in)
+		if err != nil {
+			deny(w, err)
+			return
+		}
+		show(w, out)
+	})
+}
+
+func show[Out any](w http.ResponseWriter, v Out) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(encode(v), '\n')) // the client's hanging up is its own affair
+}
+
+func deny(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(append(encode(map[string]string{"error": err.Error()}), '\n'))
+}
+
+func (s *Slack) controlApp(p AppProfile) (done, error) {
+	if p.Name == "" || p.BotToken == "" {
+		return done{}, errors.New("an app needs a name and a bot_token")
+	}
+	a := s.AddApp(p)
+	return done{OK: true, ID: a.ID, User: a.User()}, nil
+}
+
+// person, app and place find what an order names.
+func (s *Slack) person(id string) (*Person, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.people[id]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no person %q", id)
+}
+
+func (s *Slack) app(id string) (*App, error) {
+	for _, a := range s.Apps() {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("no app %q", id)
+}
+
+// place names a channel, or the direct chat of an app and a person, and who acts there.
+type place struct {
+	Channel string `json:"channel"`
+	App     string `json:"app"`
+	From    string `json:"from"`
+}
+
+func (s *Slack) find(p place) (*Channel, *Person, error) {
+	who, err := s.person(p.From)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Channel != "" {
+		c, ok := s.Channel(p.Channel)
+		if !ok {
+			return nil, nil, fmt.Errorf("no channel %q", p.Channel)
+		}
+		return c, who, nil
+	}
+	a, err := s.app(p.App)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.Direct(who), who, nil
+}
+
+type channelOrder struct {
+	Kind   string   `json:"kind"` // public or private
+	Name   string   `json:"name"`
+	People []string `json:"people"`
+	Apps   []string `json:"apps"`
+}
+
+func (s *Slack) controlChannel(o channelOrder) (done, error) {
+	var people []*Person
+	for _, id := range o.People {
+		p, err := s.person(id)
+		if err != nil {
+			return done{}, err
+		}
+		people = append(people, p)
+	}
+	if len(people) == 0 {
+		return done{}, errors.New("a channel needs people")
+	}
+	open := s.NewChannel
+	if o.Kind == "private" {
+		open = s.NewPrivate
+	}
+	c := open(o.Name, people...)
+	for _, id := range o.Apps {
+		a, err := s.app(id)
+		if err != nil {
+			return done{}, err
+		}
+		c.Invites(people[0], a)
+	}
+	return done{OK: true, ID: c.ID}, nil
+}
+
+type saysOrder struct {
+	place
+	Text   string `json:"text"`
+	Thread string `json:"thread"`
+}
+
+func (s *Slack) controlSays(o saysOrder) (done, error) {
+	c, who, err := s.find(o.place)
+	if err != nil {
+		return done{}, err
+	}
+	return done{OK: true, ID: c.ID, TS: c.Says(who, o.Text, Said{Thread: o.Thread})}, nil
+}
+
+// deed is one thing a person does, beside saying something; or Slack, to an app.
+type deed struct {
+	place
+	Do    string   `json:"do"`
+	TS    string   `json:"ts"`
+	Text  string   `json:"text"` // new words or name, command, or reason
+	Names []string `json:"names"`
+}
+
+func (s *Slack) controlDoes(d deed) (done, error) {
+	if slices.Contains([]string{"disconnects", "severs", "freezes", "revokes", "redelivers"}, d.Do) {
+		return s.toApp(d)
+	}
+	c, who, err := s.find(d.place)
+	if err != nil {
+		return done{}, err
+	}
+	switch d.Do {
+	case "edits":
+		if !c.Edits(d.TS, d.Text) {
+			return done{}, fmt.Errorf("no message %q", d.TS)
+		}
+	case "deletes":
+		c.Deletes(d.TS)
+	case "reacts":
+		c.Reacts(who, d.TS, d.Names...)
+	case "pins":
+		c.Pins(who, d.TS)
+	case "renames":
+		c.Renames(who, d.Text)
+	case "joins":
+		c.Joins(who)
+	case "leaves":
+		c.Leaves(who)
+	case "archives":
+		c.Archives(who)
+	case "unarchives":
+		c.Unarchives(who)
+	case "invites", "kicks", "commands":
+		a, err := s.app(d.App)
+		if err != nil {
+			return done{}, err
+		}
+		map[string]func(){
+			"invites": func() { c.Invites(who, a) }, "kicks": func() { c.Kicks(a) }, "commands": func() { c.Commands(who, a, "/trestle", d.Text) },
+		}[d.Do]()
+	default:
+		return done{}, fmt.Errorf("nobody can do %q", d.Do)
+	}
+	return done{OK: true, ID: c.ID}, nil
+}
+
+// toApp does what Slack does to an app.
+func (s *Slack) toApp(d deed) (done, error) {
+	a, err := s.app(d.App)
+	if err != nil {
+		return done{}, err
+	}
+	switch d.Do {
+	case "disconnects":
+		a.Disconnect(d.Text)
+	case "severs":
+		a.Sever()
+	case "freezes":
+		a.Freeze()
+	case "revokes":
+		a.Revoke()
+	case "redelivers":
+		n, _ := strconv.Atoi(d.Text) // none is none
+		a.Redeliver(n)
+	}
+	return done{OK: true, ID: a.ID}, nil
+}
+
+type injectOrder struct {
+	App   string          `json:"app"`
+	Event json.RawMessage `json:"event"`
+}
+
+func (s *Slack) controlInject(o injectOrder) (done, error) {
+	a, err := s.app(o.App)
+	if err != nil {
+		return done{}, err
+	}
+	a.Inject(o.Event)
+	return done{OK: true, ID: a.ID}, nil
+}
+
+// controlSent answers what apps sent to a channel. With wait and n it first waits
+// until there are that many; when they do not come, it answers what there is.
+func (s *Slack) controlSent(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	c, ok := s.Channel(q.Get("channel"))
+	if !ok {
+		var err error
+		if c, _, err = s.find(place{App: q.Get("app"), From: q.Get("from")}); err != nil {
+			deny(w, err)
+			return
+		}
+	}
+	if wait, err := time.ParseDuration(q.Get("wait")); err == nil {
+		n, _ := strconv.Atoi(q.Get("n")) // none is one
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		_, _ = c.AwaitSent(ctx, max(n, 1)) // running out of time is an answer too
+	}
+	show(w, c.Sent())
+}
