@@ -20,7 +20,7 @@ type Console struct {
 
 // guarded is a path that wants a credential wherever there is one; what /health
 // says to everybody proves nothing.
-const guarded = "/api/runs"
+const guarded = "/api/status"
 
 // knock bounds one attempt to reach the console.
 const knock = 2 * time.Second
@@ -72,7 +72,7 @@ func (c Console) exposed(address string, status int) adapters.Finding {
 func answered(ctx context.Context, address string) int {
 	ctx, cancel := context.WithTimeout(ctx, knock)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/status", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+guarded, nil)
 	if err != nil {
 		return 0
 	}
