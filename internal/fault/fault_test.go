@@ -16,7 +16,7 @@ import (
 
 // DELIVERY 2.3: the crash points of the whole path, text only.
 var wanted = []string{
-	"K1", "K2", "K3", "K4", "K5", "K7", "K8", "K9", "K10",
+	"K1", "K2", "K3", "K4", "K5", "K6", "K7", "K8", "K9", "K10",
 	"K13", "K14", "K15", "K16", "K17", "K18", "K19", "K20", "K21",
 }
 
