@@ -69,13 +69,14 @@ type shownRow struct {
 
 // A stepRow is one model call with what it decided.
 type stepRow struct {
-	N      int              `json:"step"`
-	Phase  spaces.Phase     `json:"phase"`
-	State  spaces.StepState `json:"state"`
-	Finish string           `json:"finish,omitempty"`
-	Usage  spaces.Usage     `json:"usage"`
-	At     time.Time        `json:"at"`
-	Acts   []actRow         `json:"acts"`
+	N       int              `json:"step"`
+	Phase   spaces.Phase     `json:"phase"`
+	State   spaces.StepState `json:"state"`
+	Finish  string           `json:"finish,omitempty"`
+	Thought string           `json:"thought,omitempty"` // of a contemplation; nobody else has seen it
+	Usage   spaces.Usage     `json:"usage"`
+	At      time.Time        `json:"at"`
+	Acts    []actRow         `json:"acts"`
 }
 
 // An actRow is one act with what came of it.

@@ -21,7 +21,9 @@ func (c *Console) answer(run Run) runAnswer {
 		a.Shown = append(a.Shown, shownRow{e.ID, row.Seq, e.Actor, e.Body.Kind(), row.State, row.Reason})
 	}
 	for _, s := range run.Steps {
-		a.Steps = append(a.Steps, stepRow{s.N, s.Phase, s.State, s.Finish, s.Usage, s.At, actsOf(run.Inner, s.N)})
+		a.Steps = append(a.Steps, stepRow{
+			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: actsOf(run.Inner, s.N),
+		})
 	}
 	for _, e := range run.Inner {
 		if d, ok := e.Body.(spaces.Denied); ok {
@@ -34,6 +36,16 @@ func (c *Console) answer(run Run) runAnswer {
 		})
 	}
 	return a
+}
+
+// thoughtIn returns what the agent wrote in a contemplation, of which a run has one.
+func thoughtIn(inner []spaces.Event, s spaces.Step) string {
+	for _, e := range inner {
+		if t, ok := e.Body.(spaces.Thought); ok && s.Phase == spaces.Contemplation {
+			return t.Text
+		}
+	}
+	return ""
 }
 
 // actsOf returns the acts of one step with their results.
