@@ -115,6 +115,10 @@ func (w *World) step(wake *spaces.Wake, n int, at time.Time, text string, turns 
 	w.t.Helper()
 	made := &spaces.Shown{System: "You are " + text, Turns: max(len(turns), before), Tail: "TIME: " + text}
 	prompt := []hud.Message{{Role: spaces.RoleSystem, Text: made.System}}
+	if w.keyframe != nil {
+		made.Keyframe = w.keyframe.N
+		prompt = append(prompt, hud.Message{Role: spaces.RoleUser, Text: w.keyframe.Text})
+	}
 	for _, t := range turns {
 		prompt = append(prompt, hud.Message{Role: t.Role, Text: t.Text})
 	}

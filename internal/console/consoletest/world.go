@@ -33,6 +33,8 @@ type World struct {
 	t      testing.TB
 	minted atomic.Int64
 	said   int
+	// keyframe is what frames begin with from now on; nil without one.
+	keyframe *spaces.Keyframe
 
 	mu     sync.Mutex // guards access
 	access console.Access

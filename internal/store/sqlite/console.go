@@ -12,13 +12,17 @@ import (
 )
 
 const (
+	// The conditions are those of partial indexes: what is done is not looked at.
 	tallyAll query = `select
-  (select count(*) from inbox where state in ('ready', 'claimed')),
+  (select count(*) from inbox where state = 'ready')
+    + (select count(*) from cycles y join inbox i on i.cycle = y.id where y.state = 'open' and i.cycle <> ''),
   (select count(*) from cycles where state = 'open'),
   (select count(*) from outbox where state in ('ready', 'sending')),
   (select coalesce(min(created), 0) from outbox where state in ('ready', 'sending')),
-  (select count(*) from outbox where state = 'unknown'),
-  (select count(*) from outbox where state in ('failed', 'expired') and settled >= $1),
+  (select count(*) from outbox
+    where (state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled') and state = 'unknown'),
+  (select count(*) from outbox
+    where (state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled') and settled >= $1 and state in ('failed', 'expired')),
   (select count(*) from timers where fired_by = ''),
   (select count(*) from waits where outcome = ''),
   (select coalesce(sum(prompt + output), 0) from usage where day = $2)`
@@ -35,7 +39,7 @@ from (select distinct agent, circle from uplinks) u left join usage g on g.day =
   and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)
 group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
-	namedCycles  query = `select ` + cycleColumns + ` from cycles where substr(id, 1, length($1)) = $1 order by id limit 2`
+	namedCycles  query = `select ` + cycleColumns + ` from cycles where id >= $1 and id < $1 || char(1114111) order by id limit 2`
 	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
