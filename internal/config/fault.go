@@ -103,7 +103,7 @@ func isPublic(key string) bool {
 }
 
 // syntaxFault explains why the text is no YAML.
-func syntaxFault(file string, err error) Fault {
+func syntaxFault(file string, err error, s shield) Fault {
 	f := Fault{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Todo: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
 	if !ok {
@@ -116,7 +116,7 @@ func syntaxFault(file string, err error) Fault {
 		f.What, f.Todo = "this key stands here for the second time", "remove one of them"
 		return f
 	}
-	f.What = "the file is not YAML: " + yamlReason(e.GetMessage())
+	f.What = "the file is not YAML: " + yamlReason(s.uncover(e.GetMessage()))
 	return f
 }
 
@@ -126,7 +126,7 @@ func yamlReason(message string) string {
 	if i := strings.IndexAny(message, "\"`"); i >= 0 {
 		message = strings.TrimRight(message[:i], " :")
 	}
-	return unshield(message)
+	return message
 }
 
 // suggestion returns "did you mean …?" when one of the known words is near.

@@ -151,3 +151,12 @@ func FuzzLoad(f *testing.F) {
 		WriteRows(io.Discard, c.Rows(Showing{All: true, Origin: true}), Showing{Origin: true})
 	})
 }
+
+// Letters that a file has no business with are read as they stand there, too.
+func TestPrivateLettersAreNoReferences(t *testing.T) {
+	const name = "\U000f0000\U000f0024\U000f007f\U000f0081"
+	c, err := loadText(t, "agents: {ada: {name: \""+name+"\", persona: \"${A}\"}}\n", "A=b")
+	if err != nil || c.Agents[0].Name != name || c.Agents[0].Persona != "b" {
+		t.Errorf("%v: name %q, persona %q", err, c.Agents[0].Name, c.Agents[0].Persona)
+	}
+}

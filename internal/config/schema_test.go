@@ -81,14 +81,15 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	r := resolvedSchema(t)
 	judge := func(text string) error {
 		var v any
-		if err := yaml.Unmarshal([]byte(shield(text)), &v); err != nil {
+		cover := shieldFor(text)
+		if err := yaml.Unmarshal([]byte(cover.cover(text)), &v); err != nil {
 			t.Fatal(err)
 		}
 		raw, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal([]byte(unshield(string(raw))), &v); err != nil {
+		if err := json.Unmarshal([]byte(cover.uncover(string(raw))), &v); err != nil {
 			t.Fatal(err)
 		}
 		return r.Validate(v)

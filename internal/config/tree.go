@@ -124,11 +124,12 @@ func (n *node) put(path []string, value *node) {
 // parseTree reads the text of a configuration file. References such as ${NAME}
 // are expanded in string scalars after parsing, by x.
 func parseTree(file, text string, x expander) (*node, []Fault) {
-	parsed, err := parser.ParseBytes([]byte(shield(text)), 0)
+	cover := shieldFor(text)
+	parsed, err := parser.ParseBytes([]byte(cover.cover(text)), 0)
 	if err != nil {
-		return nil, []Fault{syntaxFault(file, err)}
+		return nil, []Fault{syntaxFault(file, err, cover)}
 	}
-	g := grower{file: file, expand: x, anchors: map[string]*node{}}
+	g := grower{file: file, shield: cover, expand: x, anchors: map[string]*node{}}
 	root := &node{kind: mapNode, origin: Origin{File: file, Line: 1, Col: 1}}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
@@ -153,6 +154,7 @@ func parseTree(file, text string, x expander) (*node, []Fault) {
 // grower turns a syntax tree into nodes.
 type grower struct {
 	file    string
+	shield  shield
 	expand  expander
 	anchors map[string]*node
 	faults  []Fault
@@ -197,12 +199,12 @@ func (g *grower) grow(n ast.Node) *node {
 	case *ast.StringNode:
 		return g.scalar(at, n.Value)
 	default: // numbers, booleans and infinities keep their text
-		return &node{kind: scalarNode, origin: at, text: unshield(n.GetToken().Value)}
+		return &node{kind: scalarNode, origin: at, text: g.shield.uncover(n.GetToken().Value)}
 	}
 }
 
 func (g *grower) scalar(at Origin, text string) *node {
-	e := g.expand.expand(unshield(text))
+	e := g.expand.expand(g.shield.uncover(text))
 	return &node{kind: scalarNode, origin: at, text: e.text, missing: e.missing, refers: e.refers, files: e.files}
 }
 
@@ -222,7 +224,7 @@ func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
 			g.merge(m, g.grow(v.Value))
 			continue
 		}
-		key := unshield(v.Key.GetToken().Value)
+		key := g.shield.uncover(v.Key.GetToken().Value)
 		m.entries = append(m.entries, entry{key, g.at(v.Key), g.grow(v.Value)})
 	}
 	return m
@@ -244,26 +246,42 @@ func (g *grower) merge(m, from *node) {
 	}
 }
 
-// The references of a file are shielded while it is parsed: in a flow mapping
-// the braces of ${NAME} would end the mapping, and a default may hold anything.
-// Each ASCII character of a reference moves into a private plane and back.
-const shieldPlane = 0xF0000
+// A shield moves the references of a file out of the way while it is parsed: in a
+// flow mapping the braces of ${NAME} would end the mapping, and a default may
+// hold anything. Each ASCII character of a reference moves to a block of private
+// letters that begins at the shield's own, and back.
+type shield rune
 
-func shield(text string) string {
+// shieldFor returns a shield whose letters the text does not use itself.
+func shieldFor(text string) shield {
+	used := map[rune]bool{}
+	for _, r := range text {
+		if r >= 0xF0000 {
+			used[r&^0x7F] = true
+		}
+	}
+	block := rune(0xF0000)
+	for used[block] {
+		block += 0x80
+	}
+	return shield(block)
+}
+
+func (s shield) cover(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		return strings.Map(func(r rune) rune {
 			if r < 0x80 {
-				return r + shieldPlane
+				return r + rune(s)
 			}
 			return r
 		}, ref)
 	})
 }
 
-func unshield(text string) string {
+func (s shield) uncover(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= shieldPlane && r < shieldPlane+0x80 {
-			return r - shieldPlane
+		if r >= rune(s) && r < rune(s)+0x80 {
+			return r - rune(s)
 		}
 		return r
 	}, text)
