@@ -16,7 +16,7 @@ func denialsCommand(p *program) *cobra.Command {
 	var agent, since string
 	limit := 50
 	c := &cobra.Command{
-		Use: "denials", Short: "list what agents were refused, newest first", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "denials", Short: "list what agents were refused, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := sinceFlag(since); err != nil {
 				return err
@@ -28,7 +28,7 @@ func denialsCommand(p *program) *cobra.Command {
 	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
 	c.Flags().IntVar(&limit, "limit", limit, "at most this many")
 	c.AddCommand(&cobra.Command{
-		Use: "allow ID", Short: "print what in the configuration would have allowed it; nothing is written", Args: cobra.ExactArgs(1),
+		Annotations: fromAPI(), Use: "allow ID", Short: "print what in the configuration would have allowed it; nothing is written", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.allowDenied(c.Context(), args[0]) },
 	})
 	return c

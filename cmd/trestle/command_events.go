@@ -42,7 +42,7 @@ func eventsCommand(p *program) *cobra.Command {
 	var follow bool
 	var which eventChoice
 	c := &cobra.Command{
-		Use: "events", Short: "print the newest events of the record; with -f, what happens right now, as JSON lines", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "events", Short: "print the newest events of the record; with -f, what happens right now, as JSON lines", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case follow:

@@ -22,7 +22,7 @@ import (
 func explainCommand(p *program) *cobra.Command {
 	silence := false
 	c := &cobra.Command{
-		Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
+		Annotations: fromAPI(), Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
 		Long: "Tell a run: what woke it, what it was shown, what its frame was made of, each step with its acts and their results, what\n" +
 			"was refused, what was sent, and what it cost. With --silence SPACE EVENT: why nobody answered an event.",
 		Args: func(c *cobra.Command, args []string) error {

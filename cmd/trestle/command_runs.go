@@ -20,7 +20,7 @@ func runsCommand(p *program) *cobra.Command {
 	var space, agent, stop, since string
 	var limit int
 	c := &cobra.Command{
-		Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := sinceFlag(since); err != nil {
 				return err
@@ -42,7 +42,7 @@ func runsCommand(p *program) *cobra.Command {
 	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
 	c.Flags().IntVar(&limit, "limit", 50, "at most this many")
 	c.AddCommand(&cobra.Command{
-		Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
+		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := p.readRun(c.Context(), args[0])
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 
 func spacesCommand(p *program) *cobra.Command {
 	c := &cobra.Command{
-		Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rooms, err := p.rooms(c.Context())
 			if err != nil {
@@ -29,7 +29,7 @@ func spacesCommand(p *program) *cobra.Command {
 	}
 	limit := 20
 	show := &cobra.Command{
-		Use: "show SPACE", Short: "show one space (its id or name): who is there, what was said last, and what agents made of it", Args: cobra.ExactArgs(1),
+		Annotations: fromAPI(), Use: "show SPACE", Short: "show one space (its id or name): who is there, what was said last, and what agents made of it", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.showSpace(c.Context(), args[0], limit) },
 	}
 	show.Flags().IntVar(&limit, "limit", limit, "newest events to show")

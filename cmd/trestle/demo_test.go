@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -104,5 +106,63 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "trestle-demo-*")); len(left) > 0 {
 		t.Errorf("the demo left %v", left)
+	}
+}
+
+// ECOSYSTEM 5: --model puts a real endpoint in the script's place at once; an
+// endpoint that was found is offered and not used.
+func TestDemoAsksARealEndpointOnlyWhenToldTo(t *testing.T) {
+	asked := make(chan string, 16)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			_, _ = rw.Write([]byte(`{"data":[{"id":"small"}]}`))
+			return
+		}
+		select {
+		case asked <- r.URL.Path:
+		default: // one is enough
+		}
+		http.Error(rw, `{"error":{"message":"not today"}}`, http.StatusBadRequest)
+	}))
+	defer endpoint.Close()
+	url := endpoint.URL + "/v1"
+	for name, test := range map[string]struct {
+		args []string
+		want string
+		asks bool
+	}{
+		"told to":     {[]string{"run", "--demo", "--model", url}, "model     small at " + url, true},
+		"not told to": {[]string{"run", "--demo"}, "found     a model endpoint at " + url + ", not used", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for len(asked) > 0 {
+				<-asked // of the demo before
+			}
+			woke := &watch{want: "  ada ", seen: make(chan struct{})}
+			out := &screen{}
+			p := stage0(t).program(nil, tee{out, woke}, out)
+			p.in, p.endpoints = mustOpen(t, os.DevNull), []string{url}
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			ended := make(chan exitCode, 1)
+			go func() { ended <- p.run(ctx, test.args) }()
+			if test.asks {
+				select {
+				case <-asked:
+				case <-ctx.Done():
+					t.Error("the endpoint was never asked")
+				}
+			} else {
+				<-woke.seen
+			}
+			stop()
+			<-ended
+			if !strings.Contains(out.String(), test.want) || len(asked) > 0 && !test.asks {
+				t.Errorf("%q is not in\n%s", test.want, out)
+			}
+		})
+	}
+	if _, errs, code := stage0(t).do(t, "", "run", "--demo", "--model", "http://127.0.0.1:1/v1"); code != exitFailed || !strings.Contains(errs, "names no model") {
+		t.Errorf("nobody there: exit %s: %s", code, errs)
 	}
 }

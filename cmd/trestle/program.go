@@ -73,13 +73,7 @@ func (p *program) command() *cobra.Command {
 		return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
 	})
 	p.globalFlags(root)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		switch p.output {
-		case "text", "json", "jsonl":
-			return nil
-		}
-		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
-	}
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.checkFlags(c) }
 	for _, command := range commands() {
 		c := command(p)
 		wantUsage(c)
@@ -128,6 +122,27 @@ func (p *program) globalFlags(root *cobra.Command) {
 	flags.BoolVar(&p.noColor, "no-color", false, "no colours, also on a terminal; NO_COLOR does the same")
 	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
+}
+
+// asksAPI marks the commands that --remote is for: those whose whole answer comes
+// from the console's API.
+const asksAPI = "api"
+
+// fromAPI is the mark as a command carries it.
+func fromAPI() map[string]string { return map[string]string{asksAPI: "yes"} }
+
+// checkFlags refuses flags that the command does not know what to do with: an
+// answer about this machine must not be taken for one about another.
+func (p *program) checkFlags(c *cobra.Command) error {
+	switch p.output {
+	case "text", "json", "jsonl":
+	default:
+		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
+	}
+	if p.remote != "" && c.Annotations[asksAPI] == "" {
+		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", todo: "run it there; runs, spaces, denials, explain and events -f take --remote", code: exitUsage}
+	}
+	return nil
 }
 
 // wantUsage makes wrong arguments of a command, and of those below it, a

@@ -52,3 +52,22 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 		}
 	}
 }
+
+// An answer about this machine must not be taken for one about another.
+func TestCommandsOfThisMachineRefuseAnother(t *testing.T) {
+	s := aTalk(t)
+	for _, args := range [][]string{{"status"}, {"jobs"}, {"backup", "x.db"}, {"config", "show"}, {"doctor"}, {}} {
+		_, errs, code := s.do(t, "", append(args, "--remote", "http://127.0.0.1:1")...)
+		if code != exitUsage || !strings.Contains(errs, "does not ask another machine") {
+			t.Errorf("%v: exit %s: %s", args, code, errs)
+		}
+	}
+}
+
+// ECOSYSTEM 3.2: where nothing is yet, two commands to begin with.
+func TestNothingHereSaysHowToBegin(t *testing.T) {
+	out, errs, code := stage0(t).do(t, "")
+	if code != exitDone || errs != "" || out != howToBegin || strings.Count(howToBegin, "\n  trestle ") != 2 {
+		t.Errorf("exit %s: %s%s", code, out, errs)
+	}
+}
