@@ -97,7 +97,7 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		var v map[string]any
-		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode != 200 || len(v) == 0 {
+		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode != http.StatusOK || len(v) == 0 {
 			t.Errorf("%s: %s %v %v", path, resp.Status, v, err)
 		}
 		_ = resp.Body.Close()
