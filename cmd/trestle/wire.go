@@ -386,24 +386,30 @@ func (p *parts) lineOptions(name string) activity.LineOptions {
 // two ways.
 func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.Join {
 	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-		p.offerMenu(ctx, name, ad)
-		p.opening.Lock()
-		defer p.opening.Unlock()
-		o, err := p.reception(ctx, name, account.Key())
+		in, err := p.welcome(ctx, name, account)
 		if err != nil {
 			return nil, nil, err
 		}
-		log := p.log.With("adapter", name)
-		in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, o)
-		p.joined = append(p.joined, joined{name, account.Key(), in})
-		own := append(p.accounts(), account)
-		p.own.Store(&own)
-		if err := p.dismiss(ctx); err != nil {
-			return nil, nil, err
-		}
-		p.openServers(ctx, ad, in, o.Servers)
-		return in, activity.NewEgress(account, ad, p.border, p.mapping, activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: log}), nil
+		p.openServers(ctx, ad, in, p.servers(name))
+		p.offerMenu(ctx, name, ad)
+		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: p.log.With("adapter", name)}
+		return in, activity.NewEgress(account, ad, p.border, p.mapping, o), nil
 	}
+}
+
+// welcome opens what an account that has connected serves, and returns its way in.
+func (p *parts) welcome(ctx context.Context, name string, account adapters.Account) (*activity.Ingress, error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	o, err := p.reception(ctx, name, account.Key())
+	if err != nil {
+		return nil, err
+	}
+	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, o)
+	p.joined = append(p.joined, joined{name, account.Key(), in})
+	own := append(p.accounts(), account)
+	p.own.Store(&own)
+	return in, p.dismiss(ctx)
 }
 
 // accounts returns the accounts that have connected. The caller may append to it.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const canary = "the canary sings at midnight"
+
+// ownersID is the owner's on Telegram; theirID is an owner's and a listed person's
+// on another platform.
+const (
+	ownersID = 5_000_000_001
+	theirID  = 777_000_111
+)
+
+// A wireSender is one of the twelve kinds of sender of SECURITY S1 as Telegram
+// delivers it. open says whether a mode that lets everybody in hears it.
+type wireSender struct {
+	name   string
+	update string // of the Bot API; %d is a number of its own
+	open   bool
+}
+
+// A direct message and one in a group, with the sender's own fields.
+const (
+	wireDirect = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":%[2]d,"type":"private","first_name":"X"},"from":{"id":%[2]d,"is_bot":%[3]t,"first_name":%[4]q,"username":%[5]q},"text":"` + canary + `"%[6]s}}`
+	wireGroup  = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":-100200%[1]d,"type":"supergroup","title":"A group nobody named"},"from":{"id":%[2]d,"is_bot":%[3]t,"first_name":%[4]q},"text":"@ada_bot ` + canary + `","entities":[{"type":"mention","offset":0,"length":8}]%[5]s}}`
+)
+
+func wireSenders() []wireSender {
+	direct := func(id int, bot bool, name, handle, more string) string {
+		return fmt.Sprintf(wireDirect, 1000+id%1000, id, bot, name, handle, more)
+	}
+	group := func(n, id int, bot bool, name, more string) string {
+		return fmt.Sprintf(wireGroup, n, id, bot, name, more)
+	}
+	return []wireSender{
+		{"renamed to the owner's name", direct(6_000_000_011, false, "Olivia", "olivia", ""), true},
+		{"bot", group(2012, 6_000_000_012, true, "Beep", ""), false},
+		{"webhook", group(2013, 777_000, false, "Telegram", `,"is_automatic_forward":true,"sender_chat":{"id":-1009990000001,"type":"channel","title":"Olivia"}`), false},
+		{"anonymous admin", group(2014, 1_087_968_824, true, "Group", `,"sender_chat":{"id":-1002002014,"type":"supergroup","title":"A group nobody named"}`), true},
+		{"forwards the owner's words", direct(6_000_000_015, false, "Fred", "", fmt.Sprintf(`,"forward_origin":{"type":"user","date":946684800,"sender_user":{"id":%d,"is_bot":false,"first_name":"Olivia"}}`, ownersID)), true},
+		{"edits after they were shut out", `{"edited_` + direct(6_000_000_016, false, "Eve", "", `,"edit_date":946684801`)[2:], false},
+		{"left and rejoined", group(2017, 6_000_000_017, false, "Lea", ""), true},
+		{"the owner in a thread of a group", group(2018, ownersID, false, "Olivia", `,"is_topic_message":true,"message_thread_id":4`), true},
+		{"guest", group(2019, 6_000_000_019, false, "Guest", fmt.Sprintf(`,"guest_bot_caller_user":{"id":%d,"is_bot":false,"first_name":"Olivia"}`, ownersID)), true},
+		{"deleted user", `{"message":{"message_id":2020,"date":946684800,"chat":{"id":6000000020,"type":"private"},"text":"` + canary + `"}}`, false},
+		{"same id on another platform", direct(theirID, false, "Olivia", "", ""), true},
+		{"impersonates with capitals and look-alikes", direct(6_000_000_022, false, "ＯＬＩＶＩＡ", "0livia", ""), true},
+	}
+}
+
+// SECURITY S1, Telegram's third of the matrix: 4 modes x 12 kinds of sender through
+// the fake platform, the adapter, the border, the record and the shell. Nobody
+// wakes an agent who is not let in, and what they wrote is nowhere on the disk.
+func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
+	cells, unauthorised, woken := 0, 0, 0
+	for _, mode := range []string{"deny", "pairing", "allowlist", "open"} {
+		t.Run(mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, fmt.Sprintf(`agents: {ada: {name: Ada, phases: one}}
+admit: %s
+owners: ["telegram:%d"]
+allow: ["telegram:%d"]
+`, mode, ownersID, ownersID), modeltest.Step{Always: true, Response: modeltest.Says("Nothing to add.").Response})
+				w.addChat("olivia", "direct", []string{"Olivia"})
+				w.says(w.chats["olivia"], w.people["Olivia"], "hello", 0, 0)
+				w.settle()
+				if mode == "pairing" {
+					w.pairs("Olivia", []string{"owner"})
+				}
+				w.elsewhere(strconv.Itoa(theirID))
+				for _, s := range wireSenders() {
+					cells++
+					before := len(w.model.Requests())
+					if _, err := w.bot.Inject(json.RawMessage(s.update)); err != nil {
+						t.Fatalf("%s: %v", s.name, err)
+					}
+					w.settle()
+					woke, want := len(w.model.Requests()) > before, mode == "open" && s.open
+					if !want {
+						unauthorised++
+					}
+					if woke && !want {
+						woken++
+					}
+					if woke != want {
+						t.Errorf("%s: woke %t, want %t", s.name, woke, want)
+					}
+				}
+				w.stop()
+				if mode != "open" {
+					w.forgotten(canary)
+				}
+			})
+		})
+	}
+	if cells != 48 {
+		t.Errorf("the matrix has %d cells, want 48", cells)
+	}
+	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
+}
+
+// elsewhere makes somebody the owner on another platform, let in there by code.
+func (w *world) elsewhere(user string) {
+	w.t.Helper()
+	owner := spaces.Appointment{Who: spaces.Identity{Platform: "discord", User: user}, Role: spaces.OfOwner}
+	err := w.process.border.Appoint(w.t.Context(), "discord", []spaces.Appointment{owner})
+	if err == nil {
+		err = w.process.border.Amend(w.t.Context(), func(d *activity.Desk) {
+			d.Admitted = append(d.Admitted, activity.Admission{
+				Pairing: activity.Pairing{Account: "discord:1", Chat: user, User: user}, Role: spaces.OfOwner, At: time.Now(),
+			})
+		})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// forgotten fails when words stand anywhere in the data folder.
+func (w *world) forgotten(words string) {
+	w.t.Helper()
+	err := filepath.WalkDir(filepath.Join(w.dir, "data"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(words)) {
+			w.t.Errorf("%s holds %q", filepath.Base(path), words)
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+}
