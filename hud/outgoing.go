@@ -97,13 +97,23 @@ func eachRun(s []rune, f func(at int, h uint64) bool) bool {
 	return false
 }
 
-// Defang returns text with every way out closed (SECURITY S6): a URL for which
+// massCalls match what calls everybody in a room, in any platform's form.
+var massCalls = regexp.MustCompile(`(?i)<!(everyone|here|channel)(?:\|[^>]*)?>|(^|[^\p{L}\p{N}_.+@-])@+(everyone|here|channel)\b`)
+
+// Defang returns text with every way out closed (SECURITY S6): what would call
+// everybody in a room is only the word; a URL for which
 // seen is false is written so that no platform links or fetches it, bare
 // addresses and file names that look like addresses are put between backticks,
 // and Markdown images become their words. A URL that stood in the room verbatim
 // stays as it is.
 func Defang(text string, seen func(url string) bool) string {
 	text = images.ReplaceAllString(text, "$1")
+	for called := text; ; { // what is left may call again
+		if text = massCalls.ReplaceAllString(called, "$1$2$3"); text == called {
+			break
+		}
+		called = text
+	}
 	var b strings.Builder
 	last := 0
 	for _, u := range findURLs(text) {

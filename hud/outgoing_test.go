@@ -55,6 +55,10 @@ func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 		"xn--80ak6aa92e.com":                  "`xn--80ak6aa92e.com`",
 		"time: 12:30, note:this is plain":     "time: 12:30, note:this is plain",
 		"tg://resolve?domain=x":               "tg[:]//resolve?domain=x",
+		"@everyone look, @HERE and @channel!": "everyone look, HERE and channel!",
+		"<!channel|all> <!here>":              "channel here",
+		"@@everyone <!@everyone> <!<!here>":   "everyone everyone <!here",
+		"@channel_news and hi@everyone":       "@channel_news and hi@everyone",
 	} {
 		got := Defang(text, room.HasURL)
 		if got != want {

@@ -37,6 +37,7 @@ type world struct {
 	bot      *fake.Bot
 	network  *fake.Network
 	model    *modeltest.Scripted
+	other    model.Model // answers in place of model, when set
 	minted   atomic.Int64
 
 	chats  map[string]*fake.Chat
@@ -57,8 +58,15 @@ const worldToken = "7001:world-token"
 // newWorld returns a running world.
 func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
 	t.Helper()
+	return newWorldOf(t, config, nil, steps...)
+}
+
+// newWorldOf returns a running world in which other answers in place of a script.
+func newWorldOf(t *testing.T, config string, other model.Model, steps ...modeltest.Step) *world {
+	t.Helper()
 	w := &world{
-		t: t, config: config, dir: t.TempDir(), network: new(fake.Network),
+		other: other,
+		t:     t, config: config, dir: t.TempDir(), network: new(fake.Network),
 		telegram: fake.NewTelegram(fake.Options{}), model: modeltest.NewScripted(t.Errorf, steps...),
 		chats: map[string]*fake.Chat{}, people: map[string]*fake.Person{}, topics: map[string]int64{},
 	}
@@ -85,6 +93,14 @@ func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
 	}
 	w.start()
 	return w
+}
+
+// thinks returns who answers for the agents.
+func (w *world) thinks() model.Model {
+	if w.other != nil {
+		return w.other
+	}
+	return w.model
 }
 
 // newID mints ids that rise, so that what is rendered is the same every time.
@@ -132,7 +148,7 @@ func (w *world) start() {
 	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.outside = outside{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
-		models: func(config.Model) model.Model { return &model.Retry{Model: w.model, Attempts: 1} },
+		models: func(config.Model) model.Model { return &model.Retry{Model: w.thinks(), Attempts: 1} },
 	}
 	w.process = s
 	ctx, cancel := context.WithCancel(w.t.Context())
