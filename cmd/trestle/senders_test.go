@@ -35,30 +35,30 @@ type wireSender struct {
 
 // A direct message and one in a group, with the sender's own fields.
 const (
-	wireDirect = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":%[2]d,"type":"private","first_name":"X"},"from":{"id":%[2]d,"is_bot":%[3]t,"first_name":%[4]q,"username":%[5]q},"text":"` + canary + `"%[6]s}}`
+	wireDirect = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":%[2]d,"type":"private","first_name":"X"},"from":{"id":%[2]d,"is_bot":false,"first_name":%[3]q,"username":%[4]q},"text":"` + canary + `"%[5]s}}`
 	wireGroup  = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":-100200%[1]d,"type":"supergroup","title":"A group nobody named"},"from":{"id":%[2]d,"is_bot":%[3]t,"first_name":%[4]q},"text":"@ada_bot ` + canary + `","entities":[{"type":"mention","offset":0,"length":8}]%[5]s}}`
 )
 
 func wireSenders() []wireSender {
-	direct := func(id int, bot bool, name, handle, more string) string {
-		return fmt.Sprintf(wireDirect, 1000+id%1000, id, bot, name, handle, more)
+	direct := func(id int, name, handle, more string) string {
+		return fmt.Sprintf(wireDirect, 1000+id%1000, id, name, handle, more)
 	}
 	group := func(n, id int, bot bool, name, more string) string {
 		return fmt.Sprintf(wireGroup, n, id, bot, name, more)
 	}
 	return []wireSender{
-		{"renamed to the owner's name", direct(6_000_000_011, false, "Olivia", "olivia", ""), true},
+		{"renamed to the owner's name", direct(6_000_000_011, "Olivia", "olivia", ""), true},
 		{"bot", group(2012, 6_000_000_012, true, "Beep", ""), false},
 		{"webhook", group(2013, 777_000, false, "Telegram", `,"is_automatic_forward":true,"sender_chat":{"id":-1009990000001,"type":"channel","title":"Olivia"}`), false},
 		{"anonymous admin", group(2014, 1_087_968_824, true, "Group", `,"sender_chat":{"id":-1002002014,"type":"supergroup","title":"A group nobody named"}`), true},
-		{"forwards the owner's words", direct(6_000_000_015, false, "Fred", "", fmt.Sprintf(`,"forward_origin":{"type":"user","date":946684800,"sender_user":{"id":%d,"is_bot":false,"first_name":"Olivia"}}`, ownersID)), true},
-		{"edits after they were shut out", `{"edited_` + direct(6_000_000_016, false, "Eve", "", `,"edit_date":946684801`)[2:], false},
+		{"forwards the owner's words", direct(6_000_000_015, "Fred", "", fmt.Sprintf(`,"forward_origin":{"type":"user","date":946684800,"sender_user":{"id":%d,"is_bot":false,"first_name":"Olivia"}}`, ownersID)), true},
+		{"edits after they were shut out", `{"edited_` + direct(6_000_000_016, "Eve", "", `,"edit_date":946684801`)[2:], false},
 		{"left and rejoined", group(2017, 6_000_000_017, false, "Lea", ""), true},
 		{"the owner in a thread of a group", group(2018, ownersID, false, "Olivia", `,"is_topic_message":true,"message_thread_id":4`), true},
 		{"guest", group(2019, 6_000_000_019, false, "Guest", fmt.Sprintf(`,"guest_bot_caller_user":{"id":%d,"is_bot":false,"first_name":"Olivia"}`, ownersID)), true},
 		{"deleted user", `{"message":{"message_id":2020,"date":946684800,"chat":{"id":6000000020,"type":"private"},"text":"` + canary + `"}}`, false},
-		{"same id on another platform", direct(theirID, false, "Olivia", "", ""), true},
-		{"impersonates with capitals and look-alikes", direct(6_000_000_022, false, "ＯＬＩＶＩＡ", "0livia", ""), true},
+		{"same id on another platform", direct(theirID, "Olivia", "", ""), true},
+		{"impersonates with capitals and look-alikes", direct(6_000_000_022, "ＯＬＩＶＩＡ", "0livia", ""), true},
 	}
 }
 
