@@ -23,9 +23,9 @@ type call struct {
 }
 
 // do makes the call and returns what it is answered with.
-func do(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+func do(tb testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
+	tb.Helper()
+	ctx, stop := context.WithCancel(tb.Context())
 	defer stop()
 	local := c.local
 	if local == "" {

@@ -180,6 +180,15 @@ func TestFrameIsExactUntilWordsAreTakenOut(t *testing.T) {
 	if got := len(second["messages"].([]any)); got != 5 { // the closed run before it is in it
 		t.Errorf("the next run sees %d messages", got)
 	}
+	err := w.Store.Shell().Redact(t.Context(), l.Mind, l.Woke, func(s string) string { return strings.ReplaceAll(s, "TIME: hello", "TIME: […]") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = get(t, w, path, 200)
+	tail := v["messages"].([]any)[3].(map[string]any)["text"]
+	if v["exact"] != false || tail != "TIME: […]" {
+		t.Errorf("after the deletion: exact %v, tail %v", v["exact"], tail)
+	}
 	get(t, w, "/api/runs/"+string(l.Closed)+"/steps/9", 404)
 	get(t, w, "/api/runs/"+string(l.Closed)+"/steps/x", 404)
 }

@@ -51,7 +51,7 @@ func newBrowser(t *testing.T) *browser {
 	var begun struct {
 		SessionID string `json:"sessionId"`
 	}
-	b.call(http.MethodPost, "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
+	b.call("/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
 		"unhandledPromptBehavior": "ignore",
 		"goog:chromeOptions": map[string]any{"args": []string{
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -92,7 +92,7 @@ func (b *browser) quit() {
 }
 
 // call sends a command to the driver and reads its value into v, which may be nil.
-func (b *browser) call(method, path string, body, v any) {
+func (b *browser) call(path string, body, v any) {
 	b.t.Helper()
 	if b.session != "" {
 		path = "/session/" + b.session + path
@@ -103,7 +103,7 @@ func (b *browser) call(method, path string, body, v any) {
 			b.t.Fatal(err)
 		}
 	}
-	r, err := http.NewRequestWithContext(b.t.Context(), method, b.address+path, &data)
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.address+path, &data)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -117,30 +117,30 @@ func (b *browser) call(method, path string, body, v any) {
 		b.t.Fatal(err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s %s: %s", method, path, answer.Value)
+		b.t.Fatalf("%s: %s", path, answer.Value)
 	}
 	if v != nil {
 		if err := json.Unmarshal(answer.Value, v); err != nil {
-			b.t.Fatalf("%s %s: %v in %s", method, path, err, answer.Value)
+			b.t.Fatalf("%s: %v in %s", path, err, answer.Value)
 		}
 	}
 }
 
 func (b *browser) visit(url string) {
 	b.t.Helper()
-	b.call(http.MethodPost, "/url", map[string]string{"url": url}, nil)
+	b.call("/url", map[string]string{"url": url}, nil)
 }
 
 // devtools sends a command of the DevTools protocol.
 func (b *browser) devtools(command string, params map[string]any) {
 	b.t.Helper()
-	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": command, "params": params}, nil)
+	b.call("/goog/cdp/execute", map[string]any{"cmd": command, "params": params}, nil)
 }
 
 // run runs a script in the page and reads what it returns into v.
 func (b *browser) run(script string, v any) {
 	b.t.Helper()
-	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, v)
+	b.call("/execute/sync", map[string]any{"script": script, "args": []any{}}, v)
 }
 
 // await runs a script that calls its last argument when it is done.
@@ -149,7 +149,7 @@ func (b *browser) await(script string, v any, args ...any) {
 	if args == nil {
 		args = []any{}
 	}
-	b.call(http.MethodPost, "/execute/async", map[string]any{"script": script, "args": args}, v)
+	b.call("/execute/async", map[string]any{"script": script, "args": args}, v)
 }
 
 // A stand is a console that the browser can reach, and may look at.

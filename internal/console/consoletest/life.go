@@ -16,6 +16,7 @@ type Life struct {
 	Mind   spaces.Mind
 	Closed spaces.CycleID // a run that is over, with a denial and a delivery
 	Open   spaces.CycleID // a run that is under way
+	Woke   spaces.EventID // what woke the closed one; its words stand in the tail of its frames
 }
 
 const account = "telegram:42"
@@ -40,10 +41,10 @@ func (w *World) Live(text string) Life {
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, false, now.Add(-20*time.Minute)))
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, true, now.Add(-10*time.Minute)))
 	w.say(l, chat, text, now.Add(-9*time.Minute))
-	l.Closed = w.cycle(l, text, now.Add(-8*time.Minute), true)
+	l.Closed, l.Woke = w.cycle(l, text, now.Add(-8*time.Minute), true)
 	w.deliver(text, now.Add(-7*time.Minute))
 	w.say(l, chat, text, now.Add(-time.Minute))
-	l.Open = w.cycle(l, text, now.Add(-30*time.Second), false)
+	l.Open, _ = w.cycle(l, text, now.Add(-30*time.Second), false)
 	return l
 }
 
@@ -72,7 +73,7 @@ func (w *World) say(l Life, chat, text string, at time.Time) {
 }
 
 // cycle lives one run of two steps, the second of which may close it.
-func (w *World) cycle(l Life, text string, at time.Time, whole bool) spaces.CycleID {
+func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.CycleID, spaces.EventID) {
 	w.t.Helper()
 	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.Claim{
 		Mind: l.Mind, Space: l.Space, Holder: "test", TTL: time.Hour, At: at,
@@ -106,14 +107,14 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) spaces.Cycl
 		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: "0123456789abcdef", Plan: c.Step.Frame}
 	}
 	w.commit(c)
-	return id
+	return id, wake.Events[0].ID
 }
 
 // step returns the commit of a step whose frame has the given turns of its
 // cycle, after those committed before.
 func (w *World) step(wake *spaces.Wake, n int, at time.Time, text string, turns []spaces.Turn, before int) spaces.StepCommit {
 	w.t.Helper()
-	made := &spaces.Shown{System: "You are " + text, Turns: max(len(turns), before), Tail: "TIME: " + text}
+	made := &spaces.Shown{System: "You are " + text, Turns: max(len(turns), before), Tail: "TIME: " + text, Refs: []spaces.EventID{wake.Events[0].ID}}
 	prompt := []hud.Message{{Role: spaces.RoleSystem, Text: made.System}}
 	if w.keyframe != nil {
 		made.Keyframe = w.keyframe.N
