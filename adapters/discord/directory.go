@@ -187,32 +187,37 @@ func (c *Client) channelOf(ctx context.Context, id, guild string) (channel, erro
 	}
 	var ch channel
 	err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, id, ""), &ch)
-	switch adapters.KindOf(err) {
-	case adapters.NoTarget, adapters.Forbidden, adapters.Invalid:
-		if err != nil {
-			ch, err = channel{ID: id, GuildID: guild, Type: guessType(guild)}, nil
-		}
-	case adapters.Unknown, adapters.NotSent, adapters.Limited, adapters.Moved, adapters.Unauthorized, adapters.Conflict:
+	return c.learnt(ch, id, guild, err)
+}
+
+// lookUp is channelOf for those who cannot wait: it asks once.
+func (c *Client) lookUp(ctx context.Context, id string) (channel, error) {
+	if ch, ok := c.known.channel(id); ok {
+		return ch, nil
 	}
-	if err != nil {
+	var ch channel
+	err := c.call(ctx, channelRoute("get channel", http.MethodGet, id, ""), nil, &ch)
+	return c.learnt(ch, id, "", err)
+}
+
+// learnt notes what was answered of a channel.
+func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error) {
+	switch {
+	case err != nil && adapters.KindOf(err).Permanent() && guild == "":
+		ch = channel{Type: discordgo.ChannelTypeDM}
+	case err != nil && adapters.KindOf(err).Permanent():
+		ch = channel{Type: discordgo.ChannelTypeGuildText}
+	case err != nil:
 		return channel{}, err
 	}
-	if ch.ID == "" {
-		ch.ID = id
-	}
+	ch.ID = id
 	if ch.GuildID == "" {
 		ch.GuildID = guild
 	}
-	c.known.learnChannel(ch)
-	return ch, nil
-}
-
-// guessType returns what a channel is of which only the server is known.
-func guessType(guild string) discordgo.ChannelType {
-	if guild == "" {
-		return discordgo.ChannelTypeDM
+	if err == nil || guild != "" {
+		c.known.learnChannel(ch)
 	}
-	return discordgo.ChannelTypeGuildText
+	return ch, nil
 }
 
 // askGuild learns a server's names, which a resumed session is not told again.

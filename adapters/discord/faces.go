@@ -144,7 +144,7 @@ type faced struct {
 // hookChannel returns the channel whose webhook speaks in to, and the thread it
 // has to name.
 func (c *Client) hookChannel(ctx context.Context, to string) (parent, thread string, err error) {
-	ch, err := c.channelOf(ctx, to, "")
+	ch, err := c.lookUp(ctx, to)
 	if err != nil {
 		return "", "", err
 	}

@@ -28,7 +28,7 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	if err != nil {
 		return adapters.Receipt{}, false, err
 	}
-	ch, err := c.channelOf(ctx, to, "")
+	ch, err := c.lookUp(ctx, to)
 	if err != nil {
 		return adapters.Receipt{}, false, err
 	}

@@ -97,8 +97,12 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	if err != nil {
 		return adapters.Receipt{}, err
 	}
+	ch, err := c.lookUp(ctx, to)
+	if err != nil {
+		return adapters.Receipt{}, notSent(err)
+	}
 	out := c.outgoing(p, to)
-	switch ch, _ := c.known.channel(to); {
+	switch {
 	case isForum(ch.Type):
 		return c.begin(ctx, to, p, out)
 	case p.Face != (adapters.Face{}):
