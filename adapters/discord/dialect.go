@@ -300,7 +300,7 @@ func starEnd(s string) int {
 	}
 	for i := 1; i < len(s); {
 		switch {
-		case strings.HasPrefix(s[i:], "**"):
+		case s[i] == '\\', strings.HasPrefix(s[i:], "**"):
 			i += 2
 		case s[i] == '*' && i > 1:
 			return i + 1

@@ -67,6 +67,9 @@ func (d *directory) learnGuild(g guild, self string) {
 // learnChannel notes a channel, thread or direct chat as it is now, and returns
 // how it was known; zero when it was not.
 func (d *directory) learnChannel(ch channel) channel {
+	if ch.ID == "" {
+		return channel{}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.channels == nil || len(d.channels) > maxChannels {

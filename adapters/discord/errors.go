@@ -35,7 +35,12 @@ func (c *Client) judge(r route, seen answer, err error) error {
 		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(fmt.Sprintf("HTTP %d %d %s %s", seen.status, said.Code, said.Message, short(said.Errors)))}
 		return out
 	}
-	if seen.status/100 == 4 && out.Kind != adapters.NotSent && out.Kind != adapters.Limited {
+	switch {
+	case seen.status == http.StatusUnauthorized: // only Discord looks at the token
+		out.Kind = adapters.Unauthorized
+	case seen.status == http.StatusNotFound && r.method == http.MethodGet:
+		out.Kind = adapters.NoTarget // nothing happens where something is only read
+	case seen.status/100 == 4 && out.Kind != adapters.NotSent && out.Kind != adapters.Limited:
 		// Discord says why in JSON. A page without it comes from something in
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown

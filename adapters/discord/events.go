@@ -102,7 +102,7 @@ func reasonOf(err error, otherwise string) string {
 // preview that was added, a pin) have no time of editing, or no words.
 func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil || m.ID == "" || m.ChannelID == "" {
+	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_UPDATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
 	if m.Content == nil || m.EditedAt == nil || r.isOurs(&m) {

@@ -24,7 +24,7 @@ func (r *receiver) chatsToTell(guild string) []channel {
 // listened is read from history; into one that is new we were let in.
 func (r *receiver) readGuild(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var g guild
-	if err := json.Unmarshal(raw, &g); err != nil || g.ID == "" {
+	if err := decode(raw, &g, "id"); err != nil || g.ID == "" {
 		return r.unreadable("GUILD_CREATE", raw, reasonOf(err, "it has no id")), nil
 	}
 	if g.Unavailable {
@@ -91,7 +91,7 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 // A thread that begins tells nothing: its first message does.
 func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update, error) {
 	var ch channel
-	if err := json.Unmarshal(e.RawData, &ch); err != nil || ch.ID == "" {
+	if err := decode(e.RawData, &ch, "id", "type", "guild_id", "parent_id"); err != nil || ch.ID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
 	}
 	before := r.client.known.learnChannel(ch)

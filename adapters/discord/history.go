@@ -107,7 +107,7 @@ func (r *receiver) fill(ctx context.Context, channel, guild string) error {
 // readPast reads a message of history as if it had just been said.
 func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild string) ([]adapters.Update, error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := decode(raw, &m, essential...); err != nil {
 		return r.unreadable("MESSAGE_CREATE", raw, err.Error()), nil
 	}
 	m.GuildID = guild // history does not name it
@@ -204,7 +204,7 @@ func (c *Client) pastPage(ctx context.Context, self account, at *mark, to time.T
 		}
 		at.After = id
 		var m message
-		if json.Unmarshal(raw, &m) != nil || c.isOurs(self, &m) {
+		if decode(raw, &m, essential...) != nil || c.isOurs(self, &m) {
 			continue
 		}
 		m.GuildID = ch.GuildID

@@ -46,7 +46,7 @@ func (a *acks) wait() { a.wg.Wait() }
 // person sees that it failed, and it is recorded all the same.
 func (a *acks) see(ctx context.Context, raw json.RawMessage) {
 	var i interaction
-	if json.Unmarshal(raw, &i) != nil || i.ID == "" || i.Token == "" {
+	if decode(raw, &i, "id", "token") != nil || i.ID == "" || i.Token == "" {
 		return
 	}
 	select {
@@ -90,7 +90,7 @@ func (c *Client) acknowledge(ctx context.Context, i interaction) error {
 // readInteraction reads a slash command or a pressed button as a command to us.
 func (r *receiver) readInteraction(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var i interaction
-	if err := json.Unmarshal(raw, &i); err != nil || i.ID == "" {
+	if err := decode(raw, &i, "id", "type", "channel_id", "guild_id", "member", "user"); err != nil || i.ID == "" {
 		return r.unreadable("INTERACTION_CREATE", raw, reasonOf(err, "it has no id")), nil
 	}
 	if i.Type != slashCommand && i.Type != pressed && i.Type != submitted || i.ChannelID == "" {

@@ -13,11 +13,14 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
+// essential are the fields without which a message says something else.
+var essential = []string{"id", "channel_id", "guild_id", "content", "author", "type", "webhook_id"}
+
 // readMessage reads something said, or a message by which Discord tells of
 // something done. Those of our own say nothing new.
 func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil || m.ID == "" || m.ChannelID == "" {
+	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_CREATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
 	if r.at.seen(m.ChannelID, flake(m.ID)) || r.isOurs(&m) {

@@ -130,8 +130,10 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 		}
 		say(9_000_001, `,"components":[{"type":99,"strange":{}}],"brand_new":{"a":[1,{}]}`)
 		say(9_000_002, `,"type":4711`)
-		say(9_000_003, `,"mentions":"none"`)
+		say(9_000_003, `,"mentions":"none","timestamp":"soon","attachments":{"0":{}},"embeds":[{"fields":"none"},7]`)
+		say(9_000_005, `,"content":{"parts":["a"]}`)
 		say(9_000_004, ``)
+		w.bot.Inject("GUILD_CREATE", fmt.Appendf(nil, `{"id":"77","name":["odd"],"channels":[{"id":5},{"id":"78","type":0,"name":"fine"}],"roles":{}}`))
 		var read, kept int
 		for _, u := range w.inbox.take() {
 			switch b := u.Body.(type) {
@@ -140,6 +142,11 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 				if b.Text != "words" {
 					t.Errorf("got %+v", b)
 				}
+			case adapters.Linked:
+				if u.Chat.Title != "fine" {
+					t.Errorf("got %+v", u)
+				}
+				read++
 			case adapters.Unreadable:
 				kept++
 				if len(u.Raw) == 0 || u.Chat.ID != chat {
@@ -147,8 +154,8 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 				}
 			}
 		}
-		if read != 3 || kept != 1 {
-			t.Errorf("%d read, %d kept raw; want 3, 1", read, kept)
+		if read != 5 || kept != 1 {
+			t.Errorf("%d read, %d kept raw; want 5, 1", read, kept)
 		}
 	})
 }

@@ -82,20 +82,20 @@ type message struct {
 	Member          *member               `json:"member"`
 	Timestamp       time.Time             `json:"timestamp"`
 	EditedAt        *time.Time            `json:"edited_timestamp"`
-	Mentions        []namedUser           `json:"mentions"`
+	Mentions        elements[namedUser]   `json:"mentions"`
 	MentionRoles    []string              `json:"mention_roles"`
 	MentionChannels []struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	} `json:"mention_channels"`
-	Attachments   []attachment `json:"attachments"`
-	Embeds        []embed      `json:"embeds"`
-	Stickers      []sticker    `json:"sticker_items"`
-	Poll          *poll        `json:"poll"`
-	WebhookID     string       `json:"webhook_id"`
-	ApplicationID string       `json:"application_id"`
-	Flags         int          `json:"flags"`
-	Nonce         any          `json:"nonce"` // a number or a string
+	Attachments   elements[attachment] `json:"attachments"`
+	Embeds        elements[embed]      `json:"embeds"`
+	Stickers      elements[sticker]    `json:"sticker_items"`
+	Poll          *poll                `json:"poll"`
+	WebhookID     string               `json:"webhook_id"`
+	ApplicationID string               `json:"application_id"`
+	Flags         int                  `json:"flags"`
+	Nonce         any                  `json:"nonce"` // a number or a string
 	Reference     *struct {
 		Type      int    `json:"type"` // 1: forwarded
 		MessageID string `json:"message_id"`
@@ -105,7 +105,7 @@ type message struct {
 	Snapshots  []struct {
 		Message message `json:"message"`
 	} `json:"message_snapshots"`
-	Components []component `json:"components"`
+	Components elements[component] `json:"components"`
 }
 
 type attachment struct {
@@ -156,10 +156,10 @@ type poll struct {
 
 // component is a part of a message laid out in components; only its words count.
 type component struct {
-	Type       int         `json:"type"`
-	Content    string      `json:"content"`
-	Label      string      `json:"label"`
-	Components []component `json:"components"`
+	Type       int                 `json:"type"`
+	Content    string              `json:"content"`
+	Label      string              `json:"label"`
+	Components elements[component] `json:"components"`
 }
 
 type channel struct {
@@ -169,8 +169,8 @@ type channel struct {
 	ParentID      string                `json:"parent_id"`
 	Name          string                `json:"name"`
 	LastMessageID string                `json:"last_message_id"`
-	Recipients    []user                `json:"recipients"`
-	Overwrites    []overwrite           `json:"permission_overwrites"`
+	Recipients    elements[user]        `json:"recipients"`
+	Overwrites    elements[overwrite]   `json:"permission_overwrites"`
 	NewlyCreated  bool                  `json:"newly_created"`
 	OwnerID       string                `json:"owner_id"`
 	Archive       *struct {
@@ -187,15 +187,15 @@ type overwrite struct {
 }
 
 type guild struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	OwnerID     string    `json:"owner_id"`
-	Unavailable bool      `json:"unavailable"`
-	Channels    []channel `json:"channels"`
-	Threads     []channel `json:"threads"`
-	Roles       []role    `json:"roles"`
-	Emojis      []emoji   `json:"emojis"`
-	Members     []member  `json:"members"`
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	OwnerID     string            `json:"owner_id"`
+	Unavailable bool              `json:"unavailable"`
+	Channels    elements[channel] `json:"channels"`
+	Threads     elements[channel] `json:"threads"`
+	Roles       elements[role]    `json:"roles"`
+	Emojis      elements[emoji]   `json:"emojis"`
+	Members     elements[member]  `json:"members"`
 }
 
 type role struct {

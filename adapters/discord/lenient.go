@@ -1,0 +1,56 @@
+package discord
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// decode reads an object of Discord's. A field of a form that we do not know
+// leaves the others readable; only one of the essential ones spoils the whole.
+func decode[T any](raw json.RawMessage, into *T, essential ...string) error {
+	whole := json.Unmarshal(raw, into)
+	if whole == nil {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return whole
+	}
+	var read T
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		one, err := json.Marshal(map[string]json.RawMessage{name: fields[name]})
+		if err != nil {
+			return fmt.Errorf("field %s: %w", name, err)
+		}
+		before := read
+		if err := json.Unmarshal(one, &read); err != nil {
+			read = before
+			if slices.Contains(essential, name) {
+				return fmt.Errorf("field %s: %w", name, err)
+			}
+		}
+	}
+	*into = read
+	return nil
+}
+
+// elements are a list of which those elements are read that can be.
+type elements[T any] []T
+
+// UnmarshalJSON reads a list; anything else is an error.
+func (l *elements[T]) UnmarshalJSON(raw []byte) error {
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	*l = nil
+	for _, one := range all {
+		var element T
+		if decode(one, &element) == nil {
+			*l = append(*l, element)
+		}
+	}
+	return nil
+}
