@@ -30,9 +30,6 @@ type envelope struct {
 // patience is how long an app has to acknowledge; then come the retries.
 const patience = 3 * time.Second
 
-// retries are the pauses before each further attempt.
-var retries = []time.Duration{0, time.Minute, 5 * time.Minute}
-
 // maxLast is how many acknowledged events can be delivered again.
 const maxLast = 1000
 
@@ -163,6 +160,7 @@ func (a *App) sweep() {
 
 // missed plans the next attempt, or gives the event up. mu is held.
 func (e *envelope) missed() {
+	retries := e.app.of.o.Retries
 	if e.attempt >= len(retries) {
 		e.settle()
 		e.app.of.ledger.expired(e.entry())

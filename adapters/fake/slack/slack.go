@@ -21,6 +21,9 @@ type Options struct {
 	// LedgerSize bounds how many entries of each sort the ledger keeps; negative
 	// keeps none. Default: 100,000.
 	LedgerSize int
+	// Retries are the pauses before each further attempt to deliver an event.
+	// Default: none, one minute, five minutes.
+	Retries []time.Duration
 	// Client carries the requests to apps that are called over HTTP. Default:
 	// http.DefaultClient.
 	Client *http.Client
@@ -56,6 +59,9 @@ func New(o Options) *Slack {
 	}
 	if o.LedgerSize == 0 {
 		o.LedgerSize = 100_000
+	}
+	if o.Retries == nil {
+		o.Retries = []time.Duration{0, time.Minute, 5 * time.Minute}
 	}
 	if o.Client == nil {
 		o.Client = http.DefaultClient
