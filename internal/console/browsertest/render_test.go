@@ -56,7 +56,7 @@ func TestNothingAnybodyWroteRuns(t *testing.T) {
 	p := newTrap(t)
 	all := vectors(p.elsewhere())
 	watch(b)
-	const together = 30
+	const together = 45
 	pages, wrong := 0, 0
 	look := func(path string) {
 		b.visit(s.server.URL + path)
