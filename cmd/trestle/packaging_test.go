@@ -80,7 +80,7 @@ func TestContainerCallsWhatExists(t *testing.T) {
 			t.Errorf("the secret %s is nowhere", name)
 		}
 	}
-	for _, args := range [][]string{s.Command, {"run", "--demo"}, {"status"}} {
+	for _, args := range [][]string{s.Command, {"run", "--demo"}, {"status", "--check"}} {
 		if _, errs, code := stage0(t).do(t, "", append(args, "--help")...); code != exitDone {
 			t.Errorf("%q is no command line: %s", args, errs)
 		}
