@@ -37,7 +37,7 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 
 // The commands that the gate keeps from the model are those that people have.
 func TestTheGateKnowsEveryCommand(t *testing.T) {
-	have := map[string]bool{}
+	have := map[string]bool{"ack": true} // an operator's answer to an alarm, which the program takes
 	for _, c := range activity.Commands() {
 		have[c.Name] = true
 	}

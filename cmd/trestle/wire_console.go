@@ -123,7 +123,7 @@ func pairingOf(p activity.Pairing) console.Pairing {
 
 // Cancel implements [console.Process].
 func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
-	done, err := d.s.shell.Cancel(ctx, spaces.Halt{Run: run})
+	done, err := reins{d.s.parts}.Halt(ctx, spaces.Halt{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
 }
 
