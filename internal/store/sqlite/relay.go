@@ -89,9 +89,12 @@ func carried(e spaces.Event) (cargo, bool) {
 		return cargo{from: b.Ref, kind: spaces.ActReact, text: b.Emoji, target: b.Target}, b.Target != ""
 	case spaces.Unreacted:
 		return cargo{from: b.Ref, kind: spaces.ActReact, target: b.Target}, b.Target != ""
-	default:
-		return cargo{}, false
+	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked,
+		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Noted, spaces.Bookmarked,
+		spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered,
+		spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
 	}
+	return cargo{}, false
 }
 
 // worded returns the words of a message with its files named after them.
