@@ -26,6 +26,16 @@ type route struct {
 	bare   bool   // carries no token: the path is the credential
 }
 
+// channelRoute is a call about one channel; rest is the path behind it.
+func channelRoute(op, method, channel, rest string) route {
+	return route{op: op, method: method, path: "/channels/" + channel + rest, limit: method + " " + op + " /channels/" + channel}
+}
+
+// guildRoute reads something of one server.
+func guildRoute(op, guild, rest string) route {
+	return route{op: op, method: http.MethodGet, path: "/guilds/" + guild + rest, limit: "GET " + op + " /guilds/" + guild}
+}
+
 // answer is what was seen of one call, as far as it came.
 type answer struct {
 	written bool

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters/markup"
@@ -13,22 +12,6 @@ import (
 // maxStyled bounds the texts whose looks are read; Discord's own limit is far
 // below. The rules look ahead, so time grows with the square.
 const maxStyled = 16 << 10
-
-// names say what the ids in a text stand for. A nil one, or an empty answer,
-// means that nobody knows.
-type names struct {
-	user, role, channel func(id string) string
-}
-
-// named returns what f knows of id, behind its sign.
-func named(sign string, f func(string) string, id, otherwise string) string {
-	if f != nil {
-		if name := f(id); name != "" {
-			return sign + name
-		}
-	}
-	return sign + otherwise
-}
 
 // reading reads Discord's Markdown, which is not CommonMark: rules are tried in
 // turn where they may begin, with __ for underline, no tables, no HTML, headings
@@ -267,153 +250,4 @@ func (r *reading) masked(s string, in within) int {
 	in.link = true
 	r.look(markup.Link, m[2], func() { r.text(m[1], in, false) })
 	return len(m[0])
-}
-
-// emphasis reads bold, italic and underlined words. Where two rules fit, the
-// longer one wins, and italic between equals.
-func (r *reading) emphasis(s string, in within) int {
-	var italic, double int
-	look := markup.Bold
-	if s[0] == '*' {
-		italic, double = starEnd(s), closing(s, "**", '*')
-	} else {
-		italic, double = scoreEnd(s), closing(s, "__", '_')
-		look = markup.Italic
-	}
-	switch {
-	case italic == 0 && double == 0:
-		return 0
-	case italic >= double:
-		r.look(markup.Italic, "", func() { r.text(s[1:italic-1], in, false) })
-		return italic
-	default:
-		r.look(look, "", func() { r.text(s[2:double-2], in, false) })
-		return double
-	}
-}
-
-// starEnd returns where *words* end: pairs of stars belong to the words, and so
-// does white space that no star follows.
-func starEnd(s string) int {
-	if len(s) < 3 || s[1] == ' ' || s[1] == '\n' || s[1] == '\t' {
-		return 0
-	}
-	for i := 1; i < len(s); {
-		switch {
-		case s[i] == '\\', strings.HasPrefix(s[i:], "**"):
-			i += 2
-		case s[i] == '*' && i > 1:
-			return i + 1
-		case s[i] == '*':
-			return 0
-		case s[i] == ' ' || s[i] == '\n' || s[i] == '\t':
-			for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t') {
-				i++
-			}
-			if i < len(s) && s[i] == '*' && !strings.HasPrefix(s[i:], "**") {
-				return 0
-			}
-		default:
-			i++
-		}
-	}
-	return 0
-}
-
-// scoreEnd returns where _words_ end: not before a letter.
-func scoreEnd(s string) int {
-	for i := 1; i < len(s); {
-		switch {
-		case s[i] == '\\':
-			i += 2
-		case s[i] == '_' && i > 1 && (i+1 == len(s) || s[i+1] != '_' && !isWord(rune(s[i+1]))):
-			return i + 1
-		case strings.HasPrefix(s[i:], "__"):
-			i += 2
-		case s[i] == '_':
-			return 0
-		default:
-			i++
-		}
-	}
-	return 0
-}
-
-// closing returns where the words between two signs end; the sign may not be
-// followed by one more of its letter.
-func closing(s, sign string, letter byte) int {
-	if !strings.HasPrefix(s, sign) {
-		return 0
-	}
-	for i := len(sign); i < len(s); {
-		switch {
-		case s[i] == '\\':
-			i += 2
-		case i > len(sign) && strings.HasPrefix(s[i:], sign) && (i+len(sign) == len(s) || s[i+len(sign)] != letter):
-			return i + len(sign)
-		default:
-			i++
-		}
-	}
-	return 0
-}
-
-// between reads words between two equal signs.
-func (r *reading) between(s, sign string, look markup.Look, in within) int {
-	if !strings.HasPrefix(s, sign) || len(s) <= 2*len(sign) {
-		return 0
-	}
-	i := strings.Index(s[len(sign)+1:], sign)
-	if i < 0 {
-		return 0
-	}
-	end := len(sign) + 1 + i
-	r.look(look, "", func() { r.text(s[len(sign):end], in, false) })
-	return end + len(sign)
-}
-
-var (
-	signRule = regexp.MustCompile(`<(?:@(?P<who>[!&]?)(?P<id>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|t:(?P<time>-?\d{1,13})(?::[a-zA-Z])?|/(?P<command>[^:<>\n]+):\d+|id:(?P<page>\w+))>`)
-	// autoRule is an address in angle brackets, which keeps Discord from showing a preview.
-	autoRule = regexp.MustCompile(`^<((?i:https?)://[^\s<>]+)>`)
-)
-
-// sign reads what stands in angle brackets.
-func (r *reading) sign(s string) int {
-	if m := autoRule.FindStringSubmatch(s); m != nil {
-		r.look(markup.Address, "", func() { r.words.WriteString(m[1]) })
-		return len(m[0])
-	}
-	if at := signRule.FindStringSubmatchIndex(s); at != nil && at[0] == 0 {
-		r.words.WriteString(r.meant(signRule.FindStringSubmatch(s)))
-		return at[1]
-	}
-	return 0
-}
-
-// signs puts in what the signs of a long text mean.
-func (r *reading) signs(text string) string {
-	return signRule.ReplaceAllStringFunc(text, func(sign string) string { return r.meant(signRule.FindStringSubmatch(sign)) })
-}
-
-// meant returns what a match of signRule means, as a reader sees it.
-func (r *reading) meant(m []string) string {
-	who, id, channel, emoji, at, command, page := m[1], m[2], m[3], m[4], m[5], m[6], m[7]
-	switch {
-	case id != "" && who == "&":
-		return named("@", r.names.role, id, "unknown-role")
-	case id != "":
-		return named("@", r.names.user, id, "unknown-user")
-	case channel != "":
-		return named("#", r.names.channel, channel, "unknown")
-	case emoji != "":
-		return ":" + emoji + ":"
-	case command != "":
-		return "/" + command
-	case page != "":
-		return "#" + page
-	default:
-		n, _ := strconv.ParseInt(at, 10, 64) // at most 13 digits, by the rule
-		return time.Unix(n, 0).UTC().Format("2006-01-02 15:04 UTC")
-	}
 }

@@ -257,16 +257,6 @@ func (c *Client) askGuild(ctx context.Context, id string) error {
 	return nil
 }
 
-// channelRoute is a call about one channel; rest is the path behind it.
-func channelRoute(op, method, channel, rest string) route {
-	return route{op: op, method: method, path: "/channels/" + channel + rest, limit: method + " " + op + " /channels/" + channel}
-}
-
-// guildRoute reads something of one server.
-func guildRoute(op, guild, rest string) route {
-	return route{op: op, method: http.MethodGet, path: "/guilds/" + guild + rest, limit: "GET " + op + " /guilds/" + guild}
-}
-
 // place returns where a channel's messages are said, in the contract's form: a
 // thread belongs to the chat that it was opened in.
 func (c *Client) place(ctx context.Context, id, guild string) (adapters.Chat, adapters.Thread, error) {

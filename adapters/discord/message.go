@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -246,63 +245,5 @@ func (c *Client) namesFor(m *message) names {
 			ch, _ := c.known.channel(id)
 			return ch.Name
 		},
-	}
-}
-
-// typed is a command written as words, perhaps after our name.
-var typed = regexp.MustCompile(`^\s*(?:<@!?(\d+)>[\s,:]*)?/([A-Za-z0-9_-]{1,32})(?:\s+(?s:(.*)))?$`)
-
-// address sets what m has to do with us: its command, if it has one, and whether
-// it is meant for us.
-func (c *Client) address(self account, m *message, out *adapters.Message) {
-	if m.Content != nil {
-		if found := typed.FindStringSubmatch(*m.Content); found != nil && (found[1] == "" || found[1] == self.ID) {
-			words, _ := readMarkdown(found[3], c.namesFor(m))
-			out.Command = &adapters.Command{Name: strings.ToLower(found[2]), Args: strings.TrimSpace(words)}
-		}
-	}
-	for _, p := range out.Mentions {
-		out.ToUs = out.ToUs || p.ID == self.ID
-	}
-	switch {
-	case m.GuildID == "":
-		ch, known := c.known.channel(m.ChannelID)
-		out.ToUs = out.ToUs || !known || ch.Type == discordgo.ChannelTypeDM
-	case out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced),
-		c.known.mine(m.GuildID, m.MentionRoles):
-		out.ToUs = true
-	}
-}
-
-// attachmentsOf returns m's files and stickers.
-func attachmentsOf(m *message) []adapters.Attachment {
-	var all []adapters.Attachment
-	for _, a := range m.Attachments {
-		name := a.Filename
-		if a.Title != "" {
-			name = a.Title
-		}
-		all = append(all, adapters.Attachment{
-			Kind: kindOf(a), ID: attachmentID(m.ChannelID, m.ID, a.ID), Name: name, MIME: a.MIME, Size: a.Size,
-		})
-	}
-	for _, s := range m.Stickers {
-		all = append(all, adapters.Attachment{Kind: "sticker", ID: "sticker/" + s.ID + "/" + s.extension(), Name: s.Name})
-	}
-	return all
-}
-
-// kindOf returns the contract's word for what a file is.
-func kindOf(a attachment) string {
-	kind, _, _ := strings.Cut(a.MIME, "/")
-	switch {
-	case a.Waveform != "":
-		return "voice"
-	case kind == "image":
-		return "photo"
-	case kind == "video", kind == "audio":
-		return kind
-	default:
-		return "file"
 	}
 }
