@@ -23,6 +23,9 @@ type Options struct {
 	// Lists tells that the platform shows lists: their signs then are a [Mark]
 	// as CommonMark writes them. Else they are words. Default: false.
 	Lists bool
+	// Tables tells that the platform shows tables as CommonMark's extension writes
+	// them: they then are a [Mark]. Else they are drawn in a code block. Default: false.
+	Tables bool
 	// Reach says what the platform does with a link to address, and how it wants
 	// the address written. Default: every address is [Shown].
 	Reach func(address string) (string, Reach)

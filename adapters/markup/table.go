@@ -8,9 +8,16 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// table writes a table as aligned text in a fixed-width block; no
-// chat platform has tables in ordinary messages.
+// table writes a table: as it is where the platform shows them, else as aligned
+// text in a fixed-width block.
 func (w *walk) table(n *east.Table) {
+	if w.options.Tables {
+		if !w.fresh {
+			w.breakLine(1)
+		}
+		w.span(Span{Look: Mark}, func() { w.lines(w.asTable(n)) })
+		return
+	}
 	var rows [][]string
 	var widths []int
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -29,6 +36,28 @@ func (w *walk) table(n *east.Table) {
 		w.breakLine(1)
 	}
 	w.span(Span{Look: Pre}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
+}
+
+// asTable returns a table as it is written, without the looks inside its cells.
+func (w *walk) asTable(n *east.Table) string {
+	var b strings.Builder
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			words := strings.ReplaceAll(Escape(strings.TrimSpace(w.flat(cell))), `\|`, "|")
+			b.WriteString("| " + strings.ReplaceAll(words, "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+		if row == n.FirstChild() {
+			for _, align := range n.Alignments {
+				b.WriteString(map[east.Alignment]string{east.AlignLeft: "| :-- ", east.AlignRight: "| --: ", east.AlignCenter: "| :-: "}[align])
+				if align == east.AlignNone {
+					b.WriteString("| --- ")
+				}
+			}
+			b.WriteString("|\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // flat returns the words of a cell without their looks.

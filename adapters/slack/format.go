@@ -26,7 +26,7 @@ var (
 // The readers of what agents write. rich keeps all that Markdown has; flat is
 // for forms that know neither headings nor lists.
 var (
-	rich = markup.New(markup.Options{Headings: 6, Lists: true, Reach: reach})
+	rich = markup.New(markup.Options{Headings: 6, Lists: true, Tables: true, Reach: reach})
 	flat = markup.New(markup.Options{Reach: reach})
 )
 

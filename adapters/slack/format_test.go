@@ -93,7 +93,7 @@ func TestWhatIsSentReadsBackAsTheSameWords(t *testing.T) {
 	words := rapid.SampledFrom([]string{
 		"one", "two", "*", "_", "~", "`", "**bold**", "*it*", "~~no~~", "`code`", "[link](https://example.com/a?b=1&c=2)", "a*b*c", "x_y_z",
 		"<b>", "&amp;", "&", "<!here>", "@channel", "\n", "\n\n", "\n\n# Title\n\n", "\n- item", "\n1. first", "\n> quoted\n\n", "\n```\nx < y\n```\n",
-		"\n```go\nf()\n```\n", "https://example.com", "||hidden||", "🎉", ":tada:", "日本", "(", ")", "\\*", "|", "---",
+		"\n```go\nf()\n```\n", "https://example.com", "||hidden||", "🎉", "\n\n| a | b* |\n|---|---|\n| 1 \\| 2 | `c` |\n\n", ":tada:", "日本", "(", ")", "\\*", "|", "---",
 	})
 	nobody := alone(t)
 	rapid.Check(t, func(r *rapid.T) {

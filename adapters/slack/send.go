@@ -15,7 +15,6 @@ import (
 var (
 	_ adapters.Editor  = (*Client)(nil)
 	_ adapters.Deleter = (*Client)(nil)
-	_ adapters.Typer   = (*Client)(nil)
 )
 
 // metadataType names the metadata of our messages. Everybody in the workspace can
@@ -224,18 +223,4 @@ func (c *Client) deletedByUs(chat, ts string) bool {
 	defer c.mu.Unlock()
 	_, ours := c.deleted[chat+"/"+ts]
 	return ours
-}
-
-// Typing shows a status under a thread for two minutes, or until we write there.
-// Slack has no such sign outside threads: there it does nothing.
-func (c *Client) Typing(ctx context.Context, chat, thread string) error {
-	if thread == "" {
-		return nil
-	}
-	_, err := c.call(ctx, "assistant.threads.setStatus", func(ctx context.Context, api *slackgo.Client) error {
-		return api.SetAssistantThreadsStatusContext(ctx, slackgo.AssistantThreadsSetStatusParameters{
-			ChannelID: chat, ThreadTS: thread, Status: "is writing…",
-		})
-	})
-	return err
 }

@@ -175,6 +175,18 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
 			t.Errorf("typing: %v, status %q", err, w.app.Status(w.ops.ID, root))
 		}
+		for _, text := range []string{"**Half** a sen", "# Title\n\n- one", "2*3*4"} {
+			p := adapters.Post{Chat: w.ops.ID, Thread: root, Text: c.Split(text)[0], Key: "k"}
+			if err := c.Preview(t.Context(), p); err != nil || !strings.HasPrefix(w.app.Status(w.ops.ID, root), "is writing: ") {
+				t.Errorf("preview: %v, status %q", err, w.app.Status(w.ops.ID, root))
+			}
+		}
+		if err := c.Preview(t.Context(), adapters.Post{Chat: w.ops.ID, Text: "x"}); adapters.KindOf(err) != adapters.Invalid {
+			t.Errorf("outside a thread a preview gives %v, want invalid", err)
+		}
+		if n := len(w.ops.Sent()); n != 0 {
+			t.Errorf("the previews made %d messages", n)
+		}
 		if err := c.Typing(t.Context(), w.ops.ID, ""); err != nil {
 			t.Errorf("outside a thread: %v, want nothing to happen", err)
 		}

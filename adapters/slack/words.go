@@ -37,7 +37,7 @@ func (r reader) words(ctx context.Context, m *message) shown {
 }
 
 // incoming reads CommonMark as Slack shows it with all it can.
-var incoming = markup.New(markup.Options{Headings: 6, Lists: true, Reach: func(address string) (string, markup.Reach) {
+var incoming = markup.New(markup.Options{Headings: 6, Lists: true, Tables: true, Reach: func(address string) (string, markup.Reach) {
 	return address, markup.Linked
 }})
 
