@@ -22,9 +22,17 @@ var slackPoints = []struct {
 	id, name string
 	hit      int
 }{
-	{"K1", "ingest.received", 3}, {"K2", "ingest.before_commit", 3}, {"K3", "ingest.after_commit", 3}, {"K4", "ingest.after_ack", 2},
-	{"K15", "cycle.after_commit", 2}, {"K16", "outbox.sending", 2}, {"K17", "", 2}, {"K18", "send.accepted", 2}, {"K19", "send.part", 1},
-	{"K20", "receipt.committed", 2}, {"K21", "send.limited", 1},
+	{"K1", "ingest.received", 3},
+	{"K2", "ingest.before_commit", 3},
+	{"K3", "ingest.after_commit", 3},
+	{"K4", "ingest.after_ack", 2},
+	{"K15", "cycle.after_commit", 2},
+	{"K16", "outbox.sending", 2},
+	{"K17", "", 2},
+	{"K18", "send.accepted", 2},
+	{"K19", "send.part", 1},
+	{"K20", "receipt.committed", 2},
+	{"K21", "send.limited", 1},
 }
 
 // A workspace is a Slack with one channel, two threads and a direct chat.
@@ -62,7 +70,7 @@ agents:
   ada: {name: Ada}
 spaces:
   ops: {name: Ops, agents: [ada], wake: all, chats: ["acme:%s"]}
-`, w.base, w.world.serve(t, w.slack.Serve), ops.ID)
+`, w.base, w.serve(t, w.slack.Serve), ops.ID)
 	if err := os.WriteFile(filepath.Clean(p.config), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
