@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,10 +166,10 @@ func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 // DESIGN 4, 6.1: what waits for a later attempt is stopped as well, and so is the
 // chain between agents; what another room does goes on.
 func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
-	failing := true
+	var healed atomic.Bool
 	hi := replier("hi")
 	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
-		if failing {
+		if !healed.Load() {
 			return model.Response{}, &model.Error{Kind: model.Unavailable, Err: context.DeadlineExceeded}
 		}
 		return hi.Generate(ctx, r)
@@ -182,7 +183,7 @@ func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 		if done := w.halts(spaces.Halt{Space: mine}, 0); done.Waiting != 1 {
 			t.Errorf("%d waiting messages were stopped, want 1", done.Waiting)
 		}
-		failing = false
+		healed.Store(true)
 		<-time.After(time.Minute)
 		w.settle()
 		if mine, theirs := w.spoken(mine), w.spoken(theirs); len(mine) != 0 || len(theirs) != 1 {

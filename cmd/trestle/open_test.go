@@ -143,8 +143,8 @@ func TestRunIsCancelledInMidTurn(t *testing.T) {
 		if code := ask(http.MethodPost, "/api/runs/"+run+"/cancel", &answer); code != http.StatusConflict {
 			t.Errorf("a second cancel: %d", code)
 		}
-		if got := w.chats["kai"].Sent(); len(got) > 0 {
-			t.Errorf("sent %+v", got)
+		if got := w.chats["kai"].Sent(); len(got) != 1 || got[0].Text != "Stopped by a person." {
+			t.Errorf("sent %+v, want nothing of the run and one word about its end", got)
 		}
 	})
 }
