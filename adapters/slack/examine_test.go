@@ -1,0 +1,73 @@
+package slack_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/adapters/slack"
+)
+
+// Each thing that keeps an app from living in a workspace is found and named.
+func TestWhatIsWrongIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		scopes string
+		before func(w *workspace, o *slack.Options) (chats []string)
+		want   []string // codes; "" for all is well
+	}{
+		"nothing": {before: func(w *workspace, _ *slack.Options) []string { return []string{w.ops.ID, w.direct.ID} }, want: []string{""}},
+		"swapped tokens": {before: func(_ *workspace, o *slack.Options) []string {
+			o.BotToken, o.AppToken = o.AppToken, o.BotToken
+			return nil
+		}, want: []string{"TRS-S01"}},
+		"a dead token": {before: func(w *workspace, _ *slack.Options) []string { w.app.Revoke(); return nil }, want: []string{"TRS-S02"}},
+		"no server": {before: func(w *workspace, _ *slack.Options) []string {
+			w.Fault(fake.Fault{Method: "auth.test", Do: fake.HTML})
+			return nil
+		}, want: []string{"TRS-S03"}},
+		"a scope it needs":  {scopes: "chat:write", want: []string{"TRS-S04"}},
+		"a scope it wants":  {scopes: strings.ReplaceAll(fakeslack.AllScopes, "reactions:read,", ""), want: []string{"TRS-S04"}},
+		"a wrong app token": {before: func(_ *workspace, o *slack.Options) []string { o.AppToken = "xapp-other"; return nil }, want: []string{"TRS-S05"}},
+		"channels that will not do": {before: func(w *workspace, _ *slack.Options) []string {
+			closed := w.NewChannel("closed", w.maya)
+			closed.Invites(w.maya, w.app)
+			closed.Archives(w.maya)
+			return []string{"C404", w.NewPrivate("secret", w.maya).ID, w.NewChannel("elsewhere", w.maya).ID, closed.ID}
+		}, want: []string{"TRS-S07", "TRS-S07", "TRS-S08", "TRS-S09"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				profile := fakeslack.AppProfile{AppToken: appToken}
+				if c.scopes != "" {
+					profile.Scopes = strings.Split(c.scopes, ",")
+				}
+				w := newWorkspace(t, fakeslack.Options{}, profile)
+				o := w.options()
+				var chats []string
+				if c.before != nil {
+					chats = c.before(w, &o)
+				}
+				var codes []string
+				for _, f := range w.adapter(o).Examine(t.Context(), chats) {
+					codes = append(codes, f.Code)
+					if f.What == "" || (f.Code != "") != (f.Mend != "") || strings.Contains(f.What+f.Mend, "very-secret") {
+						t.Errorf("finding %+v", f)
+					}
+				}
+				if diff := cmp.Diff(c.want, codes); diff != "" {
+					t.Errorf("found (-want +got):\n%s", diff)
+				}
+				for _, call := range w.Ledger().Calls {
+					if slices.Contains([]string{"chat.postMessage", "conversations.open", "views.publish"}, call.Method) {
+						t.Errorf("the examination changed something: %s", call.Method)
+					}
+				}
+			})
+		})
+	}
+}
