@@ -19,6 +19,10 @@ func (p *parts) attendant() *activity.Attendant {
 			a, _ := p.config().Agent(string(id))
 			return a.Name
 		},
+		Price: func(id spaces.AgentID) activity.Price {
+			price, _ := priceOf(p.config(), id)
+			return activity.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
+		},
 	}
 }
 
