@@ -33,14 +33,15 @@ func TestPeopleAreNamedByTheirIds(t *testing.T) {
 			t.Errorf("%s stops the start: %v", text, err)
 			continue
 		}
-		got := strings.Join(texts(c.Owners), ", ")
+		var got strings.Builder
+		got.WriteString(strings.Join(texts(c.Owners), ", "))
 		for _, p := range c.Problems {
 			if p.Entry == "owners" {
-				got += " " + p.Fault.What + " " + p.Fault.Todo
+				got.WriteString(" " + p.Fault.What + " " + p.Fault.Todo)
 			}
 		}
-		if !strings.Contains(got, want) {
-			t.Errorf("owners: %s reads as %q, want %q", text, got, want)
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("owners: %s reads as %q, want %q", text, got.String(), want)
 		}
 	}
 }
