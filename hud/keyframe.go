@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -211,7 +212,7 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 		part := make([]Chosen, 0, starts[i+1]-starts[i])
 		for k := starts[i]; k < starts[i+1]; k++ {
 			c := Chosen{Element: &all[k]}
-			item := PlanItem{Area: all[k].Area, What: all[k].What, Form: Nothing, Why: all[k].Why}
+			item := PlanItem{Area: all[k].Area, What: all[k].What, Form: Nothing, Score: score(all[k].Value), Why: all[k].Why}
 			if f := chosen[k]; f >= 0 {
 				c.Form = &all[k].Forms[f]
 				item.Form, item.Tokens = c.Form.Name, c.Form.Tokens
@@ -225,6 +226,9 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 	}
 	return strings.Join(sections, "\n\n"), refs, items, whole
 }
+
+// score is a value as a plan tells it: to a hundredth.
+func score(value float64) float64 { return math.Round(value*100) / 100 }
 
 // small reports whether there is so little behind the view that all of it may
 // well fit: then bounds are tried before anything is counted.

@@ -18,5 +18,8 @@ type PlanItem struct {
 	What   string   `json:"what,omitempty"`
 	Form   FormName `json:"form"`
 	Tokens int      `json:"tokens"`
-	Why    string   `json:"why,omitempty"`
+	// Score is what the element is worth in full, as the fit weighed it; 0 where
+	// nothing had to be weighed.
+	Score float64 `json:"score,omitempty"`
+	Why   string  `json:"why,omitempty"`
 }

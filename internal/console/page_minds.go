@@ -80,11 +80,12 @@ type framePlan struct {
 }
 
 type planItem struct {
-	Area   string `json:"area"`
-	What   string `json:"what"`
-	Form   string `json:"form"`
-	Tokens int    `json:"tokens"`
-	Why    string `json:"why"`
+	Area   string  `json:"area"`
+	What   string  `json:"what"`
+	Form   string  `json:"form"`
+	Tokens int     `json:"tokens"`
+	Score  float64 `json:"score"`
+	Why    string  `json:"why"`
 }
 
 // A shownMessage is one message of a frame on its page.
