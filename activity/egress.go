@@ -157,13 +157,11 @@ func (e *Egress) Run(ctx context.Context) error {
 	e.ease.begin(time.Now())
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	e.hands.setOpen(true)
+	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	for ctx.Err() == nil {
-		e.begin(ctx, work, e.hands.take())
 		e.rest(ctx, e.round(ctx, work))
 	}
-	e.hands.setOpen(false)
-	e.begin(ctx, work, e.hands.take()) // they go back to the outbox
+	e.hands.open(nil)
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
 	defer grace.Stop()
 	e.hands.busy.Wait()
@@ -202,19 +200,19 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 		return e.trouble(stop, "outbox cannot be claimed from", err)
 	}
 	e.hands.hold(actions)
-	e.begin(stop, work, actions)
+	for _, a := range actions {
+		e.begin(stop, work, a)
+	}
 	return poll
 }
 
-// begin carries actions in hand, each until it is settled.
-func (e *Egress) begin(stop, work context.Context, actions []spaces.Action) {
-	for _, a := range actions {
-		e.hands.busy.Go(func() {
-			defer e.Ring() // its lane is free, and so is a hand
-			defer e.hands.drop(a.ID)
-			e.carry(work, stop.Done(), a)
-		})
-	}
+// begin carries an action in hand until it is settled.
+func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
+	e.hands.busy.Go(func() {
+		defer e.Ring() // its lane is free, and so is a hand
+		defer e.hands.drop(a.ID)
+		e.carry(work, stop.Done(), a)
+	})
 }
 
 // rest returns when the bell rings, after d, or when ctx is done.

@@ -12,11 +12,10 @@ import (
 // being sent at once and saves the commit of a claim. Of these the egress knows
 // before they are stored, so that it never takes one for left behind.
 type hands struct {
-	mu      sync.Mutex // guards what follows
-	open    bool       // between the start and the end of Run
+	mu      sync.Mutex          // guards what follows
+	begin   func(spaces.Action) // carries an action that is held; nil before Run and after it
 	held    []spaces.ActionID
-	given   []spaces.Action // held, and not begun
-	mislaid bool            // something may be stored as being sent that nobody holds
+	mislaid bool // something may be stored as being sent that nobody holds
 
 	busy sync.WaitGroup
 }
@@ -28,7 +27,7 @@ func (e *Egress) Offer(id spaces.ActionID) bool {
 	h := &e.hands
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	free := h.open && len(h.held) < e.o.Hands && e.Paused() == ""
+	free := h.begin != nil && len(h.held) < e.o.Hands && e.Paused() == ""
 	if free {
 		h.held = append(h.held, id)
 	}
@@ -39,10 +38,12 @@ func (e *Egress) Offer(id spaces.ActionID) bool {
 // place of a claim. It never blocks. What an egress that has ended is given stays
 // as the record has it: [Outbox.Recover] puts it back at the next start.
 func (e *Egress) Take(a spaces.Action) {
-	e.hands.mu.Lock()
-	e.hands.given = append(e.hands.given, a)
-	e.hands.mu.Unlock()
-	e.Ring()
+	h := &e.hands
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.begin != nil {
+		h.begin(a)
+	}
 }
 
 // Withdraw takes an offer back. If its commit may have happened all the same, for
@@ -58,19 +59,11 @@ func (e *Egress) Withdraw(id spaces.ActionID, perhaps bool) {
 	e.Ring()
 }
 
-func (h *hands) setOpen(open bool) {
+// open says how actions are carried, or with nil that none are any more.
+func (h *hands) open(begin func(spaces.Action)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.open = open
-}
-
-// take returns what was given and not begun, in order.
-func (h *hands) take() []spaces.Action {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	given := h.given
-	h.given = nil
-	return given
+	h.begin = begin
 }
 
 func (h *hands) hold(actions []spaces.Action) {
