@@ -23,10 +23,10 @@ func (a *Attendant) status(ctx context.Context, q Request) (string, error) {
 		fmt.Fprintf(&b, "- **%s** %s. %s\n", a.name(n.Agent), doing(n, q.At), today(n))
 	}
 	if now.Waiting > 0 {
-		fmt.Fprintf(&b, "- %s for an agent's attention.\n", listedCount(now.Waiting, "message waits", "messages wait"))
+		fmt.Fprintf(&b, "- %s for an agent's attention.\n", counted(now.Waiting, "message waits", "messages wait"))
 	}
 	if now.Unsent > 0 {
-		fmt.Fprintf(&b, "- %s to be sent.\n", listedCount(now.Unsent, "message waits", "messages wait"))
+		fmt.Fprintf(&b, "- %s to be sent.\n", counted(now.Unsent, "message waits", "messages wait"))
 	}
 	return strings.TrimSpace(b.String()), nil
 }
@@ -97,9 +97,6 @@ func (a *Attendant) money(agent spaces.AgentID, u spaces.Usage) string {
 	total := (float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*cached + float64(u.Output)*p.Output) / 1e6
 	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", total, plainText(p.Currency)))
 }
-
-// listedCount says how many of something do something.
-func listedCount(n int, one, many string) string { return counted(n, one, many) }
 
 // lasting writes a length of time as people say it.
 func lasting(d time.Duration) string {
