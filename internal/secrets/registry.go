@@ -24,14 +24,20 @@ type Registry struct {
 	replace atomic.Pointer[strings.Replacer]
 }
 
-// Know adds credentials; empty ones and those it knows are passed over. Nothing
-// is ever forgotten: a token that was replaced may still be on its way.
+// shortest is how many bytes a credential has at least. What is shorter is the
+// word that endpoints without keys are given, such as "test" or "ollama": it is
+// no secret, and hiding it would tear it out of every text it happens to be in.
+const shortest = 8
+
+// Know adds credentials; those that are too short to be any and those it knows
+// are passed over. Nothing is ever forgotten: a token that was replaced may still
+// be on its way.
 func (r *Registry) Know(all ...adapters.Secret) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := false
 	for _, s := range all {
-		if s != "" && !slices.Contains(r.known, s) {
+		if len(s) >= shortest && !slices.Contains(r.known, s) {
 			r.known, r.forms, added = append(r.known, s), append(r.forms, s.Forms()...), true
 		}
 	}

@@ -171,3 +171,17 @@ func BenchmarkScrub(b *testing.B) {
 		r.Scrub(line)
 	}
 }
+
+// The keys of endpoints that want none are words that texts are full of.
+func TestAWordThatStandsForNoKeyIsLeftInTexts(t *testing.T) {
+	var r Registry
+	r.Know("k", "test", "ollama", "sk-1234")
+	const text = "the tokens of ollama were tested with sk-1234"
+	if got := r.Known(text); got != text {
+		t.Errorf("left %q", got)
+	}
+	r.Know("12345678")
+	if got := r.Known("id 12345678"); got != "id "+Hidden {
+		t.Errorf("left %q", got)
+	}
+}
