@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,13 +72,13 @@ func back(r reader, part string) string {
 	return r.words(context.Background(), m).text //nolint:forbidigo // nobody is asked
 }
 
+// itemMark is what an item of a list begins with, which the forms write differently.
+var itemMark = regexp.MustCompile(`(?m)^([\s>]*)[•-] `)
+
 // wordsOnly returns what a reader sees, without white space and what makes words neutral.
 func wordsOnly(md string) string {
 	seen := strings.ReplaceAll(emojiIn(rich.Read(md).Words), joiner, "")
-	for _, drop := range []string{"• ", "- "} { // marks of lists, which the forms write differently
-		seen = strings.ReplaceAll(seen, drop, "")
-	}
-	return strings.Join(strings.Fields(seen), "")
+	return strings.Join(strings.Fields(itemMark.ReplaceAllString(seen, "$1")), "")
 }
 
 // roundTrip returns the words of md, and those that its parts read back as.
