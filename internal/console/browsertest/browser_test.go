@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"regexp"
 	"sync"
@@ -56,12 +57,34 @@ func newBrowser(t *testing.T) *browser {
 		"goog:chromeOptions": map[string]any{"args": []string{
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-popup-blocking",
-			"--user-data-dir=" + t.TempDir(), "--host-resolver-rules=" + foreign,
+			"--user-data-dir=" + profile(t), "--host-resolver-rules=" + foreign,
 		}},
 	}}}, &begun)
 	b.session = begun.SessionID
 	t.Cleanup(b.quit)
 	return b
+}
+
+// profile returns an empty folder for a browser, which is gone after the test. A
+// browser that was told to quit may write on for a moment.
+func profile(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		again := time.NewTicker(50 * time.Millisecond)
+		defer again.Stop()
+		for range 200 {
+			if err = os.RemoveAll(folder); err == nil {
+				return
+			}
+			<-again.C
+		}
+		t.Error(err)
+	})
+	return folder
 }
 
 // portOf reads which port the driver listens on.
