@@ -50,10 +50,16 @@ func (r *receiver) fills(ctx context.Context) error {
 	if err := r.bring(ctx, stretch{plan: plan}); err != nil {
 		return err
 	}
+	deaf := "" // since when something may be missed that nobody brings again
+	if !r.first && !pos.listened(start) {
+		deaf = tsAt(time.Unix(pos.Heard, 0).Add(-retryWindow))
+	}
 	for {
-		if err := r.look(ctx, joined, checked); err != nil {
+		looked := tsAt(time.Now().Add(-fillMargin))
+		if err := r.look(ctx, joined, checked, deaf); err != nil {
 			return err
 		}
+		deaf = ""
 		timer := time.NewTimer(fillEvery)
 		select {
 		case <-ctx.Done():
@@ -62,6 +68,7 @@ func (r *receiver) fills(ctx context.Context) error {
 		case <-timer.C:
 		case <-r.refill:
 			timer.Stop()
+			deaf = looked
 		}
 		if again, err := r.c.joined(ctx); err == nil {
 			joined = again
@@ -75,8 +82,9 @@ func (r *receiver) fills(ctx context.Context) error {
 }
 
 // look reads each channel from where it was last read: those that are waited for
-// first, then those that spoke last.
-func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string) error {
+// first, then those that spoke last. Threads are looked for that were taken up
+// again after deaf, unless that is empty.
+func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string, deaf string) error {
 	pos := r.where()
 	left := slices.Clone(joined)
 	slices.SortStableFunc(left, func(a, b channel) int { return -compareTS(pos.from(a.ID), pos.from(b.ID)) })
@@ -85,7 +93,7 @@ func (r *receiver) look(ctx context.Context, joined []channel, checked map[strin
 		id := left[i].ID
 		left = slices.Delete(left, i, i+1)
 		from, next := checked[id], tsAt(time.Now().Add(-fillMargin))
-		messages, err := r.c.since(ctx, id, from, pos.threadsOf(id, time.Now()))
+		messages, err := r.missed(ctx, id, from, deaf)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -101,6 +109,20 @@ func (r *receiver) look(ctx context.Context, joined []channel, checked map[strin
 		}
 	}
 	return nil
+}
+
+// missed returns what was said in a channel after from. The threads that spoke
+// lately are known; others may have been taken up again while we were deaf.
+func (r *receiver) missed(ctx context.Context, channel, from, deaf string) ([]json.RawMessage, error) {
+	threads := r.where().threadsOf(channel, time.Now())
+	if deaf != "" {
+		old, err := r.c.revived(ctx, channel, from, deaf)
+		if err != nil {
+			return nil, err
+		}
+		threads = append(threads, old...)
+	}
+	return r.c.since(ctx, channel, from, threads)
 }
 
 // urgent returns which of the channels is to be read next.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,12 +41,7 @@ type marked struct {
 func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	for cursor := ""; ; {
-		page, err := reading[answered](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
-			_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
-				ChannelID: channel, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
-			})
-			return err
-		})
+		page, err := c.pageOf(ctx, channel, oldest, latest, cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -54,6 +50,16 @@ func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([
 			return all, nil
 		}
 	}
+}
+
+// pageOf makes one call of a channel's history: the newest messages come first.
+func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor string) (answered, error) {
+	return reading[answered](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
+			ChannelID: channel, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
+		})
+		return err
+	})
 }
 
 // replies returns the messages of a thread after oldest, without its parent.
@@ -90,7 +96,7 @@ func markOf(raw json.RawMessage) marked {
 }
 
 // since returns what was said in a channel after oldest, oldest first: its own
-// messages, the threads on them, and the threads that are known or lately spoke.
+// messages, the threads on them, and those of the threads that are named.
 func (c *Client) since(ctx context.Context, channel, oldest string, threads []string) ([]json.RawMessage, error) {
 	all, err := c.between(ctx, channel, oldest, "")
 	if err != nil {
@@ -106,7 +112,7 @@ func (c *Client) since(ctx context.Context, channel, oldest string, threads []st
 		}
 	}
 	var said []json.RawMessage
-	for parent := range parents {
+	for _, parent := range slices.Sorted(maps.Keys(parents)) {
 		replies, err := c.replies(ctx, channel, parent, oldest, "")
 		if err != nil {
 			return nil, err
@@ -114,6 +120,34 @@ func (c *Client) since(ctx context.Context, channel, oldest string, threads []st
 		said = append(said, replies...)
 	}
 	return inTime(append(all, said...)), nil
+}
+
+const (
+	oldThread = 30 * 24 * time.Hour // how old a message may be whose thread is looked for
+	oldPages  = 3                   // calls spent on that in one channel
+)
+
+// revived returns the threads that began before oldest and spoke after heard. A
+// channel's history shows with each message when its thread last spoke, so that
+// one call finds those of two hundred messages.
+func (c *Client) revived(ctx context.Context, channel, oldest, heard string) ([]string, error) {
+	var found []string
+	cursor := ""
+	for range oldPages {
+		page, err := c.pageOf(ctx, channel, tsAt(timeOf(oldest).Add(-oldThread)), oldest, cursor)
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range page.Messages {
+			if m := markOf(raw); later(m.LatestReply, heard) {
+				found = append(found, m.TS)
+			}
+		}
+		if cursor = page.Metadata.Cursor; cursor == "" {
+			break
+		}
+	}
+	return found, nil
 }
 
 // inTime returns messages oldest first, each once: one that was also sent to the

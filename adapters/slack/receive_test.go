@@ -283,6 +283,56 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 	})
 }
 
+// R-SL, DELIVERY 2.2: in a long silence somebody takes up a thread that nobody
+// remembers; its parent is older than anything that is read again.
+func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		o := w.options()
+		_, end := w.runs(b, o)
+		pass(time.Second)
+		var roots []string
+		for i := range 90 { // more than are remembered, and more than one
+			root := w.ops.Says(w.maya, fmt.Sprintf("question %d", i), fakeslack.Said{})
+			w.ops.Says(w.maya, fmt.Sprintf("answer %d", i), fakeslack.Said{Thread: root})
+			roots = append(roots, root)
+		}
+		pass(time.Hour)
+		w.ops.Says(w.maya, "the channel went on", fakeslack.Said{})
+		pass(time.Minute)
+		end()
+		pass(20 * 24 * time.Hour) // longer than a quiet thread is remembered
+		w.ops.Says(w.maya, "late answer 7", fakeslack.Said{Thread: roots[7]})
+		w.ops.Says(w.maya, "late answer 80", fakeslack.Said{Thread: roots[80]})
+		pass(time.Hour)
+		before := len(b.said())
+		_, end = w.runs(b, o)
+		pass(time.Minute)
+		if diff := cmp.Diff([]string{"late answer 7", "late answer 80"}, b.said()[before:]); diff != "" {
+			t.Errorf("recorded after the silence (-want +got):\n%s", diff)
+		}
+		end()
+		calls := len(w.Ledger().Calls)
+		pass(time.Minute) // too short for anything to be lost: nothing is spent on old threads
+		w.runs(b, o)
+		pass(time.Minute)
+		if n := replies(w.Ledger().Calls[calls:]); n > 2 {
+			t.Errorf("%d threads were read after a short silence", n)
+		}
+	})
+}
+
+// replies counts the reads of threads.
+func replies(calls []fakeslack.Call) (n int) {
+	for _, c := range calls {
+		if c.Method == "conversations.replies" {
+			n++
+		}
+	}
+	return n
+}
+
 // R-SL: every ten minutes, so that what no socket brought is not missed for long.
 func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 	inBubble(t, func(w *workspace) {

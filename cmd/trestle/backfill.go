@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,12 +67,47 @@ func (p *parts) historian(account string) (adapters.Historian, error) {
 	return nil, fmt.Errorf("no account %s is connected now", account)
 }
 
+// calls connects, without a line to receive by, the accounts that chats are on,
+// and returns who can read their history.
+func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(account string) (adapters.Historian, error) {
+	readers, failed := map[string]adapters.Historian{}, map[string]error{}
+	for _, a := range p.config().Adapters {
+		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
+			continue
+		}
+		ad, err := p.newAdapter(a)
+		h, reads := ad.(adapters.Historian)
+		if err != nil || !reads {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, firstJoin)
+		account, err := ad.Connect(ctx)
+		cancel()
+		if err != nil {
+			failed[a.Type] = fmt.Errorf("connect %s: %w", a.Name, err)
+			continue
+		}
+		readers[account.Key()] = h
+	}
+	return func(account string) (adapters.Historian, error) {
+		platform, _, _ := strings.Cut(account, ":")
+		switch h := readers[account]; {
+		case h != nil:
+			return h, nil
+		case failed[platform] != nil:
+			return nil, failed[platform]
+		}
+		return nil, fmt.Errorf("no configured account is %s and can read history", account)
+	}
+}
+
 // add records the job, once it is clear which chats can be read.
 func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.Mapping) (jobs.Job, error) {
-	args := backfillArgs{Since: q.Since}
+	args, why := backfillArgs{Since: q.Since}, ""
 	for _, m := range named {
 		if _, err := w.historian(m.Account); err != nil {
-			w.log.Info("chat not read", "account", m.Account, "chat", m.Chat, "reason", err.Error())
+			why = err.Error()
+			w.log.Info("chat not read", "account", m.Account, "chat", m.Chat, "reason", why)
 			continue
 		}
 		platform, id, _ := strings.Cut(m.Account, ":")
@@ -79,7 +115,7 @@ func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.
 	}
 	if len(args.Chats) == 0 {
 		return jobs.Job{}, &failure{
-			what: "no chat of the space has a history that can be read", where: "space " + q.Space,
+			what: "no chat of the space has a history that can be read: " + why, where: "space " + q.Space,
 			todo: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
 		}
 	}
@@ -150,7 +186,7 @@ func (s *process) serveBackfill(rw http.ResponseWriter, r *http.Request) {
 	if !readJSON(rw, r, &q) {
 		return
 	}
-	chats, err := s.chatsOf(r.Context(), q.Space)
+	chats, err := chatsOf(r.Context(), s.store, q.Space)
 	if err != nil {
 		refuse(rw, err)
 		return
@@ -165,24 +201,29 @@ func (s *process) serveBackfill(rw http.ResponseWriter, r *http.Request) {
 }
 
 // chatsOf returns the live chats of the space of that name, entry or id.
-func (s *process) chatsOf(ctx context.Context, name string) ([]spaces.Mapping, error) {
-	all, err := s.store.Border().Chats(ctx, "", "")
+func chatsOf(ctx context.Context, store *sqlite.Store, name string) ([]spaces.Mapping, error) {
+	all, err := store.Border().Chats(ctx, "", "")
 	if err != nil {
 		return nil, err
 	}
+	configured, err := store.Border().Configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	matches := map[spaces.SpaceID]bool{spaces.SpaceID(name): true}
+	for _, c := range configured {
+		matches[c.Space] = matches[c.Space] || c.Key == name
+	}
 	var found []spaces.Mapping
-	matches := map[spaces.SpaceID]bool{}
 	for _, m := range all {
-		match, known := matches[m.Space]
-		if !known {
-			room, _, err := s.store.Shell().Space(ctx, m.Space)
+		if !matches[m.Space] {
+			room, _, err := store.Shell().Space(ctx, m.Space)
 			if err != nil {
 				return nil, err
 			}
-			match = name != "" && (room.Name == name || s.keyOf(m.Space) == name || string(m.Space) == name)
-			matches[m.Space] = match
+			matches[m.Space] = name != "" && room.Name == name
 		}
-		if match && m.Live {
+		if matches[m.Space] && m.Live {
 			found = append(found, m)
 		}
 	}

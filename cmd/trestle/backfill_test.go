@@ -100,7 +100,30 @@ func TestHistoryIsBroughtInOnce(t *testing.T) {
 	if diff := cmp.Diff(want, s.log(t)); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)
 	}
-	if _, errs, code := s.do(t, "", "backfill", "ops"); code != exitTryAgain || !strings.Contains(errs, "trestle run") {
-		t.Errorf("without a process: exit %s: %s", code, errs)
+}
+
+// SEQ-04: where no process is connected to the platforms, the command reads the
+// history itself; what cannot be read is said with its reason.
+func TestHistoryIsBroughtInWithoutARunningProcess(t *testing.T) {
+	s := newSlackStage(t)
+	root := s.ops.Says(s.maya, "past words", fakeslack.Said{})
+	s.ops.Says(s.maya, "and an answer", fakeslack.Said{Thread: root})
+	s.app.Forget()
+	s.slack.Behind(0)
+	t.Run("opened", func(t *testing.T) { s.serve(t) }) // so that the space is there
+	for _, space := range []string{"Operations", "ops"} {
+		if out, errs, code := s.do(t, "", "backfill", space, "--since", "30d"); code != exitDone || !strings.Contains(out, "2 messages") {
+			t.Fatalf("%s: exit %s\n%s%s", space, code, out, errs)
+		}
+	}
+	if diff := cmp.Diff([]string{"past words past=true", "and an answer past=true"}, s.log(t)); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+	s.app.Revoke()
+	if _, errs, code := s.do(t, "", "backfill", "ops"); code != exitFailed || !strings.Contains(errs, "token_revoked") {
+		t.Errorf("with a dead token: exit %s: %s", code, errs)
+	}
+	if _, errs, code := s.do(t, "", "backfill", "nowhere"); code != exitFailed || !strings.Contains(errs, "trestle spaces") {
+		t.Errorf("of an unknown space: exit %s: %s", code, errs)
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,8 +18,8 @@ func backfillCommand(p *program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "backfill SPACE", Short: "bring in what was said in a space before, from the platform's history", Args: cobra.ExactArgs(1),
 		Long: "Reads the history of the space's chats and writes it into its log, with its own times and authors. It wakes nobody, and\n" +
-			"what the log has already is left alone. It is a job of the running process: it keeps the platform's limits, and\n" +
-			"interrupted, it goes on where it was.",
+			"what the log has already is left alone. It keeps the platform's limits. It is a job of the running process, or of this\n" +
+			"one where none runs; interrupted, it goes on where it was with the next `trestle run`.",
 		RunE: func(c *cobra.Command, args []string) error { return p.backfill(c.Context(), args[0], since) },
 	}
 	c.Flags().StringVar(&since, "since", since, "how far back: 12h, 30d, 52w")
@@ -36,14 +38,36 @@ func (p *program) backfill(ctx context.Context, space, since string) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	var j jobs.Snapshot
+	here := false
 	err = p.change(ctx, changing{
 		path: "/backfill", ask: backfillRequest{space, from}, answer: &j,
-		alone: func(context.Context, *sqlite.Store) error {
-			return &failure{what: "no process is connected to the platforms", where: "backfill", todo: "start `trestle run`, then ask again", code: exitTryAgain}
+		alone: func(ctx context.Context, s *sqlite.Store) error {
+			here = true
+			return p.backfillHere(ctx, s, backfillRequest{space, from})
 		},
 	})
-	if err != nil {
+	if err != nil || here {
 		return err
 	}
 	return p.showJob(ctx, fmt.Sprint(j.ID), true)
+}
+
+// backfillHere reads the history in this process, because no other is connected
+// to the platforms.
+func (p *program) backfillHere(ctx context.Context, s *sqlite.Store, q backfillRequest) error {
+	conf, err := p.load()
+	if err != nil {
+		return err
+	}
+	chats, err := chatsOf(ctx, s, q.Space)
+	if err != nil {
+		return err
+	}
+	lg := p.logger(slog.LevelWarn)
+	work := backfilling{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats)}
+	added, err := work.add(ctx, q, chats)
+	if err != nil {
+		return err
+	}
+	return p.doHere(ctx, s, added, work.work)
 }

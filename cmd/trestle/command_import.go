@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,33 +61,13 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 			if err != nil {
 				return err
 			}
-			return p.importHere(ctx, s, added)
+			return p.doHere(ctx, s, added, importing{s, p.logger(slog.LevelWarn)}.work)
 		},
 	})
 	if err != nil || here {
 		return err
 	}
 	return p.showJob(ctx, fmt.Sprint(j.ID), true)
-}
-
-// importHere does a job in this process, because no other serves the record.
-func (p *program) importHere(ctx context.Context, s *sqlite.Store, j jobs.Job) error {
-	lg := p.logger(slog.LevelWarn)
-	shower := jobs.NewShower(p.out, p.progressForm())
-	r := jobs.Runner{
-		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{importKind: importing{s, lg}.work}, Holder: newID(), Logger: lg,
-		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
-	}
-	err := r.Do(ctx, j.ID)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return &silent{exitInterrupted}
-	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
-		return nil
-	case err != nil:
-		return &failure{what: err.Error(), where: j.Subject, todo: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
-	}
-	return nil
 }
 
 // through finds the account whose chat is imported.

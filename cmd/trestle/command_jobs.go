@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strconv"
@@ -144,6 +145,25 @@ func (p *program) onTerminal() bool {
 func jobEnded(j jobs.Job) error {
 	if j.State == jobs.Failed {
 		return &silent{exitFailed}
+	}
+	return nil
+}
+
+// doHere does a job in this process, because no other serves the record.
+func (p *program) doHere(ctx context.Context, s *sqlite.Store, j jobs.Job, work jobs.Work) error {
+	shower := jobs.NewShower(p.out, p.progressForm())
+	r := jobs.Runner{
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
+		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
+	}
+	err := r.Do(ctx, j.ID)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &silent{exitInterrupted}
+	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
+		return nil
+	case err != nil:
+		return &failure{what: err.Error(), where: j.Subject, todo: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
 	}
 	return nil
 }
