@@ -3,13 +3,13 @@ package browsertest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"sync"
@@ -39,7 +39,8 @@ func newBrowser(t *testing.T) *browser {
 			t.Fatalf("%v: the console's tests need a browser; as root: apt-get install chromium chromium-driver (make test does)", err)
 		}
 	}
-	driver := exec.CommandContext(t.Context(), "chromedriver", "--port=0")
+	profile := t.TempDir()
+	driver := exec.CommandContext(context.WithoutCancel(t.Context()), "chromedriver", "--port=0") // it outlives the test by the time it takes to quit
 	out, err := driver.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,10 @@ func newBrowser(t *testing.T) *browser {
 	if err := driver.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = driver.Wait() }) // the test's context has ended it
+	t.Cleanup(func() {
+		_ = driver.Process.Kill()
+		_ = driver.Wait()
+	})
 	b := &browser{t: t, address: "http://127.0.0.1:" + portOf(t, out)}
 	var begun struct {
 		SessionID string `json:"sessionId"`
@@ -57,34 +61,12 @@ func newBrowser(t *testing.T) *browser {
 		"goog:chromeOptions": map[string]any{"args": []string{
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-popup-blocking",
-			"--user-data-dir=" + profile(t), "--host-resolver-rules=" + foreign,
+			"--user-data-dir=" + profile, "--host-resolver-rules=" + foreign,
 		}},
 	}}}, &begun)
 	b.session = begun.SessionID
 	t.Cleanup(b.quit)
 	return b
-}
-
-// profile returns an empty folder for a browser, which is gone after the test. A
-// browser that was told to quit may write on for a moment.
-func profile(t *testing.T) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		again := time.NewTicker(50 * time.Millisecond)
-		defer again.Stop()
-		for range 200 {
-			if err = os.RemoveAll(folder); err == nil {
-				return
-			}
-			<-again.C
-		}
-		t.Error(err)
-	})
-	return folder
 }
 
 // portOf reads which port the driver listens on.
