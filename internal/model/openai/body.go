@@ -1,20 +1,21 @@
 package openai
 
 import (
+	"math/bits"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
-// encodeBody returns the JSON of a request.
+// appendBody appends the JSON of a request.
 //
 // What changes least comes first, so that the bodies of two requests with the
 // same tools and the same first messages are equal up to the first message that
 // differs. Schemas are copied as they are.
-func encodeBody(r model.Request, p parameters) []byte {
-	b := make([]byte, 0, roughSize(r))
-	b = append(b, `{"model":`...)
+func appendBody(b []byte, r model.Request, p parameters) []byte {
+	b = append(slices.Grow(b, roughSize(r)), `{"model":`...)
 	b = appendText(b, r.Model)
 	b = appendTools(b, r.Tools)
 	b = append(b, `,"messages":[`...)
@@ -131,10 +132,7 @@ func appendText(b []byte, s string) []byte {
 	}
 	b = append(b, '"')
 	for {
-		n := 0
-		for n < len(s) && !escaped[s[n]] {
-			n++
-		}
+		n := unescaped(s)
 		b = append(b, s[:n]...)
 		if n == len(s) {
 			return append(b, '"')
@@ -142,6 +140,30 @@ func appendText(b []byte, s string) []byte {
 		b = appendEscape(b, s[n])
 		s = s[n+1:]
 	}
+}
+
+const (
+	eachByte = 0x0101010101010101
+	highBits = 0x80 * eachByte
+)
+
+// unescaped is how many bytes at the beginning of s need no escape. It looks at eight
+// at a time: a byte below a bound, or one that is zero, borrows from its high bit,
+// and the lowest that does is surely one.
+func unescaped(s string) int {
+	n := 0
+	for ; n+8 <= len(s); n += 8 {
+		w := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
+			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+		quote, slash := w^('"'*eachByte), w^('\\'*eachByte)
+		if found := ((w-' '*eachByte)&^w | (quote-eachByte)&^quote | (slash-eachByte)&^slash) & highBits; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+	}
+	for n < len(s) && !escaped[s[n]] {
+		n++
+	}
+	return n
 }
 
 // escaped are the bytes that may not stand in a JSON string as they are.

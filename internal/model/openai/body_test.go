@@ -49,7 +49,7 @@ func anyMessage(t *rapid.T) model.Message {
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
-		body := encodeBody(model.Request{Model: "m", Messages: want}, parameters{usage: true})
+		body := appendBody(nil, model.Request{Model: "m", Messages: want}, parameters{usage: true})
 		var got goopenai.ChatCompletionRequest
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -75,13 +75,30 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 				Messages: append(slices.Clip(shared), rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
 			}
 		}
-		a, b := encodeBody(more("a"), parameters{}), encodeBody(more("b"), parameters{usage: true, cacheKey: "k"})
-		prefix := encodeBody(model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		a, b := appendBody(nil, more("a"), parameters{}), appendBody(nil, more("b"), parameters{usage: true, cacheKey: "k"})
+		prefix := appendBody(nil, model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
 		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
 		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
 		}
 	})
+}
+
+// TestOnlyWhatMustBeIsEscaped looks at every byte at every place of a word.
+func TestOnlyWhatMustBeIsEscaped(t *testing.T) {
+	for c := range 256 {
+		for at := range 24 {
+			s := []byte(strings.Repeat("x", 24))
+			s[at] = byte(c)
+			want := len(s)
+			if escaped[c] {
+				want = at
+			}
+			if got := unescaped(string(s)); got != want {
+				t.Fatalf("byte %#x at %d: %d bytes need no escape, want %d", c, at, got, want)
+			}
+		}
+	}
 }
 
 func TestTextIsTheJSONThatTheStandardLibraryReads(t *testing.T) {
@@ -112,7 +129,7 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 		model.Message{Role: model.Result, CallID: "c1", Text: ""},
 		model.Message{Role: model.Assistant, Text: "Responded to Kai.\x01"},
 	)
-	body := encodeBody(r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
+	body := appendBody(nil, r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
 	if !json.Valid(body) {
 		t.Errorf("the body is no JSON: %s", body)
 	}

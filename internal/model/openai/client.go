@@ -58,6 +58,7 @@ type Client struct {
 	options  Options
 	ownCache bool // the endpoint is OpenAI's own and knows prompt_cache_key
 	quirks   quirks
+	bodies   payloads
 }
 
 var _ model.Model = (*Client)(nil)
@@ -135,9 +136,12 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 
 // ask is one request and the reading of its answer.
 func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameters) (model.Response, error) {
+	body := c.bodies.take()
+	defer body.release()
+	body.bytes = appendBody(body.bytes, r, p)
 	x := &exchange{
 		transport: c.options.Transport,
-		body:      encodeBody(r, p),
+		body:      body,
 		limit:     c.options.MaxBytes,
 		watch:     w,
 	}
@@ -162,7 +166,7 @@ func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameter
 			return model.Response{}, err
 		}
 	}
-	resp, err := a.finish(len(x.body))
+	resp, err := a.finish(len(body.bytes))
 	if err == nil {
 		x.drain()
 	}

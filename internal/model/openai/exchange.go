@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +19,7 @@ import (
 // followed and errors do not repeat the URL.
 type exchange struct {
 	transport http.RoundTripper
-	body      []byte
+	body      *payload
 	limit     int64
 	watch     *watch
 	answer    *answer
@@ -51,10 +50,9 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 // setBody gives req the exchange's body, replayable, so that the transport may
 // send it again when a kept connection turns out to be closed.
 func (x *exchange) setBody(req *http.Request) {
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
-	req.Body, _ = open()
-	req.GetBody = open
-	req.ContentLength = int64(len(x.body))
+	req.Body = x.body.open()
+	req.GetBody = func() (io.ReadCloser, error) { return x.body.open(), nil }
+	req.ContentLength = int64(len(x.body.bytes))
 }
 
 // drain reads the little that follows a complete answer, so that its connection

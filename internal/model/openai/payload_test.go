@@ -1,0 +1,62 @@
+package openai
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
+	var bodies payloads
+	first := bodies.take()
+	first.bytes = append(first.bytes, "the first request"...)
+	reading := first.open()
+	part := make([]byte, 4)
+	if _, err := io.ReadFull(reading, part); err != nil {
+		t.Fatal(err)
+	}
+	first.release() // its maker has no more use for it
+	for range 100 {
+		other := bodies.take()
+		other.bytes = append(other.bytes, strings.Repeat("x", 64)...)
+		defer other.release()
+	}
+	rest, err := io.ReadAll(reading)
+	if got := string(part) + string(rest); err != nil || got != "the first request" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := reading.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := reading.Read(part); n != 0 || err == nil {
+		t.Errorf("a closed body gives %d bytes, %v", n, err)
+	}
+	if err := reading.Close(); err != nil || first.users.Load() != 0 {
+		t.Errorf("after the second close it has %d users, %v", first.users.Load(), err)
+	}
+}
+
+func TestBodyIsClosedWhileItIsRead(t *testing.T) {
+	var bodies payloads
+	for range 50 {
+		b := bodies.take()
+		b.bytes = append(b.bytes, strings.Repeat("a", 1<<10)...)
+		reading := b.open()
+		b.release()
+		var both sync.WaitGroup
+		both.Go(func() {
+			got, _ := io.ReadAll(reading)
+			if strings.Trim(string(got), "a") != "" {
+				t.Errorf("read what belongs to another request: %q", got)
+			}
+		})
+		both.Go(func() {
+			_ = reading.Close()
+			other := bodies.take()
+			other.bytes = append(other.bytes, strings.Repeat("b", 1<<10)...)
+			other.release()
+		})
+		both.Wait()
+	}
+}
