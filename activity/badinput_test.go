@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -28,7 +29,7 @@ type mouth struct {
 	t      *testing.T
 	client *telegram.Client
 	secret string
-	store  *sqlite.Store
+	store  *record.Store
 	rooms  map[spaces.SpaceID]*hud.View
 	spaces []spaces.SpaceID // the named room, then the account's own
 

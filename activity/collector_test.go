@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -25,7 +26,7 @@ import (
 type attic struct {
 	t      *testing.T
 	dir    string
-	store  *sqlite.Store
+	store  *record.Store
 	room   spaces.SpaceID
 	said   int
 	answer func(id string, n int) ([]byte, error) // to the n-th question for a file, from 1

@@ -11,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -18,7 +19,7 @@ import (
 // A border is the whole package at work between real rooms and a real record.
 type border struct {
 	t     *testing.T
-	store *sqlite.Store
+	store *record.Store
 	rooms *local.Rooms
 	line  *activity.Line
 	pairs activity.Approver

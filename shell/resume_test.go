@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -111,7 +111,7 @@ func liveOnce(t *testing.T, n int) (got life, passed []string, asked int) {
 		r := &reaper{at: n}
 		w := newWorld(t, steady(r, &asked))
 		room := w.room("kai", direct)
-		w.ports = func(s sqlite.Shell) ports { return mortal{s, r} }
+		w.ports = func(s record.Shell) ports { return mortal{s, r} }
 		r.kill = func() { w.cancel() }
 		w.says(room, "Kai", "when is lunch?")
 		w.start()

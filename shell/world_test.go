@@ -24,6 +24,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -38,13 +39,13 @@ type world struct {
 	claims   atomic.Int64 // made by the last record
 	t        *testing.T
 	dir      string
-	store    *sqlite.Store
+	store    *record.Store
 	shell    *shell.Shell
 	bus      *bus
 	agents   []shell.Agent
 	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
 	// ports, when set, stands between the shell and the record.
-	ports func(sqlite.Shell) ports
+	ports func(record.Shell) ports
 
 	poll time.Duration // 0: the shell's own
 
@@ -84,7 +85,7 @@ func newWorld(t *testing.T, m model.Model, agents ...string) *world {
 		agents = []string{"Ada"}
 	}
 	w := &world{
-		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s sqlite.Shell) ports { return s },
+		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s record.Shell) ports { return s },
 		settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
 	}
 	for _, name := range agents {

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -48,7 +48,7 @@ type backfillCursor struct {
 
 // backfilling is the work of reading history into a record.
 type backfilling struct {
-	store     *sqlite.Store
+	store     *record.Store
 	log       *slog.Logger
 	historian func(account string) (adapters.Historian, error)
 }
@@ -201,7 +201,7 @@ func (s *process) serveBackfill(rw http.ResponseWriter, r *http.Request) {
 }
 
 // chatsOf returns the live chats of the space of that name, entry or id.
-func chatsOf(ctx context.Context, store *sqlite.Store, name string) ([]spaces.Mapping, error) {
+func chatsOf(ctx context.Context, store *record.Store, name string) ([]spaces.Mapping, error) {
 	all, err := store.Border().Chats(ctx, "", "")
 	if err != nil {
 		return nil, err

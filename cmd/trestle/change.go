@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -17,7 +18,7 @@ type changing struct {
 	path   string // on the socket
 	ask    any
 	answer any
-	alone  func(ctx context.Context, s *sqlite.Store) error
+	alone  func(ctx context.Context, s *record.Store) error
 }
 
 // change carries a change out.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -52,7 +52,7 @@ type aside struct {
 
 // asideFor returns what tells of runs in a room of the terminal from now on; nil
 // when nothing is to be shown.
-func asideFor(ctx context.Context, r sqlite.Console, account, room string, show []string) (*aside, error) {
+func asideFor(ctx context.Context, r record.Console, account, room string, show []string) (*aside, error) {
 	if len(show) == 0 {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -172,7 +172,7 @@ func (p *program) showAdapter(ctx context.Context, name, since string) error {
 		return &failure{what: fmt.Sprintf("there is no adapter %q", name), where: "adapters", todo: "trestle adapters lists them", code: exitFailed}
 	}
 	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
-	err = p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error { return a.connect(ctx, r) })
+	err = p.lookInto(ctx, func(_ *config.Config, r record.Console) error { return a.connect(ctx, r) })
 	if err != nil {
 		return err
 	}

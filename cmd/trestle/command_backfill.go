@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 func backfillCommand(p *program) *cobra.Command {
@@ -41,7 +41,7 @@ func (p *program) backfill(ctx context.Context, space, since string) error {
 	here := false
 	err = p.change(ctx, changing{
 		path: "/backfill", ask: backfillRequest{space, from}, answer: &j,
-		alone: func(ctx context.Context, s *sqlite.Store) error {
+		alone: func(ctx context.Context, s *record.Store) error {
 			here = true
 			return p.backfillHere(ctx, s, backfillRequest{space, from})
 		},
@@ -54,7 +54,7 @@ func (p *program) backfill(ctx context.Context, space, since string) error {
 
 // backfillHere reads the history in this process, because no other is connected
 // to the platforms.
-func (p *program) backfillHere(ctx context.Context, s *sqlite.Store, q backfillRequest) error {
+func (p *program) backfillHere(ctx context.Context, s *record.Store, q backfillRequest) error {
 	conf, err := p.load()
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -117,7 +118,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 		return nil, nil
 	}
 	store, err := sqlite.Look(ctx, c.Data)
-	if errors.Is(err, sqlite.ErrOlder) || errors.Is(err, sqlite.ErrNewer) {
+	if errors.Is(err, record.ErrOlder) || errors.Is(err, record.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: "record"}}, nil
 	}
 	if err != nil {

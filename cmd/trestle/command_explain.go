@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -67,7 +67,7 @@ func (p *program) said(ctx context.Context, a console.RunAnswer) (map[spaces.Eve
 	if p.remote != "" {
 		return said, nil
 	}
-	err := p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+	err := p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
 		run, err := r.Run(ctx, string(a.Run))
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 func importCommand(p *program) *cobra.Command {
@@ -55,7 +55,7 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 	here := false
 	err = p.change(ctx, changing{
 		path: "/import", ask: q, answer: &j,
-		alone: func(ctx context.Context, s *sqlite.Store) error {
+		alone: func(ctx context.Context, s *record.Store) error {
 			here = true
 			added, err := importing{s, p.logger(slog.LevelWarn)}.add(ctx, q)
 			if err != nil {

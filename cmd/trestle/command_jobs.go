@@ -16,7 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // jobRequest asks for what is to become of a job.
@@ -71,7 +71,7 @@ func jobNumber(text string) (int64, error) {
 }
 
 func (p *program) listJobs(ctx context.Context, limit int) error {
-	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
 		found, err := r.Jobs().Jobs(ctx, limit)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (p *program) showJob(ctx context.Context, text string, follow bool) error {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
 		j, err := r.Jobs().Job(ctx, id)
 		if err != nil {
 			return jobFailure(err, id)
@@ -150,7 +150,7 @@ func jobEnded(j jobs.Job) error {
 }
 
 // doHere does a job in this process, because no other serves the record.
-func (p *program) doHere(ctx context.Context, s *sqlite.Store, j jobs.Job, work jobs.Work) error {
+func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work jobs.Work) error {
 	shower := jobs.NewShower(p.out, p.progressForm())
 	r := jobs.Runner{
 		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
@@ -186,7 +186,7 @@ func (p *program) askJob(ctx context.Context, text string, want jobs.State) erro
 	var j jobs.Snapshot
 	err = p.change(ctx, changing{
 		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
-		alone: func(ctx context.Context, s *sqlite.Store) error {
+		alone: func(ctx context.Context, s *record.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
 			j = jobs.Shown(done)
 			return jobFailure(err, id)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 func problemsCommand(p *program) *cobra.Command {
@@ -66,7 +66,7 @@ func problemRows(all []problems.Problem, now time.Time) []problemRow {
 
 // openProblems reads the problems of a record: the open ones, the worst first,
 // and behind them those that were over since a moment.
-func openProblems(ctx context.Context, r sqlite.Console, since time.Time) ([]problems.Problem, error) {
+func openProblems(ctx context.Context, r record.Console, since time.Time) ([]problems.Problem, error) {
 	all, err := r.Problems().Problems(ctx, since)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *program) listProblems(ctx context.Context, since string) error {
 			return err
 		}
 	}
-	return p.lookInto(ctx, func(_ *config.Config, r sqlite.Console) error {
+	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
 		all, err := openProblems(ctx, r, from)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // statusAnswer is the answer of `trestle status`.
@@ -62,7 +62,7 @@ func (p *program) status(ctx context.Context) error {
 // readStatus reads the record, and asks the process that serves it if there is
 // one.
 func (p *program) readStatus(ctx context.Context) (a statusAnswer, err error) {
-	err = p.lookInto(ctx, func(conf *config.Config, r sqlite.Console) error {
+	err = p.lookInto(ctx, func(conf *config.Config, r record.Console) error {
 		a = statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf.Problems)}
 		if c, running := dial(ctx, filepath.Join(conf.Data, socketName)); running {
 			a.Running = true
@@ -77,7 +77,7 @@ func (p *program) readStatus(ctx context.Context) (a statusAnswer, err error) {
 }
 
 // read fills in what the record says.
-func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r sqlite.Console, now time.Time) (err error) {
+func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.Console, now time.Time) (err error) {
 	if a.Tally, err = r.Tally(ctx, now); err != nil {
 		return err
 	}

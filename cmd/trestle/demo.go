@@ -22,7 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // hurried are the times of the line that a demo cuts, short enough to be seen:
@@ -170,8 +170,8 @@ func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) e
 
 // demoRecord is the record as a narrator reads it.
 type demoRecord struct {
-	sqlite.Console
-	sqlite.Shell
+	record.Console
+	record.Shell
 }
 
 func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage *demo.Stage) {

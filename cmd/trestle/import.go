@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -40,7 +40,7 @@ type importCursor struct {
 
 // importing is the work of importing into a record.
 type importing struct {
-	store *sqlite.Store
+	store *record.Store
 	log   *slog.Logger
 }
 
@@ -142,7 +142,7 @@ func (w importing) wayIn(ctx context.Context, q importRequest) (*activity.Ingres
 
 // pastWay returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *sqlite.Store, log *slog.Logger, account adapters.Account, chat string) (*activity.Ingress, error) {
+func pastWay(ctx context.Context, store *record.Store, log *slog.Logger, account adapters.Account, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)

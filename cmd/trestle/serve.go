@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
@@ -113,9 +114,9 @@ func storeFailure(err error, data string) error {
 	switch {
 	case locked:
 		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
-	case errors.Is(err, sqlite.ErrNewer):
+	case errors.Is(err, record.ErrNewer):
 		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
-	case errors.Is(err, sqlite.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.todo = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"

@@ -29,7 +29,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/files"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -44,7 +44,7 @@ const homeRoom = "home"
 type parts struct {
 	current atomic.Pointer[config.Config] // see config and apply
 	log     *slog.Logger
-	store   *sqlite.Store
+	store   *record.Store
 	border  border
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus
@@ -117,7 +117,7 @@ type outside struct {
 // border is the record as the lines see it, with a bell on what they must
 // notice at once.
 type border struct {
-	sqlite.Border
+	record.Border
 	ring  func()
 	shell func() *shell.Shell // made after the record is open
 }
@@ -155,7 +155,7 @@ func (b border) Post(ctx context.Context, n activity.Notice) error {
 // journal is the shell's journal with a way to the lines of this process: what
 // a step decided to send leaves with the commit that makes it durable.
 type journal struct {
-	sqlite.Shell
+	record.Shell
 	egress func(account string) *activity.Egress // nil when the account has no line that has joined
 }
 

@@ -17,6 +17,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	kept "github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -31,7 +32,7 @@ type record struct {
 	mapped  map[message]string // event by where it stands on the platform
 	files   map[string]int     // attachments by their state
 	inner   int                // events of inner logs
-	checked []sqlite.Finding
+	checked []kept.Finding
 }
 
 type event struct {

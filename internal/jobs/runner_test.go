@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // bench is a runner over an empty record.
 type bench struct {
 	jobs.Runner
-	desk sqlite.Jobs
+	desk record.Jobs
 	seen []jobs.State
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -26,7 +27,7 @@ import (
 // A World is a console with all it stands on. It ends with its test.
 type World struct {
 	Console *console.Console
-	Store   *sqlite.Store
+	Store   *record.Store
 	Bus     *inproc.Bus
 	Program *Program
 

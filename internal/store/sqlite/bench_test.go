@@ -8,12 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A bench is a room with one agent, and messages to it.
 type bench struct {
-	s    *Store
+	s    *record.Store
 	room spaces.SpaceID
 	mind spaces.Mind
 }
@@ -23,7 +24,7 @@ func newBench(b *testing.B) bench {
 	return benchOf(b, openIn(b, b.TempDir()))
 }
 
-func benchOf(tb testing.TB, s *Store) bench {
+func benchOf(tb testing.TB, s *record.Store) bench {
 	tb.Helper()
 	return bench{s, openRoom(tb, s), spaces.Mind{Agent: "ada", Circle: "home"}}
 }
@@ -36,7 +37,7 @@ func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
 }
 
 // openRoom opens a room of one chat with ada in it.
-func openRoom(tb testing.TB, s *Store) spaces.SpaceID {
+func openRoom(tb testing.TB, s *record.Store) spaces.SpaceID {
 	tb.Helper()
 	p, err := s.Border().Open(tb.Context(), spaces.Opening{
 		Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
@@ -109,7 +110,7 @@ func BenchmarkRecordGrouped(b *testing.B) {
 		}()
 	}
 	b.ReportAllocs()
-	before, n, report := w.s.writer.commits.Load(), 0, work(b)
+	before, n, report := w.s.Commits(), 0, work(b)
 	for b.Loop() {
 		n++
 		next <- n
@@ -121,7 +122,7 @@ func BenchmarkRecordGrouped(b *testing.B) {
 		}
 	}
 	report(n)
-	b.ReportMetric(float64(n)/float64(w.s.writer.commits.Load()-before), "jobs/commit")
+	b.ReportMetric(float64(n)/float64(w.s.Commits()-before), "jobs/commit")
 }
 
 // BenchmarkFullMessagePath is everything the record does for one message and its
@@ -159,7 +160,7 @@ func (w bench) answer(b *testing.B) error {
 		return err
 	}
 	c.Step.N, c.Step.Phase = 1, spaces.Engagement
-	id := spaces.EventID(w.s.opts.NewID())
+	id := spaces.EventID(newID())
 	c.Inner = []spaces.Body{spaces.Acted{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.Result{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Effect = []spaces.Effect{{
 		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",

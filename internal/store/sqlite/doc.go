@@ -1,13 +1,7 @@
-// Package sqlite keeps the record in one SQLite file: every port of the border
-// and of the shell, for a single process.
+// Package sqlite keeps a record in one SQLite file, for a single process: the
+// file, its locks, its settings, its schema and its copies.
 //
-// It promises that a write that returned without an error is on disk, whole,
-// and that one that returned an error left nothing behind. All writers share
-// group commits: whatever waits while one commit is on its way to the disk goes
-// into the next one together, and a write that fails takes none of its
-// neighbours with it. Reads see every write that returned before they began.
-//
-// It judges nothing: which event wakes whom, what is shown and what is sent is
-// decided elsewhere. It reads no clock that reaches stored data but the one it
-// is given, and nobody else holds SQL for this engine.
+// It promises that a commit that returned is on the disk, that a second process
+// is refused at once, and that a file it cannot trust is left alone. What is
+// written and read is package record's.
 package sqlite

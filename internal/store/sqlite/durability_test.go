@@ -8,32 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// What the writer remembers of a room is forgotten when its write is undone.
-func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
-	s := openIn(t, t.TempDir())
-	room := openRoom(t, s)
-	undone := errors.New("undone")
-	err := s.write(t.Context(), func(ctx context.Context, tx *tx) error {
-		i := intake{tx: tx, batch: message(room, 1)}
-		if err := i.record(ctx); err != nil {
-			return err
-		}
-		return undone
-	})
-	if !errors.Is(err, undone) {
-		t.Fatal(err)
-	}
-	if got, err := s.Border().Record(t.Context(), message(room, 1)); err != nil || got.New != 1 {
-		t.Fatalf("recorded %+v, %v", got, err)
-	}
-	found, err := s.Audit(t.Context(), start)
-	if err != nil || len(found) != 0 {
-		t.Errorf("audit: %v %v", found, err)
-	}
-}
 
 // DELIVERY 2.2.1: a write that returned is there after a power cut; one under way
 // is there whole or not at all. A copy of the files stands for the cut.
@@ -46,13 +24,18 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hold, begun, release := held()
+	begun, released := make(chan struct{}), make(chan struct{})
+	late := message(room, 99)
+	late.Claims = func([]spaces.Waiting) []spaces.Claim { // called within the transaction, with the message written
+		close(begun)
+		<-released
+		return nil
+	}
 	var under sync.WaitGroup
 	under.Go(func() {
-		_ = s.write(t.Context(), func(ctx context.Context, tx *tx) error {
-			i := intake{tx: tx, batch: message(room, 99)}
-			return errors.Join(i.record(ctx), hold(ctx, tx))
-		})
+		if _, err := s.Border().Record(t.Context(), late); err != nil {
+			t.Error(err)
+		}
 	})
 	<-begun
 	cut := t.TempDir()
@@ -65,7 +48,7 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	release()
+	close(released)
 	under.Wait()
 	after := openIn(t, cut)
 	events, err := after.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
@@ -78,11 +61,37 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	}
 }
 
+// A spied engine lets a test at the connection that writes.
+type spied struct {
+	engine
+	writing *session
+}
+
+func (e *spied) Session(ctx context.Context) (record.Session, error) {
+	s, err := e.engine.Session(ctx)
+	e.writing, _ = s.(*session)
+	return s, err
+}
+
+func (e *spied) open(ctx context.Context) (*record.Store, error) {
+	if err := e.openFile(ctx); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, e.db, e.file, migrations.SQLite, e.opts); err != nil {
+		return nil, err
+	}
+	if err := e.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return record.Open(ctx, e, e.opts.ofRecord())
+}
+
 // F30: the disk is full for a while.
 func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Ballast = 1 << 20
-	s, err := Open(t.Context(), o)
+	e := &spied{engine: engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}}
+	s, err := e.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +107,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	room := openRoom(t, s)
 	pages := func(n string) {
 		t.Helper()
-		err := s.write(t.Context(), func(ctx context.Context, tx *tx) error {
-			_, err := tx.conn.ExecContext(ctx, "pragma max_page_count = "+n)
-			return err
-		})
-		if err != nil {
+		if _, err := e.writing.conn.ExecContext(t.Context(), "pragma max_page_count = "+n); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +118,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(full, ErrFull) {
+	if !errors.Is(full, record.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", full)
 	}
 	if _, err := os.Stat(ballast); err == nil {
@@ -133,9 +138,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 func TestQuietStoreFoldsItsLogIn(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)
-	if err := s.write(t.Context(), keep("x")); err != nil {
-		t.Fatal(err)
-	}
+	openRoom(t, s)
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,8 @@ func TestQuietStoreFoldsItsLogIn(t *testing.T) {
 
 // I8: the guard counts what it turns away.
 func TestRefusedWritesAreCounted(t *testing.T) {
-	s := openIn(t, t.TempDir())
+	dir := t.TempDir()
+	s := openIn(t, dir)
 	w := benchOf(t, s)
 	if _, err := s.Border().Record(t.Context(), message(w.room, 1)); err != nil {
 		t.Fatal(err)
@@ -163,7 +167,8 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 		}
 	}
 	var refused int
-	if _, err := one(t.Context(), s.readers, `select sum(refused) from leases`, nil, &refused); err != nil || refused != 2 {
+	err = raw(t, dir).QueryRowContext(t.Context(), `select sum(refused) from leases`).Scan(&refused)
+	if err != nil || refused != 2 {
 		t.Errorf("%d refusals are counted (%v), want 2", refused, err)
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/migrations"
 )
-
-const recordBegan query = `select coalesce(min(tstamp), '') from goose_db_version where version_id > 0`
 
 // An Examination looks at a data folder from outside, beside a process that has
 // it open or without one, and changes nothing.
@@ -104,14 +103,10 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 	}
 	sources := p.ListSources()
 	r.Knows = sources[len(sources)-1].Version
-	if err := db.QueryRowContext(ctx, string(schemaVersion)).Scan(&r.Schema); err != nil {
+	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&r.Schema); err != nil {
 		return err
 	}
 	r.Program = programOf(ctx, db)
-	var began string
-	if err := db.QueryRowContext(ctx, string(recordBegan)).Scan(&began); err != nil {
-		return err
-	}
-	r.Began = beganAt(began)
-	return nil
+	r.Began, err = record.Began(ctx, &readers{db: db, stmts: map[string]*sql.Stmt{}})
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -38,7 +39,12 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		if err != nil || len(rooms) != 1 || rooms[0].Space.Name != "Den" || len(rooms[0].Agents) != 1 {
 			t.Errorf("%s: rooms are %+v, %v", when, rooms, err)
 		}
-		if _, err := c.readers.db.ExecContext(t.Context(), "delete from spaces"); err == nil {
+		r, err := connectReaders(t.Context(), filepath.Join(dir, FileName), "rw", looking)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		defer r.close()
+		if _, err := r.db.ExecContext(t.Context(), "delete from spaces"); err == nil {
 			t.Errorf("%s: a look could write", when)
 		}
 	}
@@ -54,7 +60,7 @@ func TestLookRefusesAnotherSchema(t *testing.T) {
 	for _, test := range []struct {
 		version int64
 		want    error
-	}{{999, ErrNewer}, {0, ErrOlder}} {
+	}{{999, record.ErrNewer}, {0, record.ErrOlder}} {
 		dir := t.TempDir()
 		openIn(t, dir)
 		db, err := sql.Open("sqlite", source(filepath.Join(dir, FileName), "rw", shared))

@@ -11,12 +11,13 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
 const (
-	writtenBy   query = `select value from meta where name = 'program'`
-	signProgram query = `insert into meta (name, value) values ('program', $1)
+	writtenBy   = `select value from meta where name = 'program'`
+	signProgram = `insert into meta (name, value) values ('program', $1)
 on conflict (name) do update set value = excluded.value where value <> excluded.value`
 )
 
@@ -68,7 +69,7 @@ func newer(have, want int64, program string) error {
 	if program != "" {
 		reads = "trestle " + program
 	}
-	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it, or restore a backup", ErrNewer, have, want, reads)
+	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it, or restore a backup", record.ErrNewer, have, want, reads)
 }
 
 // sign notes which version of the program last opened the record, so that an
@@ -77,7 +78,7 @@ func sign(ctx context.Context, db *sql.DB, program string) error {
 	if program == "" {
 		return nil
 	}
-	if _, err := db.ExecContext(ctx, string(signProgram), program); err != nil {
+	if _, err := db.ExecContext(ctx, signProgram, program); err != nil {
 		return fmt.Errorf("sign the record: %w", kind(err))
 	}
 	return nil
@@ -87,7 +88,7 @@ func sign(ctx context.Context, db *sql.DB, program string) error {
 // not known.
 func programOf(ctx context.Context, db *sql.DB) string {
 	var version string
-	if err := db.QueryRowContext(ctx, string(writtenBy)).Scan(&version); err != nil {
+	if err := db.QueryRowContext(ctx, writtenBy).Scan(&version); err != nil {
 		return "" // a schema so new that it keeps this elsewhere
 	}
 	return version
@@ -110,7 +111,7 @@ func setAside(ctx context.Context, db *sql.DB, file string, version int64, o Opt
 		return err
 	}
 	if need := uint64(info.Size()) * 5 / 2; free < need {
-		return fmt.Errorf("%w: the copy before a migration, and the migration, need %d MB, and %d MB are free", ErrFull, need>>20+1, free>>20)
+		return fmt.Errorf("%w: the copy before a migration, and the migration, need %d MB, and %d MB are free", record.ErrFull, need>>20+1, free>>20)
 	}
 	copied := asideName(file, version)
 	if err := os.Remove(copied); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -36,7 +37,7 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 		"for reading": func() error { _, err := Look(t.Context(), dir); return err },
 	} {
 		err := open()
-		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
+		if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
 			t.Errorf("%s: got %v, want ErrNewer with the schema and the version that wrote it", name, err)
 		}
 	}
@@ -92,7 +93,7 @@ func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 	}
 	db := raw(t, dir)
 	file := filepath.Join(dir, FileName)
-	if err := migrate(t.Context(), db, file, stepped(t, map[string]string{"9000_colours.sql": colours, "9001_broken.sql": broken}), s.opts); err == nil {
+	if err := migrate(t.Context(), db, file, stepped(t, map[string]string{"9000_colours.sql": colours, "9001_broken.sql": broken}), options(t, dir).withDefaults()); err == nil {
 		t.Fatal("a broken migration passed")
 	}
 	var colour sql.NullString
@@ -187,7 +188,7 @@ func TestMigrationNeedsRoomForItsCopy(t *testing.T) {
 	o.Free = func(string) (uint64, error) { return 100 << 10, nil }
 	db := raw(t, dir)
 	err := migrate(t.Context(), db, filepath.Join(dir, FileName), stepped(t, map[string]string{"9000_colours.sql": colours}), o)
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "MB") {
+	if !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "MB") {
 		t.Errorf("got %v, want ErrFull with figures", err)
 	}
 	var n int

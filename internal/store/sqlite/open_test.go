@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -30,7 +32,7 @@ func options(tb testing.TB, dir string) Options {
 }
 
 // openIn opens the record in dir and closes it with the test.
-func openIn(tb testing.TB, dir string) *Store {
+func openIn(tb testing.TB, dir string) *record.Store {
 	tb.Helper()
 	s, err := Open(tb.Context(), options(tb, dir))
 	if err != nil {
@@ -57,13 +59,19 @@ func raw(t *testing.T, dir string) *sql.DB {
 
 // DELIVERY 2.7: a setting that did not take is found, whatever the engine said.
 func TestSettingsAreReadBack(t *testing.T) {
-	s := openIn(t, t.TempDir())
+	dir := t.TempDir()
+	openIn(t, dir)
+	reading, err := openReaders(t.Context(), filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.close()
 	for name, c := range map[string]struct {
 		db   *sql.DB
 		want map[string]string
 	}{
-		"reader": {s.readers.db, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},
-		"writer": {raw(t, s.opts.Dir), map[string]string{"journal_mode": "wal"}},
+		"reader": {reading.db, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},
+		"writer": {raw(t, dir), map[string]string{"journal_mode": "wal"}},
 	} {
 		for setting, want := range c.want {
 			var got string
@@ -72,8 +80,17 @@ func TestSettingsAreReadBack(t *testing.T) {
 			}
 		}
 	}
-	err := s.write(t.Context(), func(ctx context.Context, t *tx) error { return verify(ctx, t.conn, writing) })
+	db, err := openWriter(t.Context(), filepath.Join(t.TempDir(), FileName))
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := verify(t.Context(), c, writing); err != nil {
 		t.Errorf("the writer's settings: %v", err)
 	}
 	for _, lax := range []string{"synchronous = normal", "foreign_keys = off"} {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // readerCount is how many reads may run at once.
@@ -16,7 +18,7 @@ type readers struct {
 	db *sql.DB
 
 	mu    sync.Mutex // guards stmts
-	stmts map[query]*sql.Stmt
+	stmts map[string]*sql.Stmt
 }
 
 func openReaders(ctx context.Context, file string) (*readers, error) {
@@ -30,7 +32,7 @@ func connectReaders(ctx context.Context, file, mode string, settings []pragma) (
 	}
 	db.SetMaxOpenConns(readerCount)
 	db.SetMaxIdleConns(readerCount)
-	r := &readers{db: db, stmts: map[query]*sql.Stmt{}}
+	r := &readers{db: db, stmts: map[string]*sql.Stmt{}}
 	// All of them are opened and held at once, so that each one is verified.
 	for range readerCount {
 		c, err := db.Conn(ctx)
@@ -45,23 +47,23 @@ func connectReaders(ctx context.Context, file, mode string, settings []pragma) (
 	return r, nil
 }
 
-// query runs one prepared read. The engine would start a goroutine for every
+// Query runs one prepared read. The engine would start a goroutine for every
 // statement under a context that can end; reads here are short, so they are not
 // interrupted once they began.
-func (r *readers) query(ctx context.Context, q query, args ...any) (*sql.Rows, error) {
+func (r *readers) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	st, err := r.prepared(ctx, q)
+	st, err := r.prepared(ctx, statement)
 	if err != nil {
 		return nil, err
 	}
-	return st.QueryContext(ctx, args...)
+	return rowsOf(st.QueryContext(ctx, args...))
 }
 
-// view runs do with one unchanging view of the record.
-func (r *readers) view(ctx context.Context, do func(ctx context.Context, src reader) error) error {
+// View runs do with one unchanging view of the record.
+func (r *readers) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -70,20 +72,20 @@ func (r *readers) view(ctx context.Context, do func(ctx context.Context, src rea
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(ctx, snapshot{r, t}), t.Rollback())
+	return errors.Join(do(ctx, snapshot{t}), t.Rollback())
 }
 
-func (r *readers) prepared(ctx context.Context, q query) (*sql.Stmt, error) {
+func (r *readers) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if st, ok := r.stmts[q]; ok {
+	if st, ok := r.stmts[statement]; ok {
 		return st, nil
 	}
-	st, err := r.db.PrepareContext(ctx, string(q))
+	st, err := r.db.PrepareContext(ctx, statement)
 	if err != nil {
 		return nil, err
 	}
-	r.stmts[q] = st
+	r.stmts[statement] = st
 	return st, nil
 }
 
@@ -98,11 +100,17 @@ func (r *readers) close() error {
 }
 
 // A snapshot reads within one transaction.
-type snapshot struct {
-	r *readers
-	t *sql.Tx
+type snapshot struct{ t *sql.Tx }
+
+// Query implements [record.Reader].
+func (s snapshot) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+	return rowsOf(s.t.QueryContext(ctx, statement, args...))
 }
 
-func (s snapshot) query(ctx context.Context, q query, args ...any) (*sql.Rows, error) {
-	return s.t.QueryContext(ctx, string(q), args...)
+// rowsOf makes no rows of an error.
+func rowsOf(rows *sql.Rows, err error) (record.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
 }

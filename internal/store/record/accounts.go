@@ -1,0 +1,26 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+const allAccounts query = `select a.account,
+  (select coalesce(max(c.at), 0) from cursors c where c.account = a.account),
+  (select coalesce(max(o.settled), 0) from outbox o where o.account = a.account and o.state = 'sent'),
+  (select count(*) from outbox o where o.account = a.account and o.state in ('ready', 'sending')),
+  (select count(*) from outbox o where o.account = a.account and o.state = 'unknown')
+from (select account from mappings union select account from cursors) a order by a.account`
+
+// Accounts implements [console.Accounts].
+func (c Console) Accounts(ctx context.Context) ([]console.Account, error) {
+	found, err := all(ctx, c.engine, allAccounts, nil, func(r row) (a console.Account, err error) {
+		return a, r.Scan(&a.Account, stamp{&a.Heard}, stamp{&a.Said}, &a.Waiting, &a.Unknown)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list accounts: %w", err)
+	}
+	return found, nil
+}

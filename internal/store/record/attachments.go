@@ -1,0 +1,119 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertAttachment query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
+values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do nothing`
+	wantedAttachments query = `select account, file, space, event, kind, name, size, tries from attachments
+where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
+	settleAttachment query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
+where account = $1 and file = $2 and state = 'wanted'`
+	attachmentOf query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent  query = `select count(*) from attachments where hash = $1 and hash <> ''`
+	addShelved   query = `insert into meta (name, value) values ('shelved', $1)
+on conflict (name) do update set value = cast(value as integer) + excluded.value`
+	shelvedBytes   query = `select value from meta where name = 'shelved'`
+	attachmentPart query = `select object, thread from events where id = $1`
+)
+
+// want notes the files of a message that a platform can be asked for.
+func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
+	for _, a := range b.Attachments {
+		if a.ID == "" || b.Ref.Account == "" {
+			continue
+		}
+		err := t.run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, ms(e.RecvAt))
+		if err != nil {
+			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+// Wanted implements [activity.Shelf].
+func (b Border) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.WantedFile, error) {
+	out, err := all(ctx, b.s.engine, wantedAttachments, []any{account, ms(at), limit}, func(r row) (f activity.WantedFile, err error) {
+		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list wanted attachments of %s: %w", account, err)
+	}
+	return out, nil
+}
+
+// Shelve implements [activity.Shelf].
+func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		counted := 0
+		if o.Counted {
+			counted = 1
+		}
+		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(o.Due), o.Hash, o.Bytes, o.Media, o.Reason)
+		switch {
+		case err != nil || n == 0:
+			return err
+		case o.State == activity.FileMissing:
+			return t.missing(ctx, o)
+		case o.State == activity.FileStored:
+			return t.shelved(ctx, o)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
+	}
+	return nil
+}
+
+// shelved adds to what is kept, unless the same content was there before.
+func (t *tx) shelved(ctx context.Context, o activity.FileOutcome) error {
+	var same int
+	if _, err := one(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
+		return err
+	}
+	return t.run(ctx, addShelved, strconv.FormatInt(o.Bytes, 10))
+}
+
+// missing tells a room that a file of it will not come.
+func (t *tx) missing(ctx context.Context, o activity.FileOutcome) error {
+	e := spaces.Event{
+		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
+		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
+		Body:   spaces.Unreadable{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
+	}
+	if _, err := one(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
+		return err
+	}
+	return t.append(ctx, &e)
+}
+
+// File implements [activity.Shelf].
+func (b Border) File(ctx context.Context, account, file string) (f activity.KnownFile, found bool, err error) {
+	found, err = one(ctx, b.s.engine, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
+	if err != nil {
+		return f, false, fmt.Errorf("look up attachment: %w", err)
+	}
+	return f, found, nil
+}
+
+// Shelved implements [activity.Shelf].
+func (b Border) Shelved(ctx context.Context) (int64, error) {
+	text := "0"
+	if _, err := one(ctx, b.s.engine, shelvedBytes, nil, &text); err != nil {
+		return 0, fmt.Errorf("count attachments: %w", err)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("count attachments: %w", err)
+	}
+	return n, nil
+}

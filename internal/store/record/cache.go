@@ -1,0 +1,54 @@
+package record
+
+import "github.com/trestle-bridge/trestle/spaces"
+
+// maxCached bounds each part of the cache.
+const maxCached = 4096
+
+// A cache is what the writer knows of the tables without asking. Nobody else
+// writes them, so it stays true; a write that is taken back clears it.
+type cache struct {
+	lines    map[lineKey]*line
+	rooms    map[spaces.SpaceID]*room
+	people   map[identityKey]spaces.Entity
+	systems  map[string]string // system texts with the names they are kept under
+	kinds    map[spaces.EntityID]spaces.EntityKind
+	unsaved  []*line // lines whose head has moved in the running job
+	unstored []*room // rooms that changed in the running job
+}
+
+func newCache() *cache {
+	c := &cache{}
+	c.clear()
+	return c
+}
+
+func (c *cache) clear() {
+	*c = cache{
+		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
+		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
+	}
+}
+
+// meet remembers who is behind an identity.
+func (c *cache) meet(k identityKey, e spaces.Entity) {
+	c.people[k] = e
+	c.kinds[e.ID] = e.Kind
+}
+
+// trim keeps the cache within its bounds; it is called between jobs.
+func (c *cache) trim() {
+	if len(c.lines) > maxCached {
+		clear(c.lines)
+	}
+	if len(c.rooms) > maxCached {
+		clear(c.rooms)
+	}
+	if len(c.systems) > 64 { // long texts, one for each agent
+		clear(c.systems)
+	}
+	if len(c.people) > maxCached || len(c.kinds) > maxCached {
+		clear(c.people)
+		clear(c.kinds)
+	}
+}

@@ -1,0 +1,95 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const closeCycle query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, derived = $16,
+  denials = $17, manifest = $18, plan = $19, n = $20, ended = $21, inner_to = $22 where id = $1`
+
+// close ends the cycle: its rows are done or go back, the mind has read the room
+// as far as it was shown, the cycle has its number and its stop reason.
+func (k *commit) close(ctx context.Context) error {
+	settle := k.consume
+	if k.c.Close.Back {
+		settle = k.giveBack
+	}
+	state, number, err := settle(ctx)
+	if err != nil {
+		return err
+	}
+	if err := k.sumUp(ctx, number); err != nil {
+		return err
+	}
+	if c := k.c.Close; c.Say != "" && k.space != "" {
+		if err := k.announce(ctx, k.space, announcement{key: c.Once, text: c.Say, at: k.c.At}); err != nil {
+			return err
+		}
+	}
+	own, err := k.line(ctx, k.mind.Inner(), k.mind.Branch())
+	if err != nil {
+		return err
+	}
+	c := k.c.Close
+	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Derived, c.Denials,
+		c.Manifest, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
+	if err != nil {
+		return fmt.Errorf("close cycle: %w", err)
+	}
+	return k.run(ctx, releaseLease, k.key()...)
+}
+
+// consume finishes the rows and numbers the cycle among the closed ones.
+func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
+	if err := k.run(ctx, consumeAll, string(k.c.Step.Cycle)); err != nil {
+		return "", nil, err
+	}
+	if err := k.read(ctx); err != nil {
+		return "", nil, err
+	}
+	if _, err := one(ctx, k.tx, lastNumber, []any{string(k.mind.Agent), string(k.mind.Circle)}, &k.done.N); err != nil {
+		return "", nil, err
+	}
+	k.done.N++
+	return spaces.CycleClosed, k.done.N, nil
+}
+
+// giveBack returns the rows for another attempt. The cycle gets no number: it is
+// no part of what the mind remembers.
+func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
+	why := "attempts " + string(k.c.Close.Stop)
+	err := k.run(ctx, returnAll, string(k.c.Step.Cycle), notBefore(k.c.Close.RetryAt), maxAttempts, why)
+	return spaces.CycleAbandoned, nil, err
+}
+
+// read moves the uplink's cursor to the last event the mind was shown.
+func (k *commit) read(ctx context.Context) error {
+	if k.space == "" || k.c.Upto == 0 {
+		return nil
+	}
+	l, err := k.line(ctx, k.space, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	id := l.Head
+	if k.c.Upto != l.HeadSeq {
+		if id, err = idAt(ctx, k.tx, k.space, spaces.Primary, k.c.Upto); err != nil {
+			return err
+		}
+	}
+	return k.run(ctx, moveCursor, k.key(k.c.Upto, string(id))...)
+}
+
+// sumUp ends the cycle in the inner log (CON-23).
+func (k *commit) sumUp(ctx context.Context, number any) error {
+	c := k.c.Close
+	var last []spaces.Body
+	if c.Rest != "" && number != nil {
+		last = append(last, spaces.Summed{Cycle: k.c.Step.Cycle, N: k.done.N, Text: c.Rest, Derived: c.Derived})
+	}
+	last = append(last, spaces.Stopped{Cycle: k.c.Step.Cycle, Reason: c.Stop, Detail: c.Detail})
+	return k.inner(ctx, k.mind, k.c.At, last...)
+}

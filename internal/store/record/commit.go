@@ -1,0 +1,223 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), y.halted
+from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
+	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
+	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
+	releaseLease  query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
+	cycleProgress query = `active = $2, upto = max(upto, $3), turns = turns + $4, tokens = tokens + $5, actions = $6,
+  prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
+	advanceCycle query = `update cycles set ` + cycleProgress + ` where id = $1`
+)
+
+// Commit implements [shell.Journal].
+func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	var done spaces.Committed
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		k := commit{tx: t, c: c, mind: c.Lease.Mind}
+		if err := k.all(ctx); err != nil {
+			return err
+		}
+		done = k.done
+		if c.Close != nil {
+			return t.reached("cycle.before_commit")
+		}
+		return nil
+	})
+	if err != nil {
+		return spaces.Committed{}, fmt.Errorf("commit step %d of %s: %w", c.Step.N, c.Step.Cycle, err)
+	}
+	if c.Close != nil {
+		err = fault.Point("cycle.after_commit")
+	}
+	if err == nil && len(done.Leaving) > 0 {
+		err = fault.Point("outbox.sending")
+	}
+	return done, err
+}
+
+// A commit is one step on its way into the record.
+type commit struct {
+	*tx
+	c    spaces.StepCommit
+	mind spaces.Mind
+	done spaces.Committed
+
+	space   spaces.SpaceID // trigger space
+	turns   int            // before this step
+	ordinal int            // of the next action
+	spoke   int            // messages of this step
+}
+
+func (k *commit) all(ctx context.Context) error {
+	if err := k.hold(ctx); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	if k.c.Close != nil {
+		return k.close(ctx)
+	}
+	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
+		return fmt.Errorf("advance cycle: %w", err)
+	}
+	return k.run(ctx, extendLease, k.key(ms(k.c.At))...)
+}
+
+// key returns the arguments that name the lease, with more behind them.
+func (k *commit) key(more ...any) []any {
+	return append([]any{string(k.mind.Agent), string(k.mind.Circle), string(k.space)}, more...)
+}
+
+// hold makes sure that the cycle is still the caller's. A refusal is counted:
+// nothing else of the commit happens.
+func (k *commit) hold(ctx context.Context) error {
+	var state spaces.CycleState
+	var holder string
+	var epoch int64
+	var halted int
+	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &halted)
+	if err != nil {
+		return err
+	}
+	l := k.c.Lease
+	if found && state == spaces.CycleOpen && epoch == l.Epoch && holder == l.Holder {
+		if halted > 0 && (k.c.Close == nil || k.c.Close.Stop != spaces.StopCancelled) {
+			return spaces.ErrHalted
+		}
+		return nil
+	}
+	if err := k.run(ctx, refuseWrite, string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)); err != nil {
+		return err
+	}
+	k.kept = true
+	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, epoch, holder, l.Epoch, l.Holder)
+}
+
+// think appends the step to the inner log.
+func (k *commit) think(ctx context.Context) error {
+	if err := k.inner(ctx, k.mind, k.c.At, k.c.Inner...); err != nil {
+		return err
+	}
+	for _, b := range k.c.Inner {
+		if d, ok := b.(spaces.Denied); ok {
+			if err := k.deny(ctx, k.mind, d.Denial); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// show stores the turns, numbered after those of earlier steps.
+func (k *commit) show(ctx context.Context) error {
+	for n, turn := range k.c.Turns {
+		turn.N = k.turns + n
+		body, err := json.Marshal(turn)
+		if err != nil {
+			return fmt.Errorf("encode turn: %w", err)
+		}
+		if err := k.run(ctx, insertTurn, string(k.c.Step.Cycle), turn.N, array(turn.Refs), turn.Tokens, body); err != nil {
+			return fmt.Errorf("store turn: %w", err)
+		}
+	}
+	return nil
+}
+
+// steps finishes this step and begins the next, unless the cycle ends.
+func (k *commit) steps(ctx context.Context) error {
+	s := k.c.Step
+	if s.State == "" {
+		s.State = spaces.StepDone
+	}
+	at := s.At
+	if at.IsZero() {
+		at = k.c.At
+	}
+	q, args := finishStep, []any{
+		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
+		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, ms(at), s.Frame,
+	}
+	shown, err := k.shown(ctx, s.Shown)
+	if err != nil {
+		return err
+	}
+	args = append(args, shown...)
+	if k.c.Close == nil {
+		q, args = finishAndStart, append(args, ms(k.c.At))
+	}
+	if err := k.run(ctx, q, args...); err != nil {
+		return fmt.Errorf("store step: %w", err)
+	}
+	return nil
+}
+
+func (k *commit) timers(ctx context.Context) error {
+	for _, t := range k.c.Timers {
+		err := k.run(ctx, insertTimer, t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle))
+		if err != nil {
+			return fmt.Errorf("set timer: %w", err)
+		}
+		if err := k.doze(ctx, t, k.c.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join gives the cycle the rows that arrived meanwhile and wake. A cycle that
+// ends takes only what it has been shown.
+func (k *commit) join(ctx context.Context) error {
+	if k.c.Judge == nil || k.space == "" {
+		return nil
+	}
+	last := int64(math.MaxInt64)
+	if k.c.Close != nil {
+		last = k.c.Upto
+	}
+	joined, _, err := k.judge(ctx, spaces.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle, last)
+	if err != nil {
+		return err
+	}
+	for _, e := range joined {
+		k.done.Joined = append(k.done.Joined, e.Row)
+		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)
+	}
+	if err != nil {
+		return err
+	}
+	if k.done.Head, err = k.head(ctx, k.space); err != nil || len(joined) == 0 {
+		return err
+	}
+	if k.done.Authority, err = k.authority(ctx, joined); err != nil {
+		return err
+	}
+	return k.run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))
+}
+
+// progress are the arguments of cycleProgress.
+func (k *commit) progress() []any {
+	tokens := 0
+	for _, t := range k.c.Turns {
+		tokens += t.Tokens
+	}
+	u := k.c.Step.Usage
+	return []any{
+		string(k.c.Step.Cycle), string(k.c.Active), k.c.Upto, len(k.c.Turns), tokens, k.ordinal,
+		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls,
+	}
+}

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Runs are listed from their newest end. What a list is narrowed to most
+// decides along which index it goes; the rest is looked at row by row.
+const (
+	foundColumns query = ` and ($3 = '' or space = $3) and ($4 = '' or agent = $4) and ($5 = '' or stop = $5) and started >= $6
+  and (started < $1 or started = $1 and id < $2) order by started desc, id desc limit $7 + 0`
+	foundCycles query = `select ` + cycleColumns + ` from cycles where started <= $1` + foundColumns
+	foundIn     query = `select ` + cycleColumns + ` from cycles where space = $3 and started <= $1` + foundColumns
+	foundStops  query = `select ` + cycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
+	foundOf     query = `select ` + cycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
+	cycleBegan  query = `select started from cycles where id = $1`
+	lastDenials query = `select n, agent, act, code, reason, hint, space, cycle, phase, tier, risk, at from denials
+where n < $1 and at >= $2 order by n desc limit $3 + 0`
+	agentDenials query = `select n, agent, act, code, reason, hint, space, cycle, phase, tier, risk, at from denials
+where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
+)
+
+// Runs implements [console.Record].
+func (c Console) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	began := int64(math.MaxInt64)
+	if f.Before != "" {
+		if _, err := one(ctx, c.engine, cycleBegan, []any{string(f.Before)}, &began); err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+	}
+	q := foundCycles
+	switch {
+	case f.Stop != "" && f.Stop != spaces.StopCompleted && f.Stop != spaces.StopSilent: // they are seldom
+		q = foundStops
+	case f.Space != "":
+		q = foundIn
+	}
+	args := []any{began, string(f.Before), string(f.Space), string(f.Agent), string(f.Stop), ms(f.Since), f.Limit}
+	if f.Circle != "" {
+		q, args = foundOf, append(args, string(f.Circle))
+	}
+	found, err := all(ctx, c.engine, q, args, scanCycle)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return found, nil
+}
+
+// Denials implements [console.Record].
+func (c Console) Denials(ctx context.Context, f console.DenialFilter) ([]console.Denial, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	if f.Before <= 0 {
+		f.Before = math.MaxInt64
+	}
+	q, args := lastDenials, []any{f.Before, ms(f.Since), f.Limit}
+	if f.Agent != "" {
+		q, args = agentDenials, append(args, string(f.Agent))
+	}
+	found, err := all(ctx, c.engine, q, args, func(r row) (d console.Denial, err error) {
+		return d, r.Scan(&d.N, &d.Agent, &d.Act, &d.Code, &d.Reason, &d.Hint, &d.Space, &d.Cycle, &d.Phase, &d.Tier, &d.Risk, stamp{&d.At})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list denials: %w", err)
+	}
+	return found, nil
+}

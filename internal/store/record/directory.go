@@ -1,0 +1,186 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	placements query = `select m.space, m.object, s.circle from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat = $2 order by m.n`
+	mappedSpaces query = `select space, live from mappings where account = $1 and chat = $2`
+	heardSpaces  query = `select distinct space from mappings where account = $1 and live = 1`
+	moveChat     query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
+on conflict (account, chat, space) do nothing`
+	dropChat    query = `delete from mappings where account = $1 and chat = $2`
+	moveActions query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
+	mappings    query = `select account, chat, title, space, object, relay, live from mappings
+where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
+	setLive query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
+)
+
+// Place implements [activity.Directory].
+func (b Border) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
+	out, err := all(ctx, b.s.engine, placements, []any{account, chat}, func(r row) (p spaces.Placement, err error) {
+		return p, r.Scan(&p.Space, &p.Object, &p.Circle)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("place chat %s of %s: %w", chat, account, err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("chat %s of %s: %w", chat, account, activity.ErrUnmapped)
+	}
+	return out, nil
+}
+
+// Chats implements [activity.Chats].
+func (b Border) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+	out, err := all(ctx, b.s.engine, mappings, []any{account, string(space)}, scanMapping)
+	if err != nil {
+		return nil, fmt.Errorf("list chats: %w", err)
+	}
+	return out, nil
+}
+
+func scanMapping(r row) (m spaces.Mapping, err error) {
+	return m, r.Scan(&m.Account, &m.Chat, &m.Title, &m.Space, &m.Object, &m.Relay, &m.Live)
+}
+
+// A mapped is a space of a chat.
+type mapped struct {
+	space spaces.SpaceID
+	live  bool
+}
+
+func (t *tx) mapped(ctx context.Context, account, chat string) ([]mapped, error) {
+	return all(ctx, t, mappedSpaces, []any{account, chat}, func(r row) (m mapped, err error) {
+		return m, r.Scan(&m.space, &m.live)
+	})
+}
+
+// Migrate implements [activity.Directory].
+func (b Border) Migrate(ctx context.Context, account, from, to string, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		moved, err := t.mapped(ctx, account, from)
+		if err != nil {
+			return err
+		}
+		for _, q := range []query{moveChat, moveActions} {
+			if err := t.run(ctx, q, account, from, to); err != nil {
+				return err
+			}
+		}
+		if err := t.run(ctx, dropChat, account, from); err != nil {
+			return err
+		}
+		for _, m := range moved {
+			if err := t.note(ctx, m.space, spaces.Migrated{Account: account, From: from, To: to}, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("migrate chat %s of %s: %w", from, account, err)
+	}
+	return nil
+}
+
+// Live implements [activity.Directory].
+func (b Border) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		known, err := t.mapped(ctx, account, chat)
+		if err != nil {
+			return err
+		}
+		for _, m := range known {
+			if m.live == live {
+				continue
+			}
+			if err := t.run(ctx, setLive, account, chat, string(m.space), live); err != nil {
+				return err
+			}
+			if err := t.reach(ctx, m.space, account, chat, live, reason, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note chat %s of %s as live %t: %w", chat, account, live, err)
+	}
+	return nil
+}
+
+// reach records that a chat of a space was lost or found. The space's spans
+// follow: it is connected as long as one of its chats is.
+func (t *tx) reach(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
+	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
+	if live {
+		fact = spaces.Linked{Account: account, Chat: chat}
+	}
+	if err := t.note(ctx, space, fact, at); err != nil {
+		return err
+	}
+	r, err := t.room(ctx, space)
+	if err != nil {
+		return err
+	}
+	if live {
+		return t.connect(ctx, r, spaces.SpanLinked, at)
+	}
+	if r.reachable() {
+		return nil
+	}
+	return t.disconnect(ctx, r, spaces.SpanUnlinked, at)
+}
+
+// note appends a fact about a room that nobody in it did, and reads the room's
+// chats again, which such facts are about.
+func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
+	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
+	if err := t.append(ctx, &e); err != nil {
+		return err
+	}
+	r, err := t.room(ctx, space)
+	if err != nil {
+		return err
+	}
+	return t.relist(ctx, r)
+}
+
+// Hearing implements [activity.Log].
+func (b Border) Hearing(ctx context.Context, account string, hears bool, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		ids, err := all(ctx, t, heardSpaces, []any{account}, func(r row) (id spaces.SpaceID, err error) {
+			return id, r.Scan(&id)
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			r, err := t.room(ctx, id)
+			if err != nil {
+				return err
+			}
+			if hears {
+				err = t.connect(ctx, r, spaces.SpanHeard, at)
+			} else {
+				err = t.disconnect(ctx, r, spaces.SpanDeaf, at)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	keyedRooms   query = `select id, config_key from spaces where config_key is not null order by id`
+	seatedAgents query = `select distinct agent from uplinks where space = $1 and live = 1 order by agent`
+	leaveRow     query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and state = $4`
+	dropMapping  query = `delete from mappings where account = $1 and chat = $2 and space = $3`
+	chatMoves    query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
+)
+
+// leftReason is why what waited for an agent is not handled: it was sent away.
+const leftReason = "the agent has left the space"
+
+// Configured lists the rooms that came from entries of the configuration, with
+// who is in them and which chats they have.
+func (b Border) Configured(ctx context.Context) ([]spaces.Configured, error) {
+	rooms, err := all(ctx, b.s.engine, keyedRooms, nil, func(r row) (c spaces.Configured, err error) {
+		return c, r.Scan(&c.Space, &c.Key)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list configured rooms: %w", err)
+	}
+	for i := range rooms {
+		if err := b.furnish(ctx, &rooms[i]); err != nil {
+			return nil, fmt.Errorf("read room %s: %w", rooms[i].Key, err)
+		}
+	}
+	return rooms, nil
+}
+
+func (b Border) furnish(ctx context.Context, c *spaces.Configured) (err error) {
+	c.Agents, err = all(ctx, b.s.engine, seatedAgents, []any{string(c.Space)}, func(r row) (a spaces.AgentID, err error) {
+		return a, r.Scan(&a)
+	})
+	if err != nil {
+		return err
+	}
+	c.Chats, err = all(ctx, b.s.engine, mappings, []any{"", string(c.Space)}, scanMapping)
+	if err != nil {
+		return err
+	}
+	return err
+}
+
+// Moves returns how the chats of a room moved on their platforms, oldest first.
+// It reads the room's whole log.
+func (b Border) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
+	out, err := all(ctx, b.s.engine, chatMoves, []any{string(space), string(spaces.Primary)}, func(r row) (spaces.Migrated, error) {
+		var text []byte
+		if err := r.Scan(&text); err != nil {
+			return spaces.Migrated{}, err
+		}
+		body, err := spaces.Decode(spaces.KindMigrated, text)
+		m, _ := body.(spaces.Migrated)
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read moves of %s: %w", space, err)
+	}
+	return out, nil
+}
+
+// Dismiss has agents leave a room and gives up chats of it, in one transaction.
+// What waits there for an agent that leaves is ignored for good, with the
+// reason; what it began it ends. Who or what is not there any more is passed over.
+func (b Border) Dismiss(ctx context.Context, d spaces.Dismissal) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		r, err := t.room(ctx, d.Space)
+		if err != nil || r == nil {
+			return err
+		}
+		for _, a := range d.Agents {
+			if err := t.sendAway(ctx, r, a, d); err != nil {
+				return err
+			}
+		}
+		for _, c := range d.Chats {
+			if err := t.unmap(ctx, r, c, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("dismiss from space %s: %w", d.Space, err)
+	}
+	return nil
+}
+
+func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.Dismissal) error {
+	for _, m := range slices.Clone(r.minds) {
+		if m.Agent != a {
+			continue
+		}
+		if err := t.unlink(ctx, m, r, d.At); err != nil {
+			return err
+		}
+		if err := t.run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), "ready", leftReason); err != nil {
+			return err
+		}
+	}
+	var is int
+	member, err := one(ctx, t, isMember, []any{string(r.ID), string(a.Entity())}, &is)
+	if err != nil || !member {
+		return err
+	}
+	return t.append(ctx, &spaces.Event{
+		Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: d.At, RecvAt: d.At,
+		Body: spaces.Left{Who: a.Entity()},
+	})
+}
+
+func (t *tx) unmap(ctx context.Context, r *room, c spaces.Mapping, d spaces.Dismissal) error {
+	n, err := t.exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
+	if err != nil || n == 0 {
+		return err
+	}
+	fact := spaces.Unlinked{Account: c.Account, Chat: c.Chat, Reason: d.Reason}
+	if err := t.note(ctx, r.ID, fact, d.At); err != nil || r.reachable() {
+		return err
+	}
+	return t.disconnect(ctx, r, spaces.SpanUnlinked, d.At)
+}

@@ -1,0 +1,72 @@
+package record
+
+import "context"
+
+// Rows are the answer to a statement, read one after the other. Whoever asked
+// closes them.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// A Reader answers statements. Their parameters are written $1, $2 and so on.
+type Reader interface {
+	Query(ctx context.Context, statement string, args ...any) (Rows, error)
+}
+
+// An Engine keeps the tables of one record. Its methods may be called
+// concurrently. As a Reader it sees every commit that returned before the
+// statement began.
+type Engine interface {
+	Reader
+	// View runs do with one unchanging view of the record.
+	View(ctx context.Context, do func(ctx context.Context, src Reader) error) error
+	// Session opens the one connection that writes. Statements run on it under a
+	// context that never ends: a write that had its turn is finished.
+	Session(ctx context.Context) (Session, error)
+	// Size returns how many bytes the record takes.
+	Size(ctx context.Context) (int64, error)
+	// Close gives up everything that is open. The session has been closed before.
+	Close() error
+}
+
+// A Session is the connection that writes. It belongs to one goroutine.
+type Session interface {
+	Reader
+	// Exec runs a statement and returns how many rows it changed.
+	Exec(ctx context.Context, statement string, args ...any) (int64, error)
+	// Run is Exec for statements whose count does not matter.
+	Run(ctx context.Context, statement string, args ...any) error
+
+	// Begin opens a transaction, Commit puts it on disk, Rollback takes it back.
+	// A Commit that fails has left nothing behind.
+	Begin(ctx context.Context) error
+	Commit(ctx context.Context) error
+	Rollback(ctx context.Context) error
+
+	// Save marks a place in the transaction. Keep forgets the mark and Undo takes
+	// back what was written since.
+	Save(ctx context.Context) error
+	Keep(ctx context.Context) error
+	Undo(ctx context.Context) error
+
+	// Kind gives an error of the engine the type its callers look for.
+	Kind(err error) error
+	// Rest is called when nothing was written for a while, and before Close.
+	Rest(ctx context.Context) error
+	Close() error
+}
+
+// A Backuper is an engine that can copy its record into a file, which must not
+// exist yet, while others write.
+type Backuper interface {
+	Backup(ctx context.Context, file string) error
+}
+
+// A Reliever is an engine that has something to give up when the disk is full.
+// Relieve reports whether there was anything.
+type Reliever interface {
+	Relieve() bool
+}

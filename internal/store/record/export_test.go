@@ -1,0 +1,35 @@
+package record
+
+import (
+	"context"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Tx is what a write gets.
+type Tx = tx
+
+// Write runs do as the ports do.
+func (s *Store) Write(ctx context.Context, do func(ctx context.Context, t *Tx) error) error {
+	return s.write(ctx, do)
+}
+
+// Do runs one statement.
+func (t *tx) Do(ctx context.Context, statement string, args ...any) error {
+	return t.run(ctx, query(statement), args...)
+}
+
+// Take records a batch within a write.
+func (t *tx) Take(ctx context.Context, batch spaces.Intake) error {
+	i := intake{tx: t, batch: batch}
+	return i.record(ctx)
+}
+
+// Stays has the write committed although it returns an error.
+func (t *tx) Stays() { t.kept = true }
+
+// Count returns the first column of the first row of a statement's answer.
+func (s *Store) Count(ctx context.Context, statement string, args ...any) (n int, err error) {
+	_, err = one(ctx, s.engine, query(statement), args, &n)
+	return n, err
+}

@@ -1,0 +1,237 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+)
+
+const (
+	jobColumns query = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
+  expires, created, started, updated, ended`
+	insertJob query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
+values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + jobColumns
+	selectJob  query = `select ` + jobColumns + ` from jobs where id = $1`
+	newestJobs query = `select ` + jobColumns + ` from (select * from jobs order by id desc limit $1 + 0) order by id`
+	openJobs   query = `select ` + jobColumns + ` from jobs
+where (state = 'ready' or state = 'running') and ($1 = 0 or id = $1) order by id`
+	claimJob query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
+  started = case started when 0 then $4 else started end, updated = $4, ended = 0 where id = $1 returning ` + jobColumns
+	saveProgress query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
+  expires = $9, updated = $10 where id = $1`
+	settleJob query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
+  note = '', until = 0, rate = 0, ended = case when $2 = 'done' or $2 = 'failed' or $2 = 'cancelled' then $4 else 0 end where id = $1`
+	wantJob query = `update jobs set want = $2, updated = $3 where id = $1`
+)
+
+// A Jobs keeps long work.
+type Jobs struct {
+	engine Engine
+	s      *Store // nil: for reading alone
+}
+
+var (
+	_ jobs.Ledger = Jobs{}
+	_ jobs.Desk   = Jobs{}
+	_ jobs.Shelf  = Jobs{}
+)
+
+// Jobs returns the store's view of long work.
+func (s *Store) Jobs() Jobs { return Jobs{s.engine, s} }
+
+// Jobs returns the view of long work of a record that is only read: what would
+// write fails with [ErrClosed].
+func (c Console) Jobs() Jobs { return Jobs{engine: c.engine} }
+
+func (v Jobs) write(ctx context.Context, do write) error {
+	if v.s == nil {
+		return ErrClosed
+	}
+	return v.s.write(ctx, do)
+}
+
+func scanJob(r row) (j jobs.Job, err error) {
+	return j, r.Scan(&j.ID, &j.Kind, &j.Subject, &j.Args, &j.State, &j.Want, &j.Done, &j.Total, &j.Unit, &j.Rate, &j.Cursor,
+		&j.Note, stamp{&j.Until}, &j.Error, &j.Holder, &j.Epoch, stamp{&j.Expires}, stamp{&j.Created}, stamp{&j.Started},
+		stamp{&j.Updated}, stamp{&j.Ended})
+}
+
+// blob returns bytes as they are stored: none is empty.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Add implements [jobs.Desk].
+func (v Jobs) Add(ctx context.Context, j jobs.Job, at time.Time) (added jobs.Job, err error) {
+	err = v.write(ctx, func(ctx context.Context, t *tx) error {
+		rows, err := all(ctx, t, insertJob, []any{j.Kind, j.Subject, blob(j.Args), j.Done, j.Total, j.Unit, blob(j.Cursor), j.Note, ms(at)}, scanJob)
+		if err == nil {
+			added = rows[0]
+		}
+		return err
+	})
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("add job %s %s: %w", j.Kind, j.Subject, err)
+	}
+	return added, nil
+}
+
+// Claim implements [jobs.Ledger].
+func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
+	if waiting, err := all(ctx, v.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
+		return nil, err // a look without the writer: mostly there is nothing
+	}
+	err = v.write(ctx, func(ctx context.Context, t *tx) error {
+		open, err := all(ctx, t, openJobs, []any{c.ID}, scanJob)
+		if err != nil {
+			return err
+		}
+		for _, j := range open {
+			if (j.State == jobs.Running && j.Expires.After(c.At)) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
+				continue
+			}
+			if j.Want != "" { // whoever had it died before it could do so
+				if err := t.run(ctx, settleJob, j.ID, string(j.Want), "", ms(c.At)); err != nil {
+					return err
+				}
+				continue
+			}
+			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, ms(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
+			if err == nil {
+				claimed = &rows[0]
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim job: %w", err)
+	}
+	return claimed, nil
+}
+
+// jobOf returns the job as it stands, or [jobs.ErrLost] when somebody else has it.
+func jobOf(ctx context.Context, t *tx, j jobs.Job) (jobs.Job, error) {
+	found, err := all(ctx, t, selectJob, []any{j.ID}, scanJob)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	if len(found) == 0 || found[0].State != jobs.Running || found[0].Epoch != j.Epoch {
+		return jobs.Job{}, jobs.ErrLost
+	}
+	return found[0], nil
+}
+
+// Save implements [jobs.Ledger].
+func (v Jobs) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
+	var want jobs.State
+	err := v.write(ctx, func(ctx context.Context, t *tx) error {
+		now, err := jobOf(ctx, t, j)
+		if err != nil {
+			return err
+		}
+		want = now.Want
+		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), ms(at.Add(ttl)), ms(at))
+		if err != nil || want == "" {
+			return err
+		}
+		return t.run(ctx, settleJob, j.ID, string(want), "", ms(at))
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("save job %d: %w", j.ID, err)
+	case want == jobs.Paused:
+		return jobs.ErrPaused
+	case want == jobs.Cancelled:
+		return jobs.ErrCancelled
+	}
+	return nil
+}
+
+// End implements [jobs.Ledger].
+func (v Jobs) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
+	err := v.write(ctx, func(ctx context.Context, t *tx) error {
+		now, err := jobOf(ctx, t, j)
+		if err != nil {
+			return err
+		}
+		if s == jobs.Ready && now.Want != "" {
+			s = now.Want
+		}
+		return t.run(ctx, settleJob, j.ID, string(s), j.Error, ms(at))
+	})
+	if err != nil {
+		return fmt.Errorf("end job %d: %w", j.ID, err)
+	}
+	return nil
+}
+
+// Ask implements [jobs.Desk].
+func (v Jobs) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
+	err = v.write(ctx, func(ctx context.Context, t *tx) error {
+		found, err := all(ctx, t, selectJob, []any{id}, scanJob)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return jobs.ErrUnknown
+		}
+		if err := ask(ctx, t, found[0], want, at); err != nil {
+			return err
+		}
+		found, err = all(ctx, t, selectJob, []any{id}, scanJob)
+		if err == nil {
+			j = found[0]
+		}
+		return err
+	})
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("ask job %d to be %s: %w", id, want, err)
+	}
+	return j, nil
+}
+
+// ask changes a job to what is wanted of it, or tells the one who has it.
+func ask(ctx context.Context, t *tx, j jobs.Job, want jobs.State, at time.Time) error {
+	switch {
+	case j.State == want:
+		return nil
+	case j.State == jobs.Done, j.State == jobs.Cancelled, j.State == jobs.Failed && want == jobs.Paused:
+		return jobs.ErrOver
+	case j.State == jobs.Running && want == jobs.Ready:
+		return t.run(ctx, wantJob, j.ID, "", ms(at)) // it goes on after all
+	case j.State == jobs.Running:
+		return t.run(ctx, wantJob, j.ID, string(want), ms(at))
+	case want == jobs.Paused, want == jobs.Cancelled, want == jobs.Ready:
+		return t.run(ctx, settleJob, j.ID, string(want), "", ms(at))
+	}
+	return errors.New("nobody can ask for that")
+}
+
+// Job implements [jobs.Shelf].
+func (v Jobs) Job(ctx context.Context, id int64) (jobs.Job, error) {
+	found, err := all(ctx, v.engine, selectJob, []any{id}, scanJob)
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("read job %d: %w", id, err)
+	}
+	if len(found) == 0 {
+		return jobs.Job{}, fmt.Errorf("read job %d: %w", id, jobs.ErrUnknown)
+	}
+	return found[0], nil
+}
+
+// Jobs implements [jobs.Shelf].
+func (v Jobs) Jobs(ctx context.Context, limit int) ([]jobs.Job, error) {
+	found, err := all(ctx, v.engine, newestJobs, []any{limit}, scanJob)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return found, nil
+}

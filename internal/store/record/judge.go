@@ -1,0 +1,154 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	selectRoot query = `select messages, tokens, stopped from roots where root = $1`
+	// maxMembers bounds the members the gate is shown, beside those who act.
+	maxMembers = 256
+)
+
+// judge has the gate judge the due rows of a mind in a space, as far as the
+// event at last, stores its verdicts, and returns those that wake, claimed for
+// the cycle.
+func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]entry, spaces.Uplink, error) {
+	due, err := all(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), ms(c.At), maxRows, last}, scanEntry)
+	if err != nil || len(due) == 0 {
+		return nil, spaces.Uplink{}, err
+	}
+	j, err := t.judged(ctx, c, due)
+	if err != nil {
+		return nil, spaces.Uplink{}, fmt.Errorf("read what the gate needs: %w", err)
+	}
+	verdicts := map[int64]spaces.Verdict{}
+	for _, v := range c.Judge(j) {
+		verdicts[v.Seq] = v
+	}
+	var woken []entry
+	for _, e := range due {
+		v, ok := verdicts[e.Seq]
+		if !ok {
+			return nil, j.Uplink, fmt.Errorf("no verdict on row %d of %s", e.Seq, c.Space)
+		}
+		e.Reason = v.Reason
+		if err := t.store(ctx, &e, v, cycle); err != nil {
+			return nil, j.Uplink, fmt.Errorf("store verdict on row %d: %w", e.Seq, err)
+		}
+		if v.Wake {
+			woken = append(woken, e)
+		}
+		if v.Say == "" {
+			continue
+		}
+		if err := t.announce(ctx, c.Space, announcement{key: v.Once, thread: e.event.Thread, text: v.Say, at: c.At}); err != nil {
+			return nil, j.Uplink, err
+		}
+	}
+	return woken, j.Uplink, nil
+}
+
+func (t *tx) store(ctx context.Context, e *entry, v spaces.Verdict, cycle spaces.CycleID) error {
+	key := []any{string(e.Mind.Agent), string(e.Mind.Circle), string(e.Space), e.Seq, v.Reason}
+	if !v.Wake {
+		return t.run(ctx, ignoreRow, key...)
+	}
+	e.State, e.Cycle = spaces.RowClaimed, cycle
+	return t.run(ctx, claimRow, append(key, string(cycle))...)
+}
+
+// judged collects all the gate may want to know.
+func (t *tx) judged(ctx context.Context, c spaces.Claim, due []entry) (j spaces.Judged, err error) {
+	m, space := c.Mind, c.Space
+	r, err := t.room(ctx, space)
+	if err != nil {
+		return j, err
+	}
+	if r == nil {
+		return j, fmt.Errorf("space %s: %w", space, ErrUnknown)
+	}
+	j.Space = r.Space
+	if j.Uplink, err = uplinkOf(ctx, t, m, space); err != nil {
+		return j, err
+	}
+	if j.Members, err = t.present(ctx, space, due); err != nil {
+		return j, err
+	}
+	j.ReplyTos, j.Roots = map[spaces.EventID]spaces.EntityID{}, map[spaces.EventID]spaces.RootTally{}
+	j.Senders, j.At = map[spaces.EntityID]int{}, c.At
+	for _, e := range due {
+		j.Rows = append(j.Rows, e.Row)
+		j.Events = append(j.Events, e.event)
+		if err := t.about(ctx, &j, e); err != nil {
+			return j, err
+		}
+	}
+	return j, nil
+}
+
+// present returns the members of a space: those longest there, and in any case
+// those whose doing is judged.
+func (t *tx) present(ctx context.Context, space spaces.SpaceID, due []entry) ([]spaces.Member, error) {
+	members, err := membersOf(ctx, t, space, maxMembers)
+	if err != nil || len(members) < maxMembers {
+		return members, err
+	}
+	there := map[spaces.EntityID]bool{}
+	for _, m := range members {
+		there[m.ID] = true
+	}
+	for _, e := range due {
+		if there[e.event.Actor] {
+			continue
+		}
+		there[e.event.Actor] = true
+		who, found, err := entityOf(ctx, t, e.event.Actor)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			members = append(members, spaces.Member{Entity: who, Since: e.Seq})
+		}
+	}
+	return members, nil
+}
+
+// about adds who wrote the messages an event is about, and what its chain has
+// used so far.
+func (t *tx) about(ctx context.Context, j *spaces.Judged, e entry) error {
+	target, _ := spaces.Target(e.event.Body)
+	for _, id := range []spaces.EventID{e.event.ReplyTo, target} {
+		if _, ok := j.ReplyTos[id]; ok || id == "" {
+			continue
+		}
+		var who spaces.EntityID
+		found, err := one(ctx, t, eventActor, []any{string(id)}, &who)
+		if err != nil {
+			return err
+		}
+		if found {
+			j.ReplyTos[id] = who
+		}
+	}
+	if _, ok := j.Senders[e.event.Actor]; !ok {
+		tokens := 0
+		if _, err := one(ctx, t, senderTokens, []any{day(j.At), string(e.event.Actor)}, &tokens); err != nil {
+			return err
+		}
+		j.Senders[e.event.Actor] = tokens
+	}
+	fresh := e.root == e.Event && e.Attempts == 0 && e.Crashes == 0
+	if _, ok := j.Roots[e.root]; ok || fresh {
+		return nil // a fresh root has used nothing
+	}
+	var tally spaces.RootTally
+	if _, err := one(ctx, t, selectRoot, []any{string(e.root)}, &tally.Messages, &tally.Tokens, &tally.Stopped); err != nil {
+		return err
+	}
+	j.Roots[e.root] = tally
+	return nil
+}

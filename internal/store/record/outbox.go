@@ -1,0 +1,180 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Partial indexes are used where a statement repeats their condition word by word.
+const (
+	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
+  o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
+  o.voice, o.via`
+	// A lane is what keeps its order: one thread of one chat. Its head is its
+	// oldest action that waits or is under way.
+	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
+  and p.n < o.n and p.state in ('ready', 'sending'))`
+	dueActions query = `select ` + actionColumns + ` from outbox o
+where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3 + 0`
+	lateActions query = `select ` + actionColumns + ` from outbox o
+where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
+	nextAction query = `select
+  (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
+   from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
+  (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0)`
+	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
+	oneAction   query = `select ` + actionColumns + ` from outbox o where o.id = $1`
+	sendAction  query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
+	whereIs     query = `select account, chat, message from messages where account = $1 and chat = $2 and event = $3 order by part`
+)
+
+// maxRecoveries is how many copies of one part crashes may cost.
+const maxRecoveries = 5
+
+// An order is an action with what the chain of its event is.
+type order struct {
+	spaces.Action
+	reason string // why it ended as it did
+	root   spaces.EventID
+	depth  int
+}
+
+func scanOrder(r row) (o order, err error) {
+	var text []byte
+	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
+		&o.Policy, &o.State, &o.Part, &o.Attempts, stamp{&o.NotBefore}, stamp{&o.Expires}, stamp{&o.Created},
+		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via)
+	o.Text = string(text)
+	return o, err
+}
+
+// Claim implements [activity.Outbox].
+func (b Border) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
+	head, late, err := b.next(ctx, account)
+	if err != nil || !reached(head, at) && !reached(late, at) {
+		return nil, err
+	}
+	var claimed []spaces.Action
+	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if reached(late, at) {
+			if err := t.expire(ctx, account, at); err != nil {
+				return err
+			}
+		}
+		due, err := all(ctx, t, dueActions, []any{account, ms(at), limit}, scanOrder)
+		if err != nil {
+			return err
+		}
+		for _, o := range due {
+			if err := t.run(ctx, sendAction, string(o.ID)); err != nil {
+				return err
+			}
+			o.State = spaces.ActionSending
+			o.Attempts++
+			claimed = append(claimed, o.Action)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim actions of %s: %w", account, err)
+	}
+	if len(claimed) == 0 {
+		return nil, nil
+	}
+	return claimed, fault.Point("outbox.sending")
+}
+
+// expire ends the actions whose time is over.
+func (t *tx) expire(ctx context.Context, account string, at time.Time) error {
+	late, err := all(ctx, t, lateActions, []any{account, ms(at)}, scanOrder)
+	if err != nil {
+		return err
+	}
+	for _, o := range late {
+		o.State, o.Code, o.reason = spaces.ActionExpired, "expired", "It could not be delivered in time and is no longer sent."
+		if err := t.conclude(ctx, o, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Next implements [activity.Outbox].
+func (b Border) Next(ctx context.Context, account string) (time.Time, bool, error) {
+	head, late, err := b.next(ctx, account)
+	if err != nil || head == nil && late == nil {
+		return time.Time{}, false, err
+	}
+	if head == nil || late != nil && *late < *head {
+		head = late
+	}
+	return instant(*head), true, nil
+}
+
+// next returns when the first head of a lane is due and when the first action
+// that waits anywhere in a lane expires; nil for never.
+func (b Border) next(ctx context.Context, account string) (head, late *int64, err error) {
+	if _, err := one(ctx, b.s.engine, nextAction, []any{account}, &head, &late); err != nil {
+		return nil, nil, fmt.Errorf("read next action of %s: %w", account, err)
+	}
+	return head, late, nil
+}
+
+// reached reports whether a stored instant is not later than at.
+func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).After(at) }
+
+// Recover implements [activity.Outbox]. What may be repeated without harm, or by
+// its policy, is ready again; what was repeated too often is held like the rest.
+func (b Border) Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		left, err := all(ctx, t, leftActions, []any{account}, scanOrder)
+		if err != nil {
+			return err
+		}
+		for _, o := range left {
+			if slices.Contains(carried, o.ID) {
+				continue
+			}
+			ready := at
+			if o.Kind == spaces.ActSend && !look.IsZero() {
+				ready = look
+			}
+			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
+			if again && o.Attempts <= maxRecoveries {
+				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, ready
+				err = t.saveAt(ctx, o, time.Time{}, false)
+			} else {
+				o.State, o.Code = spaces.ActionUnknown, "unknown"
+				o.reason = "The process ended while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
+				err = t.conclude(ctx, o, at)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recover outbox of %s: %w", account, err)
+	}
+	return nil
+}
+
+// Where implements [activity.Outbox].
+func (b Border) Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error) {
+	if message == "" {
+		return nil, nil
+	}
+	refs, err := all(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r row) (f spaces.Ref, err error) {
+		return f, r.Scan(&f.Account, &f.Chat, &f.Message)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up message %s: %w", message, err)
+	}
+	return refs, nil
+}

@@ -1,0 +1,66 @@
+package record_test
+
+import (
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// whole are the statements that may read all of a table or of an index: what is
+// asked at a start, by an operator or by the auditor, and what waits, whose
+// index holds nothing else.
+var whole = []string{
+	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
+	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
+	"timerTwice", "turnGap", "unseenEvent", "usageLost",
+	"leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
+	"dropPaired", "expireLeases", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
+}
+
+// A statement on the way of a message takes the same time however long the
+// record is.
+func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
+	db := openTables(t)
+	operators := fileConstants(t, "accounts.go", "console.go", "console_people.go", "keys.go", "learned.go", "look.go")
+	parameter := regexp.MustCompile(`\$\d+`)
+	for name, text := range statements(t) {
+		if slices.Contains(whole, name) || slices.Contains(operators, name) || !regexp.MustCompile(`^(select|insert|update|delete)`).MatchString(text) {
+			continue
+		}
+		args := make([]any, len(slices.Compact(slices.Sorted(slices.Values(parameter.FindAllString(text, -1))))))
+		for i := range args {
+			args[i] = "1"
+		}
+		for _, detail := range plan(t, db, text, args) {
+			// A few rows of the statement's own, and the few that readyRows has found.
+			small := strings.Contains(detail, "CONSTANT") || strings.Contains(detail, "VALUES") || strings.HasSuffix(detail, " r")
+			if strings.HasPrefix(detail, "SCAN") && !small {
+				t.Errorf("%s: %s", name, detail)
+			}
+		}
+	}
+}
+
+// plan returns how the engine would go about a statement, step by step.
+func plan(t *testing.T, db *sql.DB, text string, args []any) (steps []string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "explain query plan "+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}

@@ -1,0 +1,127 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created, voice, via)
+values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16) on conflict (id) do nothing`
+	isCopy     query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	threadHere query = `select exists (select 1 from events e join messages m on m.event = e.id
+where e.space = $1 and e.branch = 'main' and e.thread = $2 and m.account = $3 and m.chat = $4 and m.own = 0)`
+)
+
+// relayTTL is how long people's words may wait to be carried to another chat.
+const relayTTL = time.Hour
+
+// relay orders what a person did in one chat of a room for its other chats, with
+// the event that records it (SEQ-96). What arrives there has a place of its own in
+// the record, so that its echo is no event and nothing goes round.
+func (i *intake) relay(ctx context.Context, e spaces.Event) error {
+	r, err := i.room(ctx, e.Space)
+	if err != nil || len(r.chats) < 2 {
+		return err
+	}
+	c, ok := carried(e)
+	if !ok || !slices.ContainsFunc(r.chats, func(at chat) bool { return at.relay && at.account == c.from.Account && at.id == c.from.Chat }) {
+		return nil
+	}
+	if _, ours := e.Actor.IsAgent(); ours {
+		return nil
+	}
+	if c.original {
+		copied := false
+		if _, err := one(ctx, i.tx, isCopy, []any{c.from.Account, c.from.Chat, c.from.Message, string(e.Space)}, &copied); err != nil || copied {
+			return err // somebody changed a copy, not what was said
+		}
+	}
+	who, _, err := entityOf(ctx, i.tx, e.Actor)
+	if err != nil {
+		return err
+	}
+	via, _, _ := strings.Cut(c.from.Account, ":")
+	for _, to := range r.chats {
+		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat {
+			continue
+		}
+		id := strings.Join([]string{"relay", string(e.ID), to.account, to.id}, "|")
+		err := i.run(ctx, insertRelay, id, string(c.kind), string(e.Space), "", string(e.ID), string(e.Root), e.Depth, to.account, to.id,
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(e.RecvAt.Add(relayTTL)), ms(e.RecvAt), who.Name, via)
+		if err != nil {
+			return fmt.Errorf("relay to %s: %w", to.account, err)
+		}
+		if !slices.Contains(i.done.Waiting, to.account) {
+			i.done.Waiting = append(i.done.Waiting, to.account)
+		}
+	}
+	return nil
+}
+
+// A cargo is what is carried of an event.
+type cargo struct {
+	from     spaces.Ref // where it happened
+	kind     spaces.ActionKind
+	text     string
+	target   spaces.EventID
+	original bool // only what is done to the message itself, not to a copy, is carried
+}
+
+// carried returns what other chats of the room are told of an event; false when
+// that is nothing.
+func carried(e spaces.Event) (cargo, bool) {
+	switch b := e.Body.(type) {
+	case spaces.Said:
+		text := worded(b)
+		return cargo{from: b.Ref, kind: spaces.ActSend, text: text, target: e.ReplyTo}, text != ""
+	case spaces.Edited:
+		return cargo{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Text != "" && b.Target != ""
+	case spaces.Deleted:
+		return cargo{from: b.Ref, kind: spaces.ActDelete, target: b.Target, original: true}, b.Target != ""
+	case spaces.Reacted:
+		return cargo{from: b.Ref, kind: spaces.ActReact, text: b.Emoji, target: b.Target}, b.Target != ""
+	case spaces.Unreacted:
+		return cargo{from: b.Ref, kind: spaces.ActReact, target: b.Target}, b.Target != ""
+	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked,
+		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Noted, spaces.Bookmarked,
+		spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered,
+		spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
+	}
+	return cargo{}, false
+}
+
+// worded returns the words of a message with its files named after them.
+func worded(b spaces.Said) string {
+	parts := make([]string, 0, 1+len(b.Attachments))
+	if b.Text != "" {
+		parts = append(parts, b.Text)
+	}
+	for _, a := range b.Attachments {
+		name := a.Kind
+		if a.Name != "" {
+			name += " " + a.Name
+		}
+		parts = append(parts, "📎 "+name)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// threadIn returns the thread of a room as one of its chats knows it: threads
+// live on the platform they began on.
+func (t *tx) threadIn(ctx context.Context, r *room, thread spaces.ThreadID, c chat) (spaces.ThreadID, error) {
+	if thread == "" || len(r.chats) < 2 {
+		return thread, nil
+	}
+	here := false
+	if _, err := one(ctx, t, threadHere, []any{string(r.ID), string(thread), c.account, c.id}, &here); err != nil || !here {
+		return "", err
+	}
+	return thread, nil
+}

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	openCycle query = `select ` + cycleColumns + `, crashes, timer from cycles
+where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	// An open cycle's part of the inner log has no end yet; other cycles of the
+	// mind may have written between.
+	innerSince query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
+	crashCycle   query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
+)
+
+// takeUp hands out the cycle that is open there already, or gives it up when it
+// has crashed too often. It returns nil when there is nothing to take up.
+func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, error) {
+	var y spaces.Cycle
+	var crashes int
+	var timer string
+	found, err := one(ctx, t, openCycle, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space)},
+		append(cycleFields(&y), &crashes, &timer)...)
+	if err != nil || !found {
+		return nil, err
+	}
+	l, err := t.lease(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	y.Epoch = l.Epoch
+	if err := t.run(ctx, crashCycle, string(y.ID), y.Epoch); err != nil {
+		return nil, err
+	}
+	if err := t.run(ctx, crashAll, string(y.ID)); err != nil {
+		return nil, err
+	}
+	if crashes+1 >= maxCrashes {
+		return nil, t.giveUp(ctx, y, c.At)
+	}
+	return t.again(ctx, y, l, timer)
+}
+
+// again collects what an open cycle has done so far.
+func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
+	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
+	entries, err := all(ctx, t, cycleRows, []any{string(y.ID)}, scanEntry)
+	if err != nil {
+		return nil, err
+	}
+	fillWake(w, entries)
+	if w.Steps, err = all(ctx, t, doneSteps, []any{string(y.ID)}, scanStep); err != nil {
+		return nil, err
+	}
+	if w.Turns, err = turnsOf(ctx, t, y.ID); err != nil {
+		return nil, err
+	}
+	inner, err := all(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range inner {
+		if cycleOf(e.Body) == y.ID {
+			w.Inner = append(w.Inner, e.Body)
+		}
+	}
+	var reach int
+	if _, err := one(ctx, t, isHalted, []any{string(y.ID)}, &reach); err != nil {
+		return nil, err
+	}
+	w.Halted = reach > 0
+	if timer != "" {
+		w.Timer, err = timerOf(ctx, t, timer)
+	}
+	return w, err
+}
+
+// giveUp ends a cycle that crashed too often. The rows that saw all of the
+// crashes are dead; those that joined later wait for another cycle.
+func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
+	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
+	if err := t.run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
+		return err
+	}
+	if err := t.inner(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: spaces.StopCoordinator, Detail: detail}); err != nil {
+		return err
+	}
+	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
+	if err != nil {
+		return err
+	}
+	if err := t.run(ctx, abandonCycle, string(y.ID), string(spaces.StopCoordinator), detail, ms(at), own.HeadSeq); err != nil {
+		return err
+	}
+	if err := t.run(ctx, dropSteps, string(y.ID)); err != nil {
+		return err
+	}
+	if err := t.run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space)); err != nil {
+		return err
+	}
+	t.lg.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
+	return nil
+}

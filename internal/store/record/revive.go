@@ -1,0 +1,82 @@
+package record
+
+import (
+	"context"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	expireLeases query = `update leases set expires = 0 where expires > 0`
+	liveUplinks  query = `select u.agent, u.circle, u.space, u.cursor, u.cursor_id, u.live, u.muted, u.opened_at, u.fresh, u.fresh_at from uplinks u
+where u.live = 1 and exists (select 1 from mappings m where m.space = u.space and m.live = 1) order by u.agent, u.n`
+)
+
+// revive gives back what an earlier process held. The lock on the directory
+// proves that it is gone.
+func revive(ctx context.Context, t *tx) error {
+	if err := t.run(ctx, expireLeases); err != nil {
+		return err
+	}
+	at := t.now()
+	if err := t.run(ctx, forgetSenders, day(at)); err != nil {
+		return err
+	}
+	crashed, err := all(ctx, t, openSpans, nil, scanSpan)
+	if err != nil {
+		return err
+	}
+	for _, s := range crashed {
+		u, err := uplinkOf(ctx, t, s.Mind, s.Space)
+		if err != nil {
+			return err
+		}
+		if err := t.closeAt(ctx, s, mark{u.Cursor, u.CursorID}, spaces.SpanCrashed, at); err != nil {
+			return err
+		}
+	}
+	ups, err := all(ctx, t, liveUplinks, nil, scanUplink)
+	if err != nil {
+		return err
+	}
+	for _, u := range ups {
+		if err := t.resume(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume opens a span where the last one of the uplink ended.
+func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
+	last, err := all(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
+	if err != nil {
+		return err
+	}
+	from := mark{seq: u.Cursor + 1}
+	if len(last) > 0 {
+		from.seq = last[0].To + 1
+	}
+	if from.id, err = idAt(ctx, t, u.Space, spaces.Primary, from.seq); err != nil {
+		return err
+	}
+	return t.openAt(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())
+}
+
+// rest closes what is open, for a clean stop.
+func rest(ctx context.Context, t *tx) error {
+	open, err := all(ctx, t, openSpans, nil, scanSpan)
+	if err != nil {
+		return err
+	}
+	for _, s := range open {
+		l, err := t.line(ctx, s.Space, spaces.Primary)
+		if err != nil {
+			return err
+		}
+		if err := t.closeAt(ctx, s, mark{l.HeadSeq, l.Head}, spaces.SpanStopped, t.now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	roleOf     query = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
+	dropConfig query = `delete from roles where platform = $1 and source = 'config'`
+	dropPaired query = `delete from roles where source = 'pairing'`
+	insertRole query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
+on conflict (platform, scope, user_id, source) do update set role = max(role, excluded.role)`
+	// What a message may ask for: its author's role; for what an agent or another
+	// program said, at most a member's.
+	entityRole query = `select e.kind, coalesce(max(r.role), 0) from entities e
+left join identities i on i.entity = e.id
+left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
+where e.id = $1 group by e.id`
+	lowerAuthority query = `update cycles set authority = min(authority, $2) where id = $1`
+	runAuthority   query = `select authority from cycles where id = $1`
+)
+
+// Role implements [activity.Roles].
+func (b Border) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
+	role := spaces.OfMember
+	if _, err := one(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
+		return spaces.OfStranger, fmt.Errorf("read role: %w", err)
+	}
+	return max(role, spaces.OfMember), nil
+}
+
+// Appoint implements [activity.Roles].
+func (b Border) Appoint(ctx context.Context, platform string, list []spaces.Appointment) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if err := t.run(ctx, dropConfig, platform); err != nil {
+			return err
+		}
+		for _, a := range list {
+			if err := t.run(ctx, insertRole, platform, a.Who.Scope, a.Who.User, "config", int(a.Role)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("appoint on %s: %w", platform, err)
+	}
+	return nil
+}
+
+// appoint gives those who were let in the roles they were let in with.
+func (t *tx) appoint(ctx context.Context, d activity.Desk) error {
+	if err := t.run(ctx, dropPaired); err != nil {
+		return err
+	}
+	for _, a := range d.Admitted {
+		if a.Role <= spaces.OfMember || a.User == "" {
+			continue
+		}
+		platform, _, _ := strings.Cut(a.Account, ":")
+		if err := t.run(ctx, insertRole, platform, a.Scope, a.User, "pairing", int(a.Role)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// authority returns what a run may do that these rows woke: what all of the
+// people behind them may ask for (SECURITY S2, "Whose authority").
+func (t *tx) authority(ctx context.Context, woken []entry) (spaces.Authority, error) {
+	least := spaces.OfOwner
+	for _, e := range woken {
+		role := spaces.OfMember
+		var kind spaces.EntityKind
+		if _, err := one(ctx, t, entityRole, []any{string(e.event.Actor)}, &kind, &role); err != nil {
+			return spaces.OfStranger, err
+		}
+		if kind != spaces.Human {
+			role = spaces.OfMember // a program never asks for more (SECURITY S19)
+		}
+		least = min(least, max(role, spaces.OfMember))
+	}
+	if len(woken) == 0 {
+		least = spaces.OfMember
+	}
+	return least, nil
+}

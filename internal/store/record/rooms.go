@@ -1,0 +1,103 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	selectSpace query = `select id, kind, name, circle, wake, direct, closed, agent_run, created_at from spaces where id = $1`
+	selectSet   query = `select r.id, r.hash, r.size from spaces s join readers r on r.id = s.readers where s.id = $1`
+	updateRoom  query = `update spaces set agent_run = $2, readers = $3 where id = $1`
+	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
+	// openChats are the chats that can be reached; when none can, all of them: then
+	// each platform says why not, and the agent is told.
+	openChats query = `select account, chat, live, relay from mappings where space = $1
+  and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
+)
+
+// A room is a space as the writer has it, with what an event there touches.
+type room struct {
+	spaces.Space
+	readers int64 // the set that can read it now; 0 is the empty one
+	set     setHash
+	size    int
+	minds   []spaces.Mind // with a live uplink
+	chats   []chat        // where what is said here goes
+	members map[spaces.EntityID]bool
+	checkAt time.Time // when its spans may be due for a checkpoint; zero until looked at
+	changed bool
+}
+
+// A chat is one conversation on one account.
+type chat struct {
+	account, id string
+	live        bool
+	relay       bool // people's words travel from and to it
+}
+
+// reachable reports whether any of the room's chats can be reached.
+func (r *room) reachable() bool {
+	return slices.ContainsFunc(r.chats, func(c chat) bool { return c.live })
+}
+
+// room returns a space, or nil when there is none.
+func (t *tx) room(ctx context.Context, id spaces.SpaceID) (*room, error) {
+	if r, ok := t.cache.rooms[id]; ok {
+		return r, nil
+	}
+	s, found, err := spaceOf(ctx, t, id)
+	if err != nil || !found {
+		return nil, err
+	}
+	r := &room{Space: s, members: map[spaces.EntityID]bool{}}
+	if err := t.fill(ctx, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", id, err)
+	}
+	t.cache.rooms[id] = r
+	return r, nil
+}
+
+func (t *tx) fill(ctx context.Context, r *room) error {
+	if _, err := one(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size); err != nil {
+		return err
+	}
+	return t.relist(ctx, r)
+}
+
+// relist reads again who is uplinked to the room and which chats it has.
+func (t *tx) relist(ctx context.Context, r *room) (err error) {
+	key := []any{string(r.ID)}
+	r.minds, err = all(ctx, t, liveMinds, key, func(row row) (m spaces.Mind, err error) {
+		return m, row.Scan(&m.Agent, &m.Circle)
+	})
+	if err != nil {
+		return err
+	}
+	r.chats, err = all(ctx, t, openChats, key, func(row row) (c chat, err error) {
+		return c, row.Scan(&c.account, &c.id, &c.live, &c.relay)
+	})
+	return err
+}
+
+// touch has the room's own columns written at the end of the job.
+func (t *tx) touch(r *room) {
+	if !r.changed {
+		r.changed = true
+		t.cache.unstored = append(t.cache.unstored, r)
+	}
+}
+
+// spaceOf reads a space.
+func spaceOf(ctx context.Context, src Reader, id spaces.SpaceID) (s spaces.Space, found bool, err error) {
+	found, err = one(ctx, src, selectSpace, []any{string(id)}, spaceColumns(&s)...)
+	return s, found, err
+}
+
+func spaceColumns(s *spaces.Space) []any {
+	return []any{&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.AgentRun, stamp{&s.CreatedAt}}
+}

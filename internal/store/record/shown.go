@@ -1,0 +1,80 @@
+package record
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	// The same text serves thousands of frames: it is kept once.
+	insertSystem query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
+	shownSteps   query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
+	redactShown  query = `update steps set shown = $3 where cycle = $1 and n = $2`
+)
+
+// shown returns the columns of what a step's frame was made of: it, the remote
+// events its tail shows, and the name of its system text.
+func (k *commit) shown(ctx context.Context, f *spaces.Shown) ([]any, error) {
+	if f == nil {
+		return []any{nil, "[]", ""}, nil
+	}
+	body, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("encode frame: %w", err)
+	}
+	hash, known := k.cache.systems[f.System]
+	if !known {
+		sum := sha256.Sum256([]byte(f.System))
+		hash = hex.EncodeToString(sum[:16])
+		if err := k.run(ctx, insertSystem, hash, f.System); err != nil {
+			return nil, fmt.Errorf("keep system text: %w", err)
+		}
+		k.cache.systems[f.System] = hash
+	}
+	return []any{body, array(f.Refs), hash}, nil
+}
+
+// redactFrames passes what the frames of a cycle were made of through redact.
+func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	type frame struct {
+		n    int
+		body []byte
+	}
+	frames, err := all(ctx, t, shownSteps, []any{string(id)}, func(r row) (f frame, err error) { return f, r.Scan(&f.n, &f.body) })
+	if err != nil {
+		return err
+	}
+	for _, f := range frames {
+		var s spaces.Shown
+		if err := json.Unmarshal(f.body, &s); err != nil {
+			return fmt.Errorf("read frame of step %d: %w", f.n, err)
+		}
+		s.Tail = redact(s.Tail)
+		for i := range s.Whole {
+			redactTurnText(&s.Whole[i], redact)
+		}
+		body, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		if string(body) == string(f.body) {
+			continue
+		}
+		if err := t.run(ctx, redactShown, string(id), f.n, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func redactTurnText(t *spaces.Turn, redact func(string) string) {
+	t.Text = redact(t.Text)
+	for i := range t.Calls {
+		t.Calls[i].Args = redact(t.Calls[i].Args)
+	}
+}

@@ -1,0 +1,105 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options say what a record gets from outside.
+type Options struct {
+	// NewID mints an id that is unique for ever; ids that rise with time keep the
+	// tables compact.
+	NewID func() string
+	// Now is the clock for what the store notes of its own: spans it closes and
+	// opens again when it is opened and closed. Default: time.Now.
+	Now func() time.Time
+	// Logger gets one line a decision. Default: nothing is logged.
+	Logger *slog.Logger
+	// Idle is how long nothing happens in a space before the next event counts as
+	// a new stretch of presence there (spans.idle). Default: 12 hours.
+	Idle time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Idle == 0 {
+		o.Idle = 12 * time.Hour
+	}
+	return o
+}
+
+// A Store is an open record. Its methods and those of its views may be called
+// concurrently.
+type Store struct {
+	engine Engine
+	opts   Options
+	writer *writer
+	close  sync.Once
+	closed error // what close gave
+}
+
+// Open begins to write the record that e keeps, and gives back what an earlier
+// process left leased or connected when it died. The schema is up to date. The
+// store owns e from here on: it is closed with it, also when Open fails.
+func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
+	s := &Store{engine: e, opts: o.withDefaults()}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.writer, err = startWriter(ctx, s.engine, s.opts); err != nil {
+		return err
+	}
+	return s.write(ctx, revive)
+}
+
+// Close ends the open connection spans, waits for writes under way, refuses new
+// ones and closes the engine. Later calls return what the first did.
+func (s *Store) Close(ctx context.Context) error {
+	s.close.Do(func() {
+		// A full disk must not keep the process from ending: the next start then
+		// closes the spans as crashed.
+		if err := s.write(ctx, rest); err != nil {
+			s.opts.Logger.Warn("spans left open", "error", err)
+		}
+		s.closed = s.release()
+	})
+	return s.closed
+}
+
+// Crash ends the store as the end of its process would: nothing is put in order.
+// Tests use it to see what the next process finds.
+func (s *Store) Crash(context.Context) error {
+	s.close.Do(func() { s.closed = s.release() })
+	return s.closed
+}
+
+func (s *Store) release() error {
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.stop())
+	}
+	return errors.Join(append(errs, s.engine.Close())...)
+}
+
+// Backup writes a copy of the record as it stands now to file, which must not
+// exist yet. Writers go on meanwhile. It fails with [ErrNoBackup] where the
+// engine leaves that to its own tools.
+func (s *Store) Backup(ctx context.Context, file string) error {
+	return s.Console().Backup(ctx, file)
+}
+
+// write runs do in a transaction that is on disk when write returns nil. It
+// stops waiting for its turn when ctx ends, and never after it had its turn.
+func (s *Store) write(ctx context.Context, do write) error { return s.writer.write(ctx, do) }

@@ -1,0 +1,100 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at`
+	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
+	uplinksOf     query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
+	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
+values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
+on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
+	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
+	renewUplinks query = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
+	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
+)
+
+func scanUplink(r row) (u spaces.Uplink, err error) {
+	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt})
+}
+
+// uplinkOf reads the uplink of a mind to a room, zero when there is none.
+func uplinkOf(ctx context.Context, src Reader, m spaces.Mind, space spaces.SpaceID) (u spaces.Uplink, err error) {
+	err = each(ctx, src, selectUplink, []any{string(m.Agent), string(m.Circle), string(space)}, func(r row) error {
+		u, err = scanUplink(r)
+		return err
+	})
+	return u, err
+}
+
+// uplink connects a mind to a room from now on: what was said before is no news
+// to it. An uplink that is there stays as it is.
+func (t *tx) uplink(ctx context.Context, m spaces.Mind, r *room, at time.Time) error {
+	if err := t.mind(ctx, m, at); err != nil {
+		return err
+	}
+	l, err := t.line(ctx, r.ID, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	n, err := t.exec(ctx, insertUplink, string(m.Agent), string(m.Circle), string(r.ID), l.HeadSeq, string(l.Head), ms(at))
+	if err != nil {
+		return fmt.Errorf("uplink %s to %s: %w", m, r.ID, err)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := t.relist(ctx, r); err != nil {
+		return err
+	}
+	return t.openAt(ctx, m, r.ID, mark{seq: l.HeadSeq + 1}, spaces.SpanLinked, at)
+}
+
+// unlink ends the uplink of a mind for good.
+func (t *tx) unlink(ctx context.Context, m spaces.Mind, r *room, at time.Time) error {
+	l, err := t.line(ctx, r.ID, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	if err := t.cut(ctx, m, r.ID, mark{l.HeadSeq, l.Head}, spaces.SpanUnlinked, at); err != nil {
+		return err
+	}
+	if err := t.run(ctx, endUplink, string(m.Agent), string(m.Circle), string(r.ID)); err != nil {
+		return fmt.Errorf("unlink %s from %s: %w", m, r.ID, err)
+	}
+	return t.relist(ctx, r)
+}
+
+// Uplinks implements [shell.Record].
+func (s Shell) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error) {
+	out, err := all(ctx, s.s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanUplink)
+	if err != nil {
+		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Renew has every mind of a room begin afresh there: what stands in its log until
+// now is shown only when it is looked up. Nothing is deleted.
+func (s Shell) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		l, err := t.line(ctx, space, spaces.Primary)
+		if err != nil {
+			return err
+		}
+		if l == nil {
+			return ErrUnknown
+		}
+		return t.run(ctx, renewUplinks, string(space), l.HeadSeq, ms(at))
+	})
+	if err != nil {
+		return fmt.Errorf("renew %s: %w", space, err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/problems"
+)
+
+const (
+	waitingByAccount query = `select account, count(*), min(created) from outbox where state in ('ready', 'sending')
+group by account order by account`
+	unknownByAccount query = `select account, count(*) from outbox
+where state = 'unknown' and settled >= $1
+group by account order by account`
+	denialsByAgent query = `select agent, count(*) from denials indexed by denials_at where at >= $1 group by agent order by agent`
+	spentOfDay     query = `select agent, space, prompt + output from usage where day = $1 order by agent, space`
+	recordBegan    query = `select coalesce(min(tstamp), '') from goose_db_version where version_id > 0`
+	leasesLost     query = `select coalesce(sum(refused), 0) from leases`
+)
+
+var _ problems.Gauge = Problems{}
+
+// Vitals implements [problems.Gauge].
+func (p Problems) Vitals(ctx context.Context, since, at time.Time) (v problems.Vitals, err error) {
+	err = p.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
+		v.Queues, err = all(ctx, src, waitingByAccount, nil, func(r row) (q problems.Queue, err error) {
+			return q, r.Scan(&q.Account, &q.Waiting, stamp{&q.Oldest})
+		})
+		if err != nil {
+			return err
+		}
+		if v.Unknown, err = all(ctx, src, unknownByAccount, []any{ms(since)}, scanCount); err != nil {
+			return err
+		}
+		if v.Denials, err = all(ctx, src, denialsByAgent, []any{ms(since)}, scanCount); err != nil {
+			return err
+		}
+		v.Spent, err = all(ctx, src, spentOfDay, []any{day(at)}, func(r row) (s problems.Spent, err error) {
+			return s, r.Scan(&s.Agent, &s.Space, &s.Tokens)
+		})
+		if err != nil {
+			return err
+		}
+		if _, err = one(ctx, src, leasesLost, nil, &v.Lost); err != nil {
+			return err
+		}
+		v.Began, err = Began(ctx, src)
+		return err
+	})
+	if err != nil {
+		return problems.Vitals{}, fmt.Errorf("read vitals: %w", err)
+	}
+	if p.s != nil {
+		v.Slowest = time.Duration(p.s.writer.slowest.Swap(0))
+	}
+	return v, nil
+}
+
+func scanCount(r row) (c problems.Count, err error) { return c, r.Scan(&c.Name, &c.N) }
+
+// Began returns when the first migration of a record ran; zero when that is not
+// known.
+func Began(ctx context.Context, src Reader) (time.Time, error) {
+	var text string
+	_, err := one(ctx, src, recordBegan, nil, &text)
+	return beganAt(text), err
+}
+
+// beganAt reads the moment at which the first migration ran; zero when it says
+// nothing.
+func beganAt(text string) time.Time {
+	for _, layout := range []string{time.DateTime, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,234 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxGroup bounds the writes that share one commit.
+	maxGroup = 256
+	// quiet is how long no write came before the session is told to rest.
+	quiet = 500 * time.Millisecond
+)
+
+// A write is one change of the record: whole or not at all. It runs on the
+// writer's goroutine and keeps nothing of t.
+type write func(ctx context.Context, t *tx) error
+
+// A job is a write on its way, with the place its outcome goes.
+type job struct {
+	do      write
+	outcome chan outcome
+}
+
+type outcome struct {
+	err      error
+	panicked error
+	kept     bool // committed although there is an error, see [tx]
+}
+
+// stays reports whether what the job wrote is committed.
+func (o outcome) stays() bool { return o.panicked == nil && (o.err == nil || o.kept) }
+
+// The writer is the goroutine that owns the writing connection.
+type writer struct {
+	jobs chan *job // unbuffered: what is taken is answered
+	quit chan struct{}
+	done sync.WaitGroup
+	end  error // of the goroutine; read after done
+
+	commits atomic.Int64
+	slowest atomic.Int64 // nanoseconds of the slowest group since somebody last looked
+}
+
+func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
+	// Statements run under a context that never ends: a write that had its turn is
+	// finished, and nothing has to watch over it.
+	ctx = context.WithoutCancel(ctx)
+	session, err := e.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{jobs: make(chan *job), quit: make(chan struct{})}
+	t := newTx(session, e, o)
+	w.done.Go(func() {
+		w.end = errors.Join(w.run(ctx, t, o.Logger), session.Close())
+	})
+	return w, nil
+}
+
+// write hands do to the writer and waits for its outcome. A panic of do comes
+// back as a panic here, where the caller can deal with it.
+func (w *writer) write(ctx context.Context, do write) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j := &job{do: do, outcome: make(chan outcome, 1)}
+	select {
+	case w.jobs <- j:
+	case <-w.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	o := <-j.outcome
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
+	return o.err
+}
+
+func (w *writer) stop() error {
+	close(w.quit)
+	w.done.Wait()
+	return w.end
+}
+
+// Commits returns how many groups of writes were committed so far.
+func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+
+// run takes what waits and commits it, until quit.
+func (w *writer) run(ctx context.Context, t *tx, lg *slog.Logger) error {
+	idle := time.NewTimer(quiet)
+	defer idle.Stop()
+	var group []*job
+	for {
+		select {
+		case j := <-w.jobs:
+			group = w.gather(append(group[:0], j))
+			w.commit(ctx, t, group)
+			idle.Reset(quiet)
+		case <-idle.C:
+			if err := t.session.Rest(ctx); err != nil {
+				lg.Warn("not put in order at rest", "error", err)
+			}
+		case <-w.quit:
+			return t.session.Rest(ctx)
+		}
+	}
+}
+
+// gather adds what else is waiting right now.
+func (w *writer) gather(group []*job) []*job {
+	for len(group) < maxGroup {
+		select {
+		case j := <-w.jobs:
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs the group in one transaction, each job on its own savepoint, and
+// then answers all of them.
+func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
+	began := time.Now()
+	defer func() { w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began)))) }()
+	outcomes := make([]outcome, len(group))
+	err := t.session.Begin(ctx)
+	kept := 0
+	for i, j := range group {
+		if err != nil {
+			break
+		}
+		outcomes[i], err = runJob(ctx, t, j.do, len(group) > 1)
+		if outcomes[i].stays() {
+			kept++
+		}
+	}
+	if err == nil && kept > 0 {
+		err = t.runFollowers(ctx)
+	}
+	t.followers = t.followers[:0]
+	if err == nil && kept > 0 {
+		w.commits.Add(1)
+		err = t.commit(ctx)
+	} else {
+		err = errors.Join(err, t.rollback(ctx))
+	}
+	for i := range outcomes {
+		if err != nil && outcomes[i].stays() {
+			outcomes[i].err = t.session.Kind(err)
+		}
+	}
+	t.makeRoom(outcomes)
+	for i, j := range group {
+		j.outcome <- outcomes[i]
+	}
+}
+
+// runFollowers runs what the jobs wanted to follow them.
+func (t *tx) runFollowers(ctx context.Context) error {
+	for _, do := range t.followers {
+		o, err := runJob(ctx, t, do, true)
+		if err != nil {
+			return err
+		}
+		if o.err != nil || o.panicked != nil {
+			t.lg.Error("follower undone", "error", errors.Join(o.err, o.panicked))
+		}
+	}
+	return nil
+}
+
+// makeRoom gives up the ballast when a write found the disk full.
+func (t *tx) makeRoom(outcomes []outcome) {
+	full := slices.ContainsFunc(outcomes, func(o outcome) bool { return errors.Is(o.err, ErrFull) })
+	if full && t.relieve != nil && t.relieve() {
+		t.lg.Warn("disk is full, ballast given up")
+	}
+}
+
+// runJob runs one job. What it returns second is trouble of the whole
+// transaction: then nothing of the group is kept.
+func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err error) {
+	if shared {
+		if err := t.session.Save(ctx); err != nil {
+			return outcome{}, err
+		}
+	}
+	t.kept = false
+	t.cache.trim()
+	before := len(t.followers)
+	o = guarded(ctx, t, do)
+	if !o.stays() {
+		t.followers = t.followers[:before]
+	}
+	switch {
+	case o.stays():
+		if shared {
+			return o, t.session.Keep(ctx)
+		}
+		return o, nil
+	case shared:
+		return o, t.undo(ctx)
+	}
+	return o, nil
+}
+
+// guarded runs do and turns a panic into an outcome: the writer serves others too.
+func guarded(ctx context.Context, t *tx, do write) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.panicked = fmt.Errorf("store: write panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	err := do(ctx, t)
+	if err == nil || t.kept {
+		if flushed := t.flush(ctx); flushed != nil {
+			t.kept = false
+			err = flushed
+		}
+	}
+	return outcome{err: t.session.Kind(err), kept: t.kept}
+}

@@ -1,0 +1,182 @@
+package record_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// A write is one change of the record.
+type write = func(ctx context.Context, t *record.Tx) error
+
+// keep is a write that leaves one row.
+func keep(name string) write {
+	return func(ctx context.Context, t *record.Tx) error {
+		return t.Do(ctx, `insert into meta (name, value) values ($1, $2)`, name, "x")
+	}
+}
+
+func rowsOf(t *testing.T, s *record.Store) int {
+	t.Helper()
+	n, err := s.Count(t.Context(), `select count(*) from meta`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// held returns a write that keeps the writer busy until release is called.
+func held() (hold write, begun <-chan struct{}, release func()) {
+	in, out := make(chan struct{}), make(chan struct{})
+	return func(context.Context, *record.Tx) error {
+		close(in)
+		<-out
+		return nil
+	}, in, func() { close(out) }
+}
+
+// grouped runs the writes so that all of them wait while the writer is busy, and
+// returns their outcomes.
+func grouped(t *testing.T, s *record.Store, writes []write) []error {
+	t.Helper()
+	hold, begun, release := held()
+	outcomes := make([]error, len(writes))
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := s.Write(t.Context(), hold); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	for i, w := range writes {
+		all.Go(func() { outcomes[i] = s.Write(t.Context(), w) })
+	}
+	release()
+	all.Wait()
+	return outcomes
+}
+
+// DELIVERY 2.7: what waits together is committed together.
+func TestWritersShareCommits(t *testing.T) {
+	s := openRecord(t)
+	var writes []write
+	for n := range 200 {
+		writes = append(writes, keep(fmt.Sprint(n)))
+	}
+	before := s.Commits()
+	for i, err := range grouped(t, s, writes) {
+		if err != nil {
+			t.Errorf("write %d: %v", i, err)
+		}
+	}
+	if n := s.Commits() - before; n > 100 {
+		t.Errorf("200 writes took %d commits, want them to share", n)
+	}
+	if got := rowsOf(t, s); got != 200 {
+		t.Errorf("%d rows, want 200", got)
+	}
+}
+
+func TestFailedWriteTakesNoNeighbourWithIt(t *testing.T) {
+	s := openRecord(t)
+	broken := errors.New("changed my mind")
+	var writes []write
+	for n := range 30 {
+		writes = append(writes, func(ctx context.Context, tx *record.Tx) error {
+			if err := keep(fmt.Sprint(n))(ctx, tx); err != nil || n%3 != 0 {
+				return err
+			}
+			return broken
+		})
+	}
+	for n, err := range grouped(t, s, writes) {
+		if want := n%3 == 0; errors.Is(err, broken) != want {
+			t.Errorf("write %d gave %v", n, err)
+		}
+	}
+	if got := rowsOf(t, s); got != 20 {
+		t.Errorf("%d rows, want the 20 that did not fail", got)
+	}
+}
+
+// A panic in a write is its caller's; the writer lives on.
+func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
+	s := openRecord(t)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
+			if err := keep("lost")(ctx, tx); err != nil {
+				return err
+			}
+			panic("own bug")
+		})
+	}()
+	if err := s.Write(t.Context(), keep("kept")); err != nil {
+		t.Fatal(err)
+	}
+	if got := rowsOf(t, s); got != 1 {
+		t.Errorf("%d rows, want the one after the panic", got)
+	}
+}
+
+func TestClosedStoreTakesNothing(t *testing.T) {
+	s := openRecord(t)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), keep("late")); !errors.Is(err, record.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+}
+
+func TestWaitingWriteEndsWithItsContext(t *testing.T) {
+	s := openRecord(t)
+	hold, begun, release := held()
+	var busy sync.WaitGroup
+	busy.Go(func() {
+		if err := s.Write(t.Context(), hold); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	var late error
+	busy.Go(func() { late = s.Write(ctx, keep("late")) })
+	cancel()
+	release()
+	busy.Wait()
+	if rows := rowsOf(t, s); (late == nil) != (rows == 1) {
+		t.Errorf("the write gave %v and left %d rows", late, rows)
+	}
+}
+
+// DELIVERY 3.1, exec_then_error: the caller of a commit whose answer is lost
+// learns of an error, and its neighbours of nothing.
+func TestWriteWhoseAnswerIsLostIsStillThere(t *testing.T) {
+	s := openRecord(t)
+	lost := errors.New("answer lost")
+	outcomes := grouped(t, s, []write{
+		keep("a"),
+		func(ctx context.Context, tx *record.Tx) error {
+			tx.Stays()
+			return errors.Join(keep("b")(ctx, tx), lost)
+		},
+		keep("c"),
+	})
+	for n, err := range outcomes {
+		if want := n == 1; errors.Is(err, lost) != want {
+			t.Errorf("write %d gave %v", n, err)
+		}
+	}
+	if got := rowsOf(t, s); got != 3 {
+		t.Errorf("%d rows, want all three", got)
+	}
+}

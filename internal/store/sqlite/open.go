@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// FileName is the name of the database within its directory.
+const FileName = "trestle.db"
+
+// Options say where the record is kept and what it gets from outside.
+type Options struct {
+	Dir string // created when missing
+	// NewID mints an id that is unique for ever; ids that rise with time keep the
+	// file compact.
+	NewID func() string
+	// Now is the clock for what the store notes of its own: spans it closes and
+	// opens again when it is opened and closed. Default: time.Now.
+	Now func() time.Time
+	// Logger gets one line a decision. Default: nothing is logged.
+	Logger *slog.Logger
+	// Idle is how long nothing happens in a space before the next event counts as
+	// a new stretch of presence there (spans.idle). Default: 12 hours.
+	Idle time.Duration
+	// CheckFor bounds the check of the file at the start; a larger file is opened
+	// with the check unfinished, and that is logged. Default: 10 seconds.
+	CheckFor time.Duration
+	// Stage runs a part of [Open] under its name, so that it can be timed: first
+	// "database_init", then "schema_migration", then "recovery" of what an earlier
+	// process left. Default: they are just run.
+	Stage func(name string, do func() error) error
+	// Program is the version of the program, noted in the record so that an older
+	// program can name it. Default: none is noted.
+	Program string
+	// Free tells how many bytes may still be written to the disk of a folder.
+	// Default: the system is asked.
+	Free func(dir string) (uint64, error)
+	// Ballast is how many bytes to set aside in a file that is given up when the
+	// disk is full. Default: none.
+	Ballast int64
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.CheckFor == 0 {
+		o.CheckFor = 10 * time.Second
+	}
+	if o.Stage == nil {
+		o.Stage = func(_ string, do func() error) error { return do() }
+	}
+	if o.Free == nil {
+		o.Free = freeBytes
+	}
+	return o
+}
+
+// ofRecord returns the options of what is written, whatever writes it.
+func (o Options) ofRecord() record.Options {
+	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle}
+}
+
+// An engine is an open file: the connection that writes and those that read.
+type engine struct {
+	opts Options
+	file string
+	lock *os.File // nil where nothing is written
+	db   *sql.DB  // one connection, the writer's; nil where nothing is written
+	*readers
+}
+
+var (
+	_ record.Engine   = (*engine)(nil)
+	_ record.Backuper = (*engine)(nil)
+	_ record.Reliever = (*engine)(nil)
+)
+
+// Open opens the record in o.Dir, creates it when there is none, and brings its
+// schema up to date after setting a copy aside. What an earlier process left
+// leased or connected when it died is given back.
+//
+// It fails within a second with a [*LockedError] when another process has the
+// record open, and otherwise with [record.ErrNewer], [ErrDamaged] or
+// [ErrNetworkDisk], never touching the file then.
+func Open(ctx context.Context, o Options) (*record.Store, error) {
+	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
+	s, err := e.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open record in %s: %w", o.Dir, err)
+	}
+	return s, nil
+}
+
+func (e *engine) open(ctx context.Context) (s *record.Store, err error) {
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"database_init", func() error { return e.openFile(ctx) }},
+		{"schema_migration", func() error { return migrate(ctx, e.db, e.file, migrations.SQLite, e.opts) }},
+		{"recovery", func() error { s, err = e.start(ctx); return err }},
+	} {
+		if err = e.opts.Stage(step.name, step.do); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return s, nil
+}
+
+// openFile takes the folder for this process and opens the database in it.
+func (e *engine) openFile(ctx context.Context) (err error) {
+	if err := os.MkdirAll(e.opts.Dir, 0o700); err != nil {
+		return err
+	}
+	if remote, err := networkDisk(e.opts.Dir); err != nil {
+		return err
+	} else if remote {
+		return ErrNetworkDisk
+	}
+	if e.lock, err = lockDir(e.opts.Dir); err != nil {
+		return err
+	}
+	if err := refuseOrphan(e.file); err != nil {
+		return err
+	}
+	if e.db, err = openWriter(ctx, e.file); err != nil {
+		return err
+	}
+	return check(ctx, e.db, e.opts)
+}
+
+// start begins reading and writing.
+func (e *engine) start(ctx context.Context) (*record.Store, error) {
+	if err := e.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return record.Open(ctx, e, e.opts.ofRecord())
+}
+
+// prepare opens the connections that read and sets the ballast aside.
+func (e *engine) prepare(ctx context.Context) (err error) {
+	if e.readers, err = openReaders(ctx, e.file); err != nil {
+		return err
+	}
+	return layBallast(e.opts.Dir, e.opts.Ballast)
+}
+
+// Session implements [record.Engine].
+func (e *engine) Session(ctx context.Context) (record.Session, error) {
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// Size implements [record.Engine].
+func (e *engine) Size(context.Context) (int64, error) {
+	info, err := os.Stat(e.file)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Backup implements [record.Backuper].
+func (e *engine) Backup(ctx context.Context, file string) error { return copyTo(ctx, e.file, file) }
+
+// Relieve implements [record.Reliever].
+func (e *engine) Relieve() bool { return dropBallast(e.opts.Dir) }
+
+// Close implements [record.Engine]. Later calls do nothing.
+func (e *engine) Close() error {
+	var errs []error
+	if e.readers != nil {
+		errs = append(errs, e.readers.close())
+	}
+	if e.db != nil {
+		errs = append(errs, e.db.Close())
+	}
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
+	e.readers, e.db, e.lock = nil, nil, nil
+	return errors.Join(errs...)
+}

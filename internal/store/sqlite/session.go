@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+const (
+	beginWrite  = `begin immediate`
+	commitWrite = `commit`
+	undoAll     = `rollback`
+	saveJob     = `savepoint job`
+	keepJob     = `release job`
+	undoJob     = `rollback to job`
+	waitNot     = `pragma busy_timeout = 0`
+	waitAgain   = `pragma busy_timeout = 5000`
+	foldLogIn   = `pragma wal_checkpoint(truncate)`
+)
+
+// A session is the writing connection with its prepared statements.
+type session struct {
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	dirty bool // written since the log was last folded in
+}
+
+var _ record.Session = (*session)(nil)
+
+// Query implements [record.Reader].
+func (s *session) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+	st, err := s.prepared(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOf(st.QueryContext(ctx, args...))
+}
+
+// Exec implements [record.Session].
+func (s *session) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	st, err := s.prepared(ctx, statement)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Run implements [record.Session].
+func (s *session) Run(ctx context.Context, statement string, args ...any) error {
+	_, err := s.Exec(ctx, statement, args...)
+	return err
+}
+
+func (s *session) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
+	if st, ok := s.stmts[statement]; ok {
+		return st, nil
+	}
+	st, err := s.conn.PrepareContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[statement] = st
+	return st, nil
+}
+
+// Begin implements [record.Session].
+func (s *session) Begin(ctx context.Context) error { return s.Run(ctx, beginWrite) }
+
+// Save implements [record.Session].
+func (s *session) Save(ctx context.Context) error { return s.Run(ctx, saveJob) }
+
+// Keep implements [record.Session].
+func (s *session) Keep(ctx context.Context) error { return s.Run(ctx, keepJob) }
+
+// Undo implements [record.Session].
+func (s *session) Undo(ctx context.Context) error {
+	return errors.Join(s.Run(ctx, undoJob), s.Run(ctx, keepJob))
+}
+
+// Commit implements [record.Session].
+func (s *session) Commit(ctx context.Context) error {
+	err := s.Run(ctx, commitWrite)
+	s.dirty = true
+	if err != nil {
+		return errors.Join(err, s.Rollback(ctx))
+	}
+	return nil
+}
+
+// Rollback implements [record.Session]. After some errors, a full disk among
+// them, the engine has already done so.
+func (s *session) Rollback(ctx context.Context) error {
+	err := s.Run(ctx, undoAll)
+	if err != nil && s.outside(ctx) {
+		return nil
+	}
+	return err
+}
+
+// outside reports whether no transaction is open.
+func (s *session) outside(ctx context.Context) bool {
+	if s.Run(ctx, beginWrite) != nil {
+		return false
+	}
+	return s.Run(ctx, undoAll) == nil
+}
+
+// Kind implements [record.Session].
+func (s *session) Kind(err error) error { return kind(err) }
+
+// Rest folds the log into the file and cuts it to nothing. It does not wait for
+// readers: there is always a next time.
+func (s *session) Rest(ctx context.Context) error {
+	if !s.dirty {
+		return nil
+	}
+	if err := s.Run(ctx, waitNot); err != nil {
+		return err
+	}
+	busy, err := s.fold(ctx)
+	s.dirty = err != nil || busy
+	return errors.Join(err, s.Run(ctx, waitAgain))
+}
+
+func (s *session) fold(ctx context.Context) (busy bool, err error) {
+	rows, err := s.Query(ctx, foldLogIn)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var logged, folded int
+	for rows.Next() {
+		if err := rows.Scan(&busy, &logged, &folded); err != nil {
+			return false, err
+		}
+	}
+	return busy, rows.Err()
+}
+
+// Close implements [record.Session].
+func (s *session) Close() error {
+	var errs []error
+	for _, st := range s.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, s.conn.Close())...)
+}
