@@ -52,7 +52,10 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 	if ok && time.Now().Before(known.until) {
 		return known.person
 	}
-	if strings.HasPrefix(id, "B") { // a bot without a user; messages bring its name
+	switch {
+	case id == slackbot:
+		return user{ID: id, Name: "slackbot", RealName: "Slackbot"}.person()
+	case strings.HasPrefix(id, "B"): // a bot without a user; messages bring its name
 		return adapters.Person{ID: id, Kind: adapters.Bot, Name: id}
 	}
 	ctx, cancel := context.WithTimeout(ctx, nameLimit)
@@ -90,6 +93,9 @@ func (n *names) keepUser(id string, p adapters.Person, believed time.Duration) {
 	n.users[id] = knownUser{p, time.Now().Add(believed)}
 }
 
+// slackbot is Slack itself, in every workspace.
+const slackbot = "USLACKBOT"
+
 // person returns u in the contract's form. Only the id decides who they are.
 func (u user) person() adapters.Person {
 	p := adapters.Person{ID: u.ID, Scope: u.Team, Kind: adapters.Human, Handle: u.Name}
@@ -97,7 +103,7 @@ func (u user) person() adapters.Person {
 		p.Scope = u.Profile.Team
 	}
 	switch {
-	case u.ID == "USLACKBOT":
+	case u.ID == slackbot:
 		p.Kind = adapters.Service
 	case u.IsBot:
 		p.Kind = adapters.Bot

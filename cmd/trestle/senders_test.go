@@ -25,12 +25,70 @@ const (
 	theirID  = 777_000_111
 )
 
-// A wireSender is one of the twelve kinds of sender of SECURITY S1 as Telegram
+// A wireSender is one of the twelve kinds of sender of SECURITY S1 as a platform
 // delivers it. open says whether a mode that lets everybody in hears it.
 type wireSender struct {
-	name   string
-	update string // of the Bot API; %d is a number of its own
-	open   bool
+	name  string
+	comes string // what the platform is made to deliver
+	open  bool
+}
+
+// A wireStage is one platform's third of the matrix.
+type wireStage struct {
+	config    string         // before the modes
+	owner     string         // as the configuration names them
+	elsewhere string         // an owner's id on another platform, which somebody has here
+	greets    func(w *world) // the owner writes to us
+	pairs     func(w *world) // the owner is let in by code
+	senders   func(w *world) []wireSender
+	deliver   func(w *world, event json.RawMessage) error
+}
+
+// play plays 4 modes x 12 kinds of sender through the fake platform, the adapter,
+// the border, the record and the shell. Nobody wakes an agent who is not let in,
+// and what they wrote is nowhere on the disk.
+func (s wireStage) play(t *testing.T) {
+	cells, unauthorised, woken := 0, 0, 0
+	for _, mode := range []string{"deny", "pairing", "allowlist", "open"} {
+		t.Run(mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, fmt.Sprintf("%sagents: {ada: {name: Ada, phases: one}}\nadmit: %s\nowners: [%q]\nallow: [%q]\n", s.config, mode, s.owner, s.owner),
+					modeltest.Step{Always: true, Response: modeltest.Says("Nothing to add.").Response})
+				s.greets(w)
+				w.settle()
+				if mode == "pairing" {
+					s.pairs(w)
+				}
+				w.elsewhere(s.elsewhere)
+				for _, from := range s.senders(w) {
+					cells++
+					before := len(w.model.Requests())
+					if err := s.deliver(w, json.RawMessage(from.comes)); err != nil {
+						t.Fatalf("%s: %v", from.name, err)
+					}
+					w.settle()
+					woke, want := len(w.model.Requests()) > before, mode == "open" && from.open
+					if !want {
+						unauthorised++
+					}
+					if woke && !want {
+						woken++
+					}
+					if woke != want {
+						t.Errorf("%s: woke %t, want %t", from.name, woke, want)
+					}
+				}
+				w.stop()
+				if mode != "open" {
+					w.forgotten(canary)
+				}
+			})
+		})
+	}
+	if cells != 48 {
+		t.Errorf("the matrix has %d cells, want 48", cells)
+	}
+	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
 }
 
 // A direct message and one in a group, with the sender's own fields.
@@ -39,6 +97,7 @@ const (
 	wireGroup  = `{"message":{"message_id":%[1]d,"date":946684800,"chat":{"id":-100200%[1]d,"type":"supergroup","title":"A group nobody named"},"from":{"id":%[2]d,"is_bot":%[3]t,"first_name":%[4]q},"text":"@ada_bot ` + canary + `","entities":[{"type":"mention","offset":0,"length":8}]%[5]s}}`
 )
 
+// wireSenders are the kinds as updates of the Bot API; %d is a number of its own.
 func wireSenders() []wireSender {
 	direct := func(id int, name, handle, more string) string {
 		return fmt.Sprintf(wireDirect, 1000+id%1000, id, name, handle, more)
@@ -62,55 +121,18 @@ func wireSenders() []wireSender {
 	}
 }
 
-// SECURITY S1, Telegram's third of the matrix: 4 modes x 12 kinds of sender through
-// the fake platform, the adapter, the border, the record and the shell. Nobody
-// wakes an agent who is not let in, and what they wrote is nowhere on the disk.
+// SECURITY S1, Telegram's third of the matrix.
 func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
-	cells, unauthorised, woken := 0, 0, 0
-	for _, mode := range []string{"deny", "pairing", "allowlist", "open"} {
-		t.Run(mode, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, fmt.Sprintf(`agents: {ada: {name: Ada, phases: one}}
-admit: %s
-owners: ["telegram:%d"]
-allow: ["telegram:%d"]
-`, mode, ownersID, ownersID), modeltest.Step{Always: true, Response: modeltest.Says("Nothing to add.").Response})
-				w.addChat("olivia", "direct", []string{"Olivia"})
-				w.says(w.chats["olivia"], w.people["Olivia"], "hello", 0, 0)
-				w.settle()
-				if mode == "pairing" {
-					w.pairs("Olivia", []string{"owner"})
-				}
-				w.elsewhere(strconv.Itoa(theirID))
-				for _, s := range wireSenders() {
-					cells++
-					before := len(w.model.Requests())
-					if _, err := w.bot.Inject(json.RawMessage(s.update)); err != nil {
-						t.Fatalf("%s: %v", s.name, err)
-					}
-					w.settle()
-					woke, want := len(w.model.Requests()) > before, mode == "open" && s.open
-					if !want {
-						unauthorised++
-					}
-					if woke && !want {
-						woken++
-					}
-					if woke != want {
-						t.Errorf("%s: woke %t, want %t", s.name, woke, want)
-					}
-				}
-				w.stop()
-				if mode != "open" {
-					w.forgotten(canary)
-				}
-			})
-		})
-	}
-	if cells != 48 {
-		t.Errorf("the matrix has %d cells, want 48", cells)
-	}
-	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
+	wireStage{
+		owner: fmt.Sprintf("telegram:%d", ownersID), elsewhere: strconv.Itoa(theirID),
+		greets: func(w *world) {
+			w.addChat("olivia", "direct", []string{"Olivia"})
+			w.says(w.chats["olivia"], w.people["Olivia"], "hello", 0, 0)
+		},
+		pairs:   func(w *world) { w.pairs("Olivia", []string{"owner"}) },
+		senders: func(*world) []wireSender { return wireSenders() },
+		deliver: func(w *world, event json.RawMessage) error { _, err := w.bot.Inject(event); return err },
+	}.play(t)
 }
 
 // elsewhere makes somebody the owner on another platform, let in there by code.

@@ -516,20 +516,27 @@ func tell(b spaces.Body) string {
 func (w *world) pairs(who string, role []string) {
 	w.t.Helper()
 	q := pairRequest{Role: strings.Join(role, "")}
-	if p := w.people[who]; p == nil {
-		q.Chat = who
+	if p := w.people[who]; p != nil {
+		q.Code = w.codeOf(strconv.FormatInt(p.ID, 10))
 	} else {
-		desk, err := w.process.border.Load(w.t.Context())
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, waits := range desk.Pending {
-			if waits.User == strconv.FormatInt(p.ID, 10) {
-				q.Code = waits.Code
-			}
-		}
+		q.Chat = who
 	}
 	if _, err := w.process.pair(w.t.Context(), q); err != nil {
 		w.t.Fatalf("pair %s: %v", who, err)
 	}
+}
+
+// codeOf returns the code that was shown to a user; empty when there is none.
+func (w *world) codeOf(user string) (code string) {
+	w.t.Helper()
+	desk, err := w.process.border.Load(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, waits := range desk.Pending {
+		if waits.User == user {
+			code = waits.Code
+		}
+	}
+	return code
 }

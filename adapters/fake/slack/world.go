@@ -26,6 +26,7 @@ type Profile struct {
 	Name   string `json:"name"`
 	Handle string `json:"handle"` // Default: the name in lower case
 	Team   string `json:"team"`   // of a guest over Slack Connect. Default: the workspace
+	ID     string `json:"id"`     // Default: one of the workspace's own minting
 }
 
 // A Person is somebody in the workspace.
@@ -71,7 +72,10 @@ func (s *Slack) AddPerson(profile Profile) *Person {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &Person{of: s, profile: profile, ID: s.id("U")}
+	p := &Person{of: s, profile: profile, ID: profile.ID}
+	if p.ID == "" {
+		p.ID = s.id("U")
+	}
 	s.people[p.ID] = p
 	return p
 }
