@@ -143,6 +143,9 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 		room = server
 	}
 	p, err := in.open(ctx, u.Chat, u.From, room, at)
+	if err == nil && ofServer {
+		o.Opened(u.Chat.Group, p.Space)
+	}
 	return []spaces.Placement{p}, err
 }
 

@@ -36,14 +36,17 @@ func (e *Egress) Offer(id spaces.ActionID) bool {
 
 // Take carries an action that was offered and is committed as being sent, in
 // place of a claim. It never blocks. What an egress that has ended is given stays
-// as the record has it: [Outbox.Recover] puts it back at the next start.
-func (e *Egress) Take(a spaces.Action) {
+// as the record has it, and it reports false: [Outbox.Recover] puts the action
+// back at the next start.
+func (e *Egress) Take(a spaces.Action) bool {
 	h := &e.hands
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.begin != nil {
-		h.begin(a)
+	if h.begin == nil {
+		return false
 	}
+	h.begin(a)
+	return true
 }
 
 // Withdraw takes an offer back. If its commit may have happened all the same, for

@@ -72,6 +72,9 @@ type IngressOptions struct {
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
 	Bell func([]spaces.Waiting)
+	// Opened is told of each space that was opened for a chat of a named server. It
+	// must not block. Default: nobody is told.
+	Opened func(group string, space spaces.SpaceID)
 	// Random is where pairing codes come from. Default: crypto/rand.
 	Random io.Reader
 	// Logger takes one line a decision. Default: none are written.
@@ -105,6 +108,9 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Admit == "" {
 		o.Admit = AdmitPairing
+	}
+	if o.Opened == nil {
+		o.Opened = func(string, spaces.SpaceID) {}
 	}
 	if o.Bell == nil {
 		o.Bell = func([]spaces.Waiting) {}

@@ -111,10 +111,13 @@ type Opening struct {
 	Key string
 }
 
-// A Configured room is one that came from an entry of the configuration.
+// A Configured room is one whose form is the configuration's: that of an entry of
+// its own, or of the server its chat belongs to.
 type Configured struct {
 	Space  SpaceID
-	Key    string    // of the entry
+	Key    string // of the entry; empty when it has none of its own
+	Circle CircleID
+	Wake   WakePolicy
 	Agents []AgentID // who is in it now
 	Chats  []Mapping // which chats it has now
 }

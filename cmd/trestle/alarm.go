@@ -92,7 +92,7 @@ func (c chatAlarm) Tell(ctx context.Context, p problems.Problem, at time.Time) b
 // accountOf returns the account that an adapter is connected with; empty before
 // its first connection.
 func (p *parts) accountOf(adapter string) string {
-	for _, l := range p.lines {
+	for _, l := range p.lineup.all() {
 		if l.name == adapter {
 			return l.Status().Account
 		}

@@ -55,7 +55,7 @@ type backfilling struct {
 
 // historian returns who can read the history of an account's chats.
 func (p *parts) historian(account string) (adapters.Historian, error) {
-	for _, l := range p.lines {
+	for _, l := range p.lineup.all() {
 		if l.Status().Account != account {
 			continue
 		}

@@ -126,7 +126,7 @@ func (s *process) tryListen(ctx context.Context, socket string) error {
 // tryAccounts asks every platform who we are there, one after the other, so that
 // what is said of them stands in the order of the configuration.
 func (s *process) tryAccounts(ctx context.Context) {
-	for _, l := range s.lines {
+	for _, l := range s.lineup.all() {
 		_ = s.boot.Stage("adapter_"+l.name, func() error { // the report has the error
 			ctx, cancel := context.WithTimeout(ctx, firstJoin)
 			defer cancel()

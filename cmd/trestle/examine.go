@@ -177,7 +177,7 @@ type examined struct {
 func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.Finding{}}
-	for _, l := range s.lines {
+	for _, l := range s.lineup.all() {
 		if l.name == name {
 			answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name))
 		}

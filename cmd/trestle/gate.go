@@ -31,6 +31,13 @@ func (s *process) gate(ctx context.Context) error {
 	return nil
 }
 
+// pardon forgets that an entry did not run.
+func (p *parts) pardon(entry string) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	p.misfits = slices.DeleteFunc(p.misfits, func(m config.Problem) bool { return m.Entry == entry })
+}
+
 // misfit notes that an entry turned out not to run.
 func (p *parts) misfit(entry string, err error) {
 	p.opening.Lock()

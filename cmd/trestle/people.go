@@ -61,7 +61,7 @@ func (r reins) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) er
 func (p *parts) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
-		for _, l := range p.lines {
+		for _, l := range p.lineup.all() {
 			if s := l.Status(); s.State == activity.LineConnected && strings.HasPrefix(s.Account, name+":") {
 				on = append(on, strings.ToUpper(name[:1])+name[1:])
 				break

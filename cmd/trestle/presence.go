@@ -52,7 +52,7 @@ func (t *presence) show(ctx context.Context, s sign) {
 		return
 	}
 	for _, c := range chats {
-		for _, l := range t.parts.lines {
+		for _, l := range t.parts.lineup.all() {
 			if out := l.Egress(); out != nil && l.Status().Account == c.Account {
 				out.Typing(ctx, c.Chat, s.thread)
 			}

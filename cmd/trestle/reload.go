@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -14,9 +15,26 @@ import (
 // When it fails halfway, calling it again goes on: every part of it may be
 // repeated.
 func (p *parts) apply(ctx context.Context, next *config.Config) error {
+	before := p.allServers()
+	next = next.Over(p.config())
+	if err := p.letGo(ctx, next); err != nil {
+		return fmt.Errorf("let go of accounts: %w", err)
+	}
+	if err := p.refurnish(ctx, next); err != nil {
+		return err
+	}
+	if !maps.EqualFunc(before, p.allServers(), sameRooms) {
+		p.reopenServers(ctx)
+	}
+	return p.hire(ctx)
+}
+
+// refurnish makes next the configuration that counts, and the rooms and those who
+// may talk in them what it says.
+func (p *parts) refurnish(ctx context.Context, next *config.Config) error {
 	p.opening.Lock()
 	defer p.opening.Unlock()
-	p.current.Store(next.Over(p.config()))
+	p.current.Store(next)
 	p.settings.Clear()
 	p.shell.SetAgents(p.agents())
 	local, err := p.seed(ctx)

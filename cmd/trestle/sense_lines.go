@@ -15,7 +15,7 @@ func (s *process) lookAtLines() problems.Look {
 		Codes: []problems.Code{problems.Credentials, problems.Conflict, problems.Deaf},
 		See: func(context.Context) ([]problems.Sighting, error) {
 			var all []problems.Sighting
-			for _, l := range s.lines {
+			for _, l := range s.lineup.all() {
 				if seen, bad := lineProblem(l.Status(), s.boot.Report().StartedAt, time.Now()); bad && l.name != localName {
 					all = append(all, seen)
 				}

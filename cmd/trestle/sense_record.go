@@ -80,7 +80,7 @@ func (s *process) seeOutbox(v problems.Vitals, now time.Time) (all []problems.Si
 
 // adapterOf names the adapter of an account, or else the account.
 func (p *parts) adapterOf(account string) string {
-	for _, l := range p.lines {
+	for _, l := range p.lineup.all() {
 		if l.Status().Account == account {
 			return l.name
 		}

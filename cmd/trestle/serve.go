@@ -50,7 +50,7 @@ type process struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	s := &process{
-		parts: &parts{log: log, bus: newBus(), rooms: newRooms(c), hooks: hooks{}, outside: outside{mint: newID, nonce: newNonce}},
+		parts: &parts{log: log, bus: newBus(), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
 	}
 	s.current.Store(c)
@@ -192,23 +192,13 @@ var errOver = errors.New("the terminal is done")
 
 // makeLines prepares a line for the terminal and for each account.
 func (s *process) makeLines(trusted bool) {
-	s.lines = append(s.lines, s.newLine(localName, s.rooms, s.joinLocal))
+	s.lineup.set([]*line{s.newLine(localName, s.rooms, s.joinLocal)})
 	if !s.platforms || !trusted {
 		return
 	}
+	s.lineup.hired = make(chan *line)
 	for _, a := range s.config().Adapters {
-		if a.Misconfigured {
-			continue
-		}
-		ad, err := s.newAdapter(a)
-		if err == nil {
-			err = s.hooks.add(ad)
-		}
-		if err != nil {
-			s.misfit("adapters."+a.Name, err)
-			continue
-		}
-		s.lines = append(s.lines, s.newLine(a.Name, ad, s.joinPlatform(a.Name, ad, s.unpaced(a))))
+		s.open(a)
 	}
 }
 
@@ -232,6 +222,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
 		g.Go(func() error { return s.runJobs(ctx) })
+		g.Go(func() error { return s.crew(ctx) })
 		if s.reloader != nil {
 			g.Go(func() error { return s.reloader.Run(ctx) })
 		}
@@ -248,12 +239,11 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 // connect starts every line and returns once each has connected or said why it
 // has not. Its error names those that have not.
 func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
-	failed := make([]error, len(s.lines))
+	lines := s.lineup.all()
+	failed := make([]error, len(lines))
 	var joins sync.WaitGroup
-	for i, l := range s.lines {
-		g.Go(func() error { return l.Run(ctx) })
-		g.Go(func() error { return s.collect(ctx, l) })
-		g.Go(func() error { return s.offer(ctx, l) })
+	for i, l := range lines {
+		g.Go(func() error { return s.man(ctx, l) })
 		joins.Go(func() {
 			if err := s.boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) }); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", l.name, err)
@@ -262,27 +252,6 @@ func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
 	}
 	joins.Wait()
 	return errors.Join(failed...)
-}
-
-// firstOutcome waits until the account has connected, or says why it has not.
-func (l *line) firstOutcome(ctx context.Context) error {
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(firstJoin)
-	for {
-		select {
-		case <-l.joined:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-late:
-			return errors.New("not connected yet; trying on")
-		case <-look.C:
-			if st := l.Status(); st.State != activity.LineConnected && st.Reason != "" {
-				return errors.New(st.Reason)
-			}
-		}
-	}
 }
 
 // wait ends with the group, and at the latest a grace after ctx.

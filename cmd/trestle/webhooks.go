@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,28 +16,46 @@ import (
 )
 
 // hooks are the accounts whose platforms call us, by the path they call. It is
-// the whole of what is served at webhook_listen: any other path is 404.
-type hooks map[string]adapters.Hook
+// the whole of what is served at webhook_listen: any other path is 404. Its zero
+// value serves nobody.
+type hooks struct {
+	mu sync.RWMutex // guards at
+	at map[string]adapters.Hook
+}
 
 // callRead is how long one call may take to arrive.
 const callRead = 20 * time.Second
 
 // add serves an adapter that is configured to be called; any other is left alone.
-func (h hooks) add(ad adapters.Adapter) error {
+func (h *hooks) add(ad adapters.Adapter) error {
 	hook, ok := ad.(adapters.Hook)
 	if !ok || hook.HookPath() == "" {
 		return nil
 	}
-	if _, taken := h[hook.HookPath()]; taken {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, taken := h.at[hook.HookPath()]; taken {
 		return fmt.Errorf("another account is called at the path %s", hook.HookPath())
 	}
-	h[hook.HookPath()] = hook
+	if h.at == nil {
+		h.at = map[string]adapters.Hook{}
+	}
+	h.at[hook.HookPath()] = hook
 	return nil
 }
 
+// drop serves an adapter no longer.
+func (h *hooks) drop(ad adapters.Adapter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.at, func(_ string, hook adapters.Hook) bool { return adapters.Adapter(hook) == ad })
+}
+
 // ServeHTTP passes a call to the account of its path, which proves it.
-func (h hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	hook, ok := h[r.URL.Path]
+func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.RLock()
+	hook, ok := h.at[r.URL.Path]
+	h.mu.RUnlock()
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -46,9 +66,10 @@ func (h hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveHooks listens for the platforms that call us. An address that cannot be
-// listened on is a problem of its own: the rest runs.
+// listened on is a problem of its own: the rest runs. An account that is called
+// may come later, so the address alone is reason enough to listen.
 func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
-	if len(s.hooks) == 0 {
+	if s.config().WebhookListen == "" || s.lineup.hired == nil {
 		return
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().WebhookListen)
@@ -59,6 +80,6 @@ func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
 		s.log.Error("platforms cannot call us", "listen", s.config().WebhookListen, "error", err)
 		return
 	}
-	s.log.Info("platforms may call us", "listen", ln.Addr().String(), "accounts", len(s.hooks))
-	g.Go(func() error { return serveHTTP(ctx, ln, s.hooks, time.Second) })
+	s.log.Info("platforms may call us", "listen", ln.Addr().String())
+	g.Go(func() error { return serveHTTP(ctx, ln, &s.hooks, time.Second) })
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -51,9 +50,9 @@ type parts struct {
 	bells   inproc.Bell
 	shell   *shell.Shell
 	rooms   *local.Rooms
-	lines   []*line       // the local one first; complete before anything runs
+	lineup  lineup
 	files   *files.Folder // nil: files are not fetched
-	hooks   hooks         // what is called at webhook_listen; complete before anything runs
+	hooks   hooks         // what is called at webhook_listen
 
 	presence *presence
 	spaceKeys
@@ -152,63 +151,12 @@ func (b border) Post(ctx context.Context, n activity.Notice) error {
 	return nil
 }
 
-// journal is the shell's journal with a way to the lines of this process: what
-// a step decided to send leaves with the commit that makes it durable.
-type journal struct {
-	record.Shell
-	egress func(account string) *activity.Egress // nil when the account has no line that has joined
-}
-
-// Commit makes a step durable and hands on what it decided to send.
-func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
-	var offered []spaces.Action
-	c.Leaves = func(a spaces.Action) bool {
-		out := j.egress(a.Account)
-		if out == nil || !out.Offer(a.ID) {
-			return false
-		}
-		offered = append(offered, a)
-		return true
-	}
-	done, err := j.Shell.Commit(ctx, c)
-	for _, a := range done.Leaving {
-		j.egress(a.Account).Take(a)
-	}
-	for _, a := range offered[len(done.Leaving):] {
-		j.egress(a.Account).Withdraw(a.ID, !refused(err))
-	}
-	for _, account := range done.Waiting {
-		if out := j.egress(account); out != nil {
-			out.Ring()
-		}
-	}
-	return done, err
-}
-
-// refused reports whether a commit surely did not happen.
-func refused(err error) bool {
-	for _, refusal := range []error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted} {
-		if errors.Is(err, refusal) {
-			return true
-		}
-	}
-	return false
-}
-
-// line is one account with what the health page asks of it.
-type line struct {
-	*activity.Line
-	name    string
-	adapter adapters.Adapter
-	joined  chan struct{} // closed once the account has connected and its spaces are open
-}
-
 // newID mints ids that are unique for ever and rise with time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // ringLines tells every line that the outbox may have something new.
 func (p *parts) ringLines() {
-	for _, l := range p.lines {
+	for _, l := range p.lineup.all() {
 		l.Ring()
 	}
 }
@@ -227,7 +175,7 @@ func (p *parts) face(agent spaces.AgentID) adapters.Face {
 // egress returns the way out of an account, or nil when no line of this process
 // has joined with it.
 func (p *parts) egress(account string) *activity.Egress {
-	for _, l := range p.lines {
+	for _, l := range p.lineup.all() {
 		if out := l.Egress(); out != nil && out.Account() == account {
 			return out
 		}
@@ -364,7 +312,7 @@ func (p *parts) unpaced(a config.Adapter) bool {
 
 // newLine makes the line of an account. join says what it serves.
 func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
-	l := &line{name: name, adapter: ad, joined: make(chan struct{})}
+	l := newBareLine(name, ad)
 	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		in, out, err := join(ctx, a)
 		if err == nil {
@@ -390,7 +338,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		if err != nil {
 			return nil, nil, err
 		}
-		p.openServers(ctx, ad, in, p.servers(name))
+		p.openServers(ctx, ad, joined{name, account.Key(), in})
 		p.offerMenu(ctx, name, ad)
 		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: p.log.With("adapter", name)}
 		return in, activity.NewEgress(account, ad, p.border, p.mapping, o), nil
@@ -447,7 +395,7 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
-		Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.shell.Ring, Logger: p.log.With("adapter", name),
+		Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.shell.Ring, Opened: func(group string, s spaces.SpaceID) { p.remember(s, name+":"+group) }, Logger: p.log.With("adapter", name),
 	}, nil
 }
 

@@ -72,7 +72,7 @@ func (d desk) Boot() console.Boot { return d.s.boot.Report() }
 // Adapters implements [console.Process].
 func (d desk) Adapters() []console.Adapter {
 	var all []console.Adapter
-	for _, l := range d.s.lines {
+	for _, l := range d.s.lineup.all() {
 		st := l.Status()
 		all = append(all, console.Adapter{
 			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: stamp(st.Since), Heard: stamp(st.Heard),

@@ -32,6 +32,7 @@ import (
 type world struct {
 	t        *testing.T
 	config   string
+	accounts string // further lines under adapters:
 	dir      string
 	telegram *fake.Telegram
 	bot      *fake.Bot
@@ -113,7 +114,7 @@ func (w *world) newID() string {
 func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
-		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() + w.discord.config() +
+		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() + w.discord.config() + w.accounts +
 		"model: {base_url: \"http://model.test/v1\", name: scripted}\n" + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

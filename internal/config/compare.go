@@ -48,10 +48,8 @@ func atNextStart(path string) bool {
 	switch {
 	case i < 0:
 		return false
-	case top == "adapters" && strings.HasSuffix(path, ".admit"):
-		return false
 	case top == "adapters":
-		return true
+		return false
 	case !inside || topKeys[i].form.kind != aSection:
 		return topKeys[i].form.start
 	}

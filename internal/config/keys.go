@@ -82,13 +82,13 @@ var modelLimitKeys = []key{
 }
 
 var adapterKeys = []key{
-	{"type", "", "the platform", form{kind: aWord, words: adapterTypes, start: true}},
-	{"token", "", "Telegram and Discord: the bot's token", form{kind: aSecret, start: true}},
-	{"bot_token", "", "Slack: the token that begins with xoxb-", form{kind: aSecret, start: true}},
-	{"app_token", "", "Slack: the token that begins with xapp-. Not needed where Slack calls us", form{kind: aSecret, start: true}},
-	{"signing_secret", "", "Slack: proves its calls, where it calls us", form{kind: aSecret, start: true}},
-	{"api_url", "", "a self-hosted or test server in place of the platform's", form{start: true}},
-	{"webhook_url", "", "Telegram, Slack: where it should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged. Each account needs a path of its own. Empty: Telegram is polled, and Slack's path is `/slack/events`", form{start: true}},
+	{"type", "", "the platform", form{kind: aWord, words: adapterTypes}},
+	{"token", "", "Telegram and Discord: the bot's token", form{kind: aSecret}},
+	{"bot_token", "", "Slack: the token that begins with xoxb-", form{kind: aSecret}},
+	{"app_token", "", "Slack: the token that begins with xapp-. Not needed where Slack calls us", form{kind: aSecret}},
+	{"signing_secret", "", "Slack: proves its calls, where it calls us", form{kind: aSecret}},
+	{"api_url", "", "a self-hosted or test server in place of the platform's", form{}},
+	{"webhook_url", "", "Telegram, Slack: where it should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged. Each account needs a path of its own. Empty: Telegram is polled, and Slack's path is `/slack/events`", form{}},
 	{"admit", "", "as at the top, for this account", form{kind: aWord, words: admitWords}},
 	{"limits", "", "as at the top, for this account", form{kind: aSection, of: limitKeys}},
 }

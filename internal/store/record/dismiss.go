@@ -9,7 +9,9 @@ import (
 )
 
 const (
-	keyedRooms   query = `select id, config_key from spaces where config_key is not null order by id`
+	keyedRooms    query = `select id, config_key, circle, wake from spaces where config_key is not null order by id`
+	admittedRooms query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
 	seatedAgents query = `select distinct agent from uplinks where space = $1 and live = 1 order by agent`
 	leaveRow     query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and state = $4`
 	dropMapping  query = `delete from mappings where account = $1 and chat = $2 and space = $3`
@@ -22,15 +24,25 @@ const leftReason = "the agent has left the space"
 // Configured lists the rooms that came from entries of the configuration, with
 // who is in them and which chats they have.
 func (b Border) Configured(ctx context.Context) ([]spaces.Configured, error) {
-	rooms, err := all(ctx, b.s.engine, keyedRooms, nil, func(r row) (c spaces.Configured, err error) {
-		return c, r.Scan(&c.Space, &c.Key)
+	return b.furnished(ctx, keyedRooms)
+}
+
+// Admitted lists the rooms that came from no entry of their own and have chats on
+// an account, with who is in them and all their chats.
+func (b Border) Admitted(ctx context.Context, account string) ([]spaces.Configured, error) {
+	return b.furnished(ctx, admittedRooms, account)
+}
+
+func (b Border) furnished(ctx context.Context, q query, args ...any) ([]spaces.Configured, error) {
+	rooms, err := all(ctx, b.s.engine, q, args, func(r row) (c spaces.Configured, err error) {
+		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list configured rooms: %w", err)
+		return nil, fmt.Errorf("list rooms: %w", err)
 	}
 	for i := range rooms {
 		if err := b.furnish(ctx, &rooms[i]); err != nil {
-			return nil, fmt.Errorf("read room %s: %w", rooms[i].Key, err)
+			return nil, fmt.Errorf("read room %s: %w", rooms[i].Space, err)
 		}
 	}
 	return rooms, nil

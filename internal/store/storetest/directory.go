@@ -248,16 +248,28 @@ func dismissedChat(t *testing.T, w *world) {
 
 func configuredRooms(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	w.open(spaces.Opening{Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: other}}})
+	guest := w.open(spaces.Opening{Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: other}}})
 	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1002", morning))
 	got, err := w.s.Border.Configured(t.Context())
 	w.ok(err)
 	want := []spaces.Configured{{
-		Space: room, Key: "family", Agents: []spaces.AgentID{"ada", "bea"},
+		Space: room, Key: "family", Circle: "home", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada", "bea"},
 		Chats: []spaces.Mapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configured rooms (-want +got):\n%s", diff)
+	}
+	admitted, err := w.s.Border.Admitted(t.Context(), account)
+	w.ok(err)
+	want = []spaces.Configured{{
+		Space: guest, Circle: "x", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada"},
+		Chats: []spaces.Mapping{{Account: account, Chat: other, Space: guest, Object: spaces.ChatObject, Live: true}},
+	}}
+	if diff := cmp.Diff(want, admitted); diff != "" {
+		t.Errorf("admitted rooms (-want +got):\n%s", diff)
+	}
+	if none, err := w.s.Border.Admitted(t.Context(), "telegram:other"); err != nil || len(none) != 0 {
+		t.Errorf("rooms of another account: %+v, %v", none, err)
 	}
 	moves, err := w.s.Border.Moves(t.Context(), room)
 	w.ok(err)

@@ -50,6 +50,7 @@ type Border interface {
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.Configured, error)
+	Admitted(ctx context.Context, account string) ([]spaces.Configured, error)
 	Dismiss(ctx context.Context, d spaces.Dismissal) error
 	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
 }

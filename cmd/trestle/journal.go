@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// journal is the shell's journal with a way to the lines of this process: what
+// a step decided to send leaves with the commit that makes it durable.
+type journal struct {
+	record.Shell
+	egress func(account string) *activity.Egress // nil when the account has no line that has joined
+}
+
+// Commit makes a step durable and hands on what it decided to send.
+func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	var offered []offer
+	c.Leaves = func(a spaces.Action) bool {
+		out := j.egress(a.Account)
+		if out == nil || !out.Offer(a.ID) {
+			return false
+		}
+		offered = append(offered, offer{out, a.ID})
+		return true
+	}
+	done, err := j.Shell.Commit(ctx, c)
+	for i, a := range done.Leaving {
+		j.hand(offered[i].to, a)
+	}
+	for _, o := range offered[len(done.Leaving):] {
+		o.to.Withdraw(o.action, !refused(err))
+	}
+	for _, account := range done.Waiting {
+		if out := j.egress(account); out != nil {
+			out.Ring()
+		}
+	}
+	return done, err
+}
+
+// An offer is an action that a way out has kept a hand for.
+type offer struct {
+	to     *activity.Egress
+	action spaces.ActionID
+}
+
+// hand gives an action to the way out that kept a hand for it. If that one has
+// ended since, because the account's entry was changed, the account's next one
+// finds the action among what was left behind.
+func (j journal) hand(to *activity.Egress, a spaces.Action) {
+	if to.Take(a) {
+		return
+	}
+	if next := j.egress(a.Account); next != nil && next != to {
+		next.Withdraw(a.ID, true)
+	}
+}
+
+// refused reports whether a commit surely did not happen.
+func refused(err error) bool {
+	for _, refusal := range []error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/model/offline"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const miaAccount = "  mia: {type: telegram, token: \"7002:mia-token\", api_url: \"http://telegram.test\"}\n"
+
+// ECOSYSTEM 4, 1 rule 2: an account that is added to the file is served without a
+// restart; taken out, it is let go and the others stay; brought back, it hears
+// what was said meanwhile, once.
+func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.Model{})
+		w.addChat("den", "supergroup", []string{"Kai"})
+		mia := w.telegram.AddBot(fake.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
+		barn := w.telegram.NewSupergroup("Barn", w.people["Kai"])
+		barn.Adds(w.people["Kai"], mia)
+		both := "agents: {ada: {name: Ada}}\nspaces:\n  den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}\n" +
+			"  barn: {name: Barn, agents: [ada], wake: none, chats: [\"mia:-1001000000002\"]}\n"
+		alone := w.config
+		hears := func(when, words string, want int) {
+			t.Helper()
+			if got := strings.Count(w.log(spaces.Room), words); got != want {
+				t.Errorf("%s: %q is in the record %d times, want %d", when, words, got, want)
+			}
+		}
+
+		w.accounts = miaAccount
+		w.reload(both)
+		w.settle()
+		barn.Says(w.people["Kai"], "is anybody in the barn", fake.Said{})
+		w.settle()
+		hears("added", "is anybody in the barn", 1)
+		if got := accountsOf(w.process); !slices.Equal(got, []string{"local", "telegram", "mia"}) {
+			t.Errorf("served are %v", got)
+		}
+
+		first := w.process.lineup.all()[1]
+		w.accounts = ""
+		w.reload(alone)
+		w.settle()
+		barn.Says(w.people["Kai"], "still there", fake.Said{})
+		w.chats["den"].Says(w.people["Kai"], "hello den", fake.Said{})
+		w.settle()
+		hears("taken out", "still there", 0)
+		hears("taken out", "hello den", 1)
+		if mia.Pending() != 1 || len(w.process.accounts()) != 1 || w.process.lineup.all()[1] != first {
+			t.Errorf("after it was taken out: %d waiting, connected %v", mia.Pending(), w.process.accounts())
+		}
+
+		w.accounts = miaAccount
+		w.reload(both)
+		w.settle()
+		hears("brought back", "still there", 1)
+		hears("brought back", "is anybody in the barn", 1)
+		if l := w.process.lineup.all(); l[1] != first || l[1].Status().State != activity.LineConnected {
+			t.Error("an account whose entry stayed was not left alone")
+		}
+		w.stop()
+	})
+}
+
+// An entry that cannot be served is a problem of its own, and mended by the next
+// reading.
+func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, carefulAda)
+		w.addChat("den", "supergroup", []string{"Kai"})
+		w.telegram.AddBot(fake.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
+		entry := func(c *config.Config) []string {
+			var all []string
+			for _, p := range c.Problems {
+				all = append(all, p.Entry)
+			}
+			return all
+		}
+		w.accounts = strings.Replace(miaAccount, "http://telegram.test", "not an address", 1)
+		next := w.load()
+		if len(entry(next)) == 0 {
+			t.Fatal("the file has nothing wrong")
+		}
+		if err := w.process.apply(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if got := accountsOf(w.process); slices.Contains(got, "mia") {
+			t.Errorf("served are %v", got)
+		}
+		w.accounts = miaAccount
+		w.reload(carefulAda)
+		w.settle()
+		if got := accountsOf(w.process); !slices.Contains(got, "mia") || len(w.process.problems()) > 0 {
+			t.Errorf("served are %v; problems %+v", got, w.process.problems())
+		}
+		w.stop()
+	})
+}
+
+// ECOSYSTEM 4: what a server's entry says now reaches the rooms that are open
+// already: when they wake, and who is in them.
+func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agents := "# discord\nagents:\n  ada: {name: Ada}\n  max: {name: Max}\n"
+		w := newWorldOf(t, agents+"servers:\n  \"guild:3\": {agents: [ada], wake: none}\n", offline.Model{})
+		w.addChat("kitchen", "discord", []string{"Maya"})
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "nobody answers this", fakediscord.Said{})
+		w.settle()
+		room := func() spaces.Configured {
+			t.Helper()
+			rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rooms {
+				if slices.ContainsFunc(r.Chats, func(m spaces.Mapping) bool { return m.Chat == w.discord.rooms["kitchen"].ID.String() }) {
+					return r
+				}
+			}
+			t.Fatalf("no room of the kitchen among %+v", rooms)
+			return spaces.Configured{}
+		}
+		before := room()
+		if before.Wake != spaces.WakeNone || !slices.Equal(before.Agents, []spaces.AgentID{"ada"}) {
+			t.Fatalf("at first: %+v", before)
+		}
+		w.reload(agents + "servers:\n  \"guild:3\": {agents: [max], wake: all, max_steps: 3}\n")
+		w.settle()
+		after := room()
+		if after.Space != before.Space || after.Wake != spaces.WakeAll || !slices.Equal(after.Agents, []spaces.AgentID{"max"}) {
+			t.Errorf("after the change: %+v", after)
+		}
+		if got := w.process.shellSettings("max", after.Space).MaxSteps; got != 3 {
+			t.Errorf("steps in a room of the server: %d, want those of its entry", got)
+		}
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "somebody answers that", fakediscord.Said{})
+		w.settle()
+		runs, err := w.process.store.Console().Runs(t.Context(), console.Filter{Space: after.Space})
+		if err != nil || len(runs) != 1 || runs[0].Mind.Agent != "max" {
+			t.Errorf("runs %+v, %v", runs, err)
+		}
+		w.stop()
+	})
+}
+
+func accountsOf(s *process) []string {
+	var names []string
+	for _, l := range s.lineup.all() {
+		names = append(names, l.name)
+	}
+	return names
+}
