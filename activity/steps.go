@@ -56,7 +56,7 @@ func gone(op string) error {
 }
 
 func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
-	parts := e.adapter.Split(e.words(a))
+	parts, unmasked := e.parts(a)
 	if len(parts) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
 	}
@@ -76,8 +76,8 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	}
 	steps := make([]step, len(parts))
 	for i, text := range parts {
-		steps[i] = e.post(a, i, text, answered, people)
-		answered = "" // only the first part answers
+		steps[i] = e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people})
+		answered, unmasked = "", "" // only the first part answers, and names who speaks
 	}
 	return steps, nil
 }
@@ -99,12 +99,10 @@ func (e *Egress) named(ctx context.Context, a spaces.Action) ([]adapters.Person,
 	return people, nil
 }
 
-// post returns the step that sends one part.
-func (e *Egress) post(a spaces.Action, part int, text, answered string, people []adapters.Person) step {
-	p := adapters.Post{
-		Chat: a.Chat, Thread: string(a.Thread), ReplyTo: answered, Text: text, Key: postKey(a.ID, part),
-		Mentions: people, Face: e.face(a),
-	}
+// post returns the step that sends p as a part of the action.
+func (e *Egress) post(a spaces.Action, part int, p adapters.Post) step {
+	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
+	p.Face, p.Decided = e.face(a), a.Created
 	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
 	if e.finder != nil {
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
@@ -127,17 +125,20 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := e.adapter.Split(e.words(a))
+	parts, unmasked := e.parts(a)
 	if len(parts) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
 	}
 	var steps []step
 	for i, text := range parts {
-		if i >= len(refs) {
-			steps = append(steps, e.post(a, i, text, "", nil))
-			continue
+		switch {
+		case i >= len(refs):
+			steps = append(steps, e.post(a, i, adapters.Post{Text: text}))
+		case i == 0 && unmasked != "":
+			steps = append(steps, silent(func(ctx context.Context) error { return e.masquerader.Revise(ctx, e.ref(a, refs[i]), text, unmasked) }))
+		default:
+			steps = append(steps, silent(func(ctx context.Context) error { return e.editor.Edit(ctx, e.ref(a, refs[i]), text) }))
 		}
-		steps = append(steps, silent(func(ctx context.Context) error { return e.editor.Edit(ctx, e.ref(a, refs[i]), text) }))
 	}
 	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
 		steps = append(steps, e.removal(a, refs[i]))

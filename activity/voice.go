@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -22,17 +23,39 @@ func (e *Egress) face(a spaces.Action) adapters.Face {
 	return adapters.Face{}
 }
 
-// words returns what is sent: people's words from another chat begin with who
-// said them and where, unless the chat shows that by a face.
-func (e *Egress) words(a spaces.Action) string {
-	if a.Voice == "" || e.masquerader != nil && e.masquerader.Masks(a.Chat) {
-		return a.Text
+// parts returns the parts of what is sent. People's words from another chat begin
+// with who said them and where; a chat that shows that by a face needs it only in
+// unmasked, the first part as it is sent where the face cannot be shown. How many
+// parts there are and what is in the others does not depend on that.
+func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
+	if a.Voice == "" {
+		return e.adapter.Split(a.Text), ""
 	}
+	head := e.head(a)
+	parts = e.adapter.Split(head + a.Text)
+	if e.masquerader == nil || !e.masquerader.Masks(a.Chat) || len(parts) == 0 {
+		return parts, ""
+	}
+	unmasked = parts[0]
+	if faced := e.adapter.Split(a.Text); len(faced) == len(parts) && slices.Equal(faced[1:], parts[1:]) {
+		return faced, unmasked
+	}
+	// The head moved where the parts begin: it is cut off the first, if it can be.
+	if lead := e.adapter.Split(head); len(lead) == 1 {
+		if rest := strings.TrimLeft(strings.TrimPrefix(unmasked, lead[0]), " \n"); rest != "" {
+			parts[0] = rest
+		}
+	}
+	return parts, unmasked
+}
+
+// head names who said the words of an action and where, as CommonMark.
+func (*Egress) head(a spaces.Action) string {
 	head := "**" + escapeMarkdown(a.Voice) + "** (" + platformName(a.Via) + "):"
 	if beginsBlock(a.Text) {
-		return head + "\n\n" + a.Text
+		return head + "\n\n"
 	}
-	return head + " " + a.Text
+	return head + " "
 }
 
 func platformName(platform string) string {

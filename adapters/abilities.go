@@ -124,8 +124,13 @@ type Face struct {
 
 // A Masquerader can post under the face of [Post.Face].
 type Masquerader interface {
-	// Masks reports whether posts in a chat can have a face of their own.
+	// Masks reports whether posts in a chat can have a face of their own, as far as
+	// that is known without asking. Where a right turns out to be missing,
+	// [Post.Unmasked] is sent instead.
 	Masks(chat string) bool
+	// Revise is [Editor.Edit] for a part that was sent with an Unmasked: text
+	// replaces it where it has a face of its own, and unmasked where it has none.
+	Revise(ctx context.Context, m Ref, text, unmasked string) error
 }
 
 // A File is something to send along with a message.

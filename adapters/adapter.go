@@ -120,6 +120,12 @@ type Post struct {
 	// Face is who seems to speak, where the platform lets an account choose;
 	// elsewhere it is ignored. The zero Face is the account's own.
 	Face Face
+	// Unmasked is what a [Masquerader] sends in place of Text where the Face cannot
+	// be shown: the same words, with who says them. Empty: Text.
+	Unmasked string
+	// Decided is when it was decided to send this; no attempt was made before. Zero:
+	// nobody knows.
+	Decided time.Time
 	// Files go along with the first part. What a platform cannot take makes the
 	// send [Invalid].
 	Files []File

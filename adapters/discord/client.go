@@ -63,6 +63,8 @@ type Client struct {
 	faces  faces
 	ours   recent // what we deleted ourselves
 
+	receipted receipts
+
 	self atomic.Pointer[account] // set by Connect
 }
 

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,9 +17,13 @@ var _ adapters.Finder = (*Client)(nil)
 // it either.
 const findable = 15 * time.Minute
 
+// skew is how much earlier than by our clock Discord may say a message was sent.
+const skew = 5 * time.Second
+
 // Find looks for a part among the last hundred messages of its chat or thread: by
-// its nonce, where Discord tells it, else by who said these words lately. Through
-// a webhook the words are all there is.
+// its nonce, where Discord tells it, else by who said these words since it was
+// decided to send them. Through a webhook that is all there is, so that a message
+// whose receipt we have is never taken for another one.
 func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, bool, error) {
 	to, err := target(p.Chat, p.Thread)
 	if err != nil {
@@ -40,13 +45,39 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	if err != nil {
 		return adapters.Receipt{}, false, err
 	}
-	key, content := nonce(p.Key), c.outgoing(p, to).Content
 	for _, m := range list {
-		said, _ := m.Nonce.(string)
-		same := m.Content != nil && *m.Content == content && time.Since(m.Timestamp) < findable
-		if c.isOurs(self, &m) && (said != "" && said == key || said == "" && same) {
+		if c.isOurs(self, &m) && !c.receipted.another(m.ID, p.Key) && c.isCopy(&m, p, to) {
 			return sentMessage{ID: m.ID, Timestamp: m.Timestamp}.receipt(), true, nil
 		}
 	}
 	return adapters.Receipt{}, false, nil
+}
+
+// isCopy reports whether m, which we sent, is p as an earlier attempt sent it.
+func (c *Client) isCopy(m *message, p adapters.Post, to string) bool {
+	if said, _ := m.Nonce.(string); said != "" {
+		return said == nonce(p.Key)
+	}
+	if m.Content == nil || m.Author == nil || time.Since(m.Timestamp) >= findable || m.Timestamp.Before(p.Decided.Add(-skew)) {
+		return false
+	}
+	if m.WebhookID != "" {
+		return m.Author.Username == faceName(p.Face.Name) && *m.Content == c.outgoing(p, to).Content
+	}
+	p.Text = cmp.Or(p.Unmasked, p.Text)
+	return *m.Content == c.outgoing(p, to).Content
+}
+
+// receipts remember what our last sends became.
+type receipts struct{ recent }
+
+// note keeps that the part with this key became that message.
+func (r *receipts) note(message, key string) {
+	r.add(message)
+	r.add(message + " " + key)
+}
+
+// another reports whether the message is known to be a part with another key.
+func (r *receipts) another(message, key string) bool {
+	return r.has(message) && !r.has(message+" "+key)
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -101,12 +102,18 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	if err != nil {
 		return adapters.Receipt{}, notSent(err)
 	}
-	out := c.outgoing(p, to)
-	switch {
-	case isForum(ch.Type):
-		return c.begin(ctx, to, p, out)
-	case p.Face != (adapters.Face{}):
-		return c.sendAs(ctx, p, to, out)
+	if c.masked(ch, p.Face) {
+		return c.sendAs(ctx, p, ch)
+	}
+	return c.sendOwn(ctx, p, ch)
+}
+
+// sendOwn sends p as the bot that we are.
+func (c *Client) sendOwn(ctx context.Context, p adapters.Post, ch channel) (adapters.Receipt, error) {
+	p.Text = cmp.Or(p.Unmasked, p.Text)
+	out := c.outgoing(p, ch.ID)
+	if isForum(ch.Type) {
+		return c.begin(ctx, ch.ID, p, out)
 	}
 	if out.Nonce = nonce(p.Key); out.Nonce != "" {
 		out.Enforce = true
@@ -115,9 +122,10 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		out.Reference = &reference{Message: p.ReplyTo}
 	}
 	var sent sentMessage
-	if err := c.post(ctx, channelRoute("create message", http.MethodPost, to, "/messages"), out, p.Files, &sent); err != nil {
+	if err := c.post(ctx, channelRoute("create message", http.MethodPost, ch.ID, "/messages"), out, p.Files, &sent); err != nil {
 		return adapters.Receipt{}, err
 	}
+	c.receipted.note(sent.ID, p.Key)
 	return sent.receipt(), nil
 }
 
@@ -188,16 +196,25 @@ func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
 	if err != nil {
 		return err
 	}
-	body := struct {
+	err = c.edit(ctx, to, m, text)
+	if !refusedWith(err, notOurs) {
+		return err
+	}
+	return c.editAs(ctx, to, m, text)
+}
+
+// edit edits a message that we sent ourselves.
+func (c *Client) edit(ctx context.Context, to string, m adapters.Ref, text string) error {
+	return c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), edited(text), nil)
+}
+
+// edited is what an edit sets.
+func edited(text string) any {
+	return struct {
 		Content string  `json:"content"`
 		Allowed allowed `json:"allowed_mentions"`
 		Flags   int     `json:"flags"`
 	}{text, only(nil), suppressEmbeds}
-	err = c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), body, nil)
-	if !refusedWith(err, notOurs) {
-		return err
-	}
-	return c.editAs(ctx, to, m, body)
 }
 
 // notOurs is the code for a message by somebody else, such as a webhook of ours.

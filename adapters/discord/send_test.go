@@ -15,10 +15,12 @@ import (
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
-// send posts and fails the test when that fails.
+// send posts, in the room if nothing else is said, and fails the test when that fails.
 func (w *world) send(p adapters.Post) adapters.Receipt {
 	w.t.Helper()
-	p.Chat = w.room.ID.String()
+	if p.Chat == "" {
+		p.Chat = w.room.ID.String()
+	}
 	r, err := w.client.Send(w.t.Context(), p)
 	if err != nil {
 		w.t.Fatal(err)

@@ -63,8 +63,9 @@ type Client struct {
 	names  *names
 	tiers  *tiers
 
-	self atomic.Pointer[self]     // set by Connect
-	hook atomic.Pointer[receiver] // set while Receive runs
+	self     atomic.Pointer[self]     // set by Connect
+	hook     atomic.Pointer[receiver] // set while Receive runs
+	faceless atomic.Bool              // the bot token is known to lack the scope for faces
 
 	mu      sync.Mutex          // guards what follows
 	deleted map[string]struct{} // messages that we deleted, as chat/ts: their telling is an echo
@@ -141,15 +142,13 @@ func baseURL(s string) (string, error) {
 // Connect asks Slack who the bot token belongs to. Whether the app token is good
 // shows in Receive.
 func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
-	raw, err := c.call(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.AuthTestContext(ctx)
-		return err
-	})
+	seen, err := c.authTest(ctx)
 	if err != nil {
 		return adapters.Account{}, err
 	}
+	c.learnScopes(seen.scopes)
 	var me self
-	if err := json.Unmarshal(raw, &me); err != nil || me.Team == "" || me.User == "" {
+	if err := json.Unmarshal(seen.whole, &me); err != nil || me.Team == "" || me.User == "" {
 		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "auth.test", Err: errors.New("the answer names no user of a team")}
 	}
 	c.self.Store(&me)
@@ -158,6 +157,14 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 		name = p.Name
 	}
 	return adapters.Account{Platform: "slack", ID: me.account(), Name: name, Handle: me.Name}, nil
+}
+
+// authTest asks who the bot token belongs to; its scopes come with the answer.
+func (c *Client) authTest(ctx context.Context) (answer, error) {
+	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.AuthTestContext(ctx)
+		return err
+	})
 }
 
 // Format writes "slack client" whatever the verb: fmt cannot ask a private field

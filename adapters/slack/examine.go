@@ -21,7 +21,7 @@ var _ adapters.Examiner = (*Client)(nil)
 var (
 	mustHave   = []string{"chat:write", "users:read"}
 	shouldHave = strings.Fields(`app_mentions:read channels:history channels:read groups:history groups:read im:history im:read
-		mpim:history mpim:read reactions:read reactions:write files:read files:write chat:write.customize`)
+		mpim:history mpim:read reactions:read reactions:write files:read files:write ` + customize)
 )
 
 // Examine looks at both tokens, the scopes, the socket, and each chat. Which events
@@ -32,10 +32,7 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 	if f, bad := c.examineShapes(); bad {
 		return []adapters.Finding{f}
 	}
-	seen, err := c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.AuthTestContext(ctx)
-		return err
-	})
+	seen, err := c.authTest(ctx)
 	if err != nil {
 		return []adapters.Finding{c.unreached(err)}
 	}
@@ -103,10 +100,7 @@ func examineScopes(listed string) []adapters.Finding {
 	if listed == "" {
 		return nil
 	}
-	var have []string
-	for scope := range strings.SplitSeq(listed, ",") {
-		have = append(have, strings.TrimSpace(scope))
-	}
+	have := scopesIn(listed)
 	lacks := func(wanted []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(wanted), func(s string) bool { return slices.Contains(have, s) }), ", ")
 	}

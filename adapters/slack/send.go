@@ -87,6 +87,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	if err != nil {
 		return adapters.Receipt{}, err
 	}
+	p = c.masked(p)
 	f, thread := formOf(p.Text, p.Mentions), p.Thread
 	if thread == "" {
 		thread = p.ReplyTo
@@ -94,6 +95,12 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	receipt, err := c.post(ctx, p, f, thread)
 	if p.Thread == "" && thread != "" && refusedFor(err, "thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "message_not_found") {
 		thread = ""
+		receipt, err = c.post(ctx, p, f, thread)
+	}
+	if p.Face != (adapters.Face{}) && refusedFor(err, "missing_scope") {
+		c.faceless.Store(true)
+		p = c.masked(p)
+		f = formOf(p.Text, p.Mentions)
 		receipt, err = c.post(ctx, p, f, thread)
 	}
 	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name", "markdown_text_conflict", "msg_blocks_too_long") {
@@ -144,19 +151,6 @@ func metadata(key string) string {
 		panic("slack: a key does not marshal: " + err.Error())
 	}
 	return string(out)
-}
-
-// face sets who seems to speak.
-func face(v url.Values, f adapters.Face) {
-	if f.Name != "" {
-		v.Set("username", f.Name)
-	}
-	switch {
-	case strings.HasPrefix(f.Avatar, "https://"):
-		v.Set("icon_url", f.Avatar)
-	case strings.HasPrefix(f.Avatar, ":"):
-		v.Set("icon_emoji", f.Avatar)
-	}
 }
 
 // receiptOf reads which message was made. Without its ts there is no receipt.

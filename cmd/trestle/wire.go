@@ -162,14 +162,14 @@ func (p *parts) ringLines() {
 }
 
 // face returns how an agent appears where several speak through one account: by
-// its name. An only agent is the account.
+// its name and picture. An only agent is the account.
 func (p *parts) face(agent spaces.AgentID) adapters.Face {
 	c := p.config()
 	a, ok := c.Agent(string(agent))
 	if !ok || len(c.Agents) < 2 {
 		return adapters.Face{}
 	}
-	return adapters.Face{Name: a.Name}
+	return adapters.Face{Name: a.Name, Avatar: a.Avatar}
 }
 
 // egress returns the way out of an account, or nil when no line of this process

@@ -104,6 +104,17 @@ func (s *section) wantURL(name, value string) {
 	}
 }
 
+// isAvatar reports whether platforms take s as the picture of who speaks; empty is
+// the account's own.
+func isAvatar(s string) bool {
+	if name, ok := strings.CutPrefix(s, ":"); ok {
+		name, ok = strings.CutSuffix(name, ":")
+		return ok && name != "" && !strings.ContainsAny(name, ": /")
+	}
+	u, err := url.Parse(s)
+	return s == "" || err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil
+}
+
 // checkTokens finds the mistakes that a token's shape gives away, before anybody
 // is asked.
 func checkTokens(s *section, a *Adapter) {

@@ -94,6 +94,7 @@ type Agent struct {
 	ID            string // key of the entry
 	Name          string
 	Persona       string
+	Avatar        string // an https address, or an emoji in colons; empty: the account's
 	Model         Model
 	settings      layer
 	Misconfigured bool

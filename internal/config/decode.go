@@ -289,6 +289,9 @@ func (d *decoder) agents(n *node) {
 		a.Name = cmp.Or(s.str("name"), id)
 		a.Persona = d.persona(s)
 		before := len(d.config.Problems)
+		if a.Avatar = s.str("avatar"); !isAvatar(a.Avatar) {
+			s.fail(s.where("avatar"), "avatar is neither an https:// address nor an emoji in colons", "write the address of a picture, such as https://example.com/ada.png, or for Slack :robot_face:")
+		}
 		a.Model = d.model("agents."+id, s.get("model"), d.config.Model, "budget.agent_per_day", s.layer)
 		s.settings()
 		a.settings = s.layer

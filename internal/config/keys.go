@@ -98,6 +98,7 @@ var adapterTypes = []string{"telegram", "slack", "discord"}
 var agentKeys = []key{
 	{"name", "the key", "how people call it", form{}},
 	{"persona", "", "who it is, in words to it: a text, `{file: ./ada.md}`, or `friendly`, `professional` or `technical`, which are built in", form{kind: aSection, of: personaKeys, shorter: true}},
+	{"avatar", "the account's", "its picture where several agents speak through one account, on Discord and Slack: an `https://` address that the platform can open, or for Slack an emoji such as `:robot_face:`", form{}},
 	{"model", "as at the top", "a model of its own; what it leaves out is as at the top", form{kind: aSection, of: modelKeys, shorter: true}},
 }
 

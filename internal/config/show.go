@@ -151,6 +151,9 @@ func (l *lister) agent(a Agent) {
 	if n := len(l.rows); a.Persona != "" {
 		l.rows[n-1].whole = adapters.Secret(a.Persona)
 	}
+	if a.Avatar != "" {
+		l.add(path+".avatar", a.Avatar)
+	}
 	if a.Model != l.of.Model {
 		l.model(path+".model", a.Model)
 	}

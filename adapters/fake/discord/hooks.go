@@ -112,6 +112,12 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 	if a, refused := p.check(len(c.files)); refused {
 		return a
 	}
+	if in.wire.Type == Forum {
+		if p.Thread == "" {
+			return refuse(http.StatusBadRequest, 220001, "Webhooks posted to forum channels must have a thread_name or thread_id")
+		}
+		in = in.openThread(h.id, p.Thread)
+	}
 	name := h.name
 	if p.Username != "" {
 		name = p.Username

@@ -24,7 +24,8 @@ type posted struct {
 	Username string  `json:"username"`
 	Avatar   string  `json:"avatar_url"`
 	Embeds   []any   `json:"embeds"`
-	Name     string  `json:"name"` // of a thread that begins with it
+	Name     string  `json:"name"`        // of a thread that begins with it
+	Thread   string  `json:"thread_name"` // the same, through a webhook
 	Message  *posted `json:"message"`
 }
 
@@ -253,7 +254,7 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
 	if ch.wire.Type != Forum {
-		return ok(ch.openThread(c.bot.ID, p.Name, 0).wire)
+		return ok(ch.openThread(c.bot.ID, p.Name).wire)
 	}
 	if p.Message == nil {
 		return badForm("message", "BASE_TYPE_REQUIRED", "This field is required")
@@ -261,7 +262,7 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 	if a, refused := p.Message.check(len(c.files)); refused {
 		return a
 	}
-	th := ch.openThread(c.bot.ID, p.Name, 0)
+	th := ch.openThread(c.bot.ID, p.Name)
 	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
 	c.entry.Text = m.wire.Content
 	d.deliver(c, th, m, p.Message)

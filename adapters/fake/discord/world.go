@@ -292,27 +292,34 @@ func (g *Guild) NewChannel(name string, kind int) *Channel {
 func (c *Channel) NewThread(by *Person, name string) *Channel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.openThread(by.ID, name, 0)
+	return c.openThread(by.ID, name)
 }
 
-// openThread opens a thread, with the id of the message it begins from if there
-// is one. It needs the lock.
-func (c *Channel) openThread(by ID, name string, id ID) *Channel {
+// openThread opens a thread. It needs the lock.
+func (c *Channel) openThread(by ID, name string) *Channel {
 	w := wireChannel{
 		Type: PublicThread, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
 		Thread: &wireArchive{Minutes: 1440, At: time.Now()},
 	}
 	th := c.of.newChannel(w)
-	if id != 0 {
-		delete(c.of.channels, th.ID)
-		th.ID, th.wire.ID = id, id
-		c.of.channels[id] = th
-	}
 	th.guild = c.guild
 	told := th.wire
 	told.Newly = true
 	c.guild.dispatch("THREAD_CREATE", intentGuilds, told)
 	return th
+}
+
+// Threads returns the threads of a channel, by name.
+func (c *Channel) Threads() map[string]*Channel {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	all := map[string]*Channel{}
+	for _, th := range c.of.channels {
+		if th.isThread() && *th.wire.ParentID == c.ID {
+			all[th.wire.Name] = th
+		}
+	}
+	return all
 }
 
 // Archive puts a thread away. A message brings it back.

@@ -106,8 +106,10 @@ func (c *call) postMessage() answer {
 	if bad.err != "" {
 		return bad
 	}
-	m := &message{ts: "", user: c.app.user.ID, app: c.app, thread: c.args.Get("thread_ts"), username: c.args.Get("username")}
-	m.icon = c.args.Get("icon_emoji") + c.args.Get("icon_url")
+	m := &message{ts: "", user: c.app.user.ID, app: c.app, thread: c.args.Get("thread_ts")}
+	if c.app.has("chat:write.customize") { // without it Slack overlooks them
+		m.username, m.icon = c.args.Get("username"), c.args.Get("icon_emoji")+c.args.Get("icon_url")
+	}
 	m.broadcast = c.args.Get("reply_broadcast") == "true"
 	m.clientID = c.args.Get("client_msg_id")
 	if meta := c.args.Get("metadata"); meta != "" {
