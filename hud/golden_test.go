@@ -92,7 +92,7 @@ var scenes = map[string]func(w *world) string{
 			{From: 21, Opened: w.at.Add(-time.Hour)},
 			{From: 1, To: 10, Opened: w.at.Add(-9 * time.Hour), Closed: w.at.Add(-4 * time.Hour), Closer: spaces.SpanDeaf},
 		}
-		w.cut(CutTurns)
+		w.cut(CutHighWater)
 		w.says(family, "nova", "and the invoice?")
 		w.wake(family)
 		return w.frame().golden()

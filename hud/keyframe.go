@@ -16,6 +16,7 @@ const (
 	CutTurns     = "turns"
 	CutRedaction = "redaction"
 	CutFresh     = "fresh"
+	CutFrame     = "frame" // one frame was too long; nothing is recorded but its plan
 )
 
 // NeedsCut reports whether the context should be cut before the next cycle, and
@@ -59,13 +60,7 @@ func (v *View) hasHistory() bool {
 
 // withinMark reports whether keyframe and turns have at most mark tokens.
 func (v *View) withinMark(mark int) bool {
-	bound := v.keyframeBound()
-	for _, ts := range v.logs() {
-		for i := range ts {
-			n, _ := boundTurn(&ts[i])
-			bound += n
-		}
-	}
+	bound := v.size()
 	if bound <= mark {
 		return true
 	}
@@ -114,34 +109,89 @@ func (v *View) keyframeTokens() int {
 }
 
 // Cut makes a new keyframe that absorbs the older cycles, so that keyframe and
-// turns are left at the low-water mark. It keeps the last Limits.MinRecentCycles
-// closed cycles verbatim as far as they fit into three fifths of that. The plan
-// lists every element. The keyframe's At is left to the caller; it must be no
+// turns are left at the low-water mark. The newest closed cycles stay verbatim:
+// Limits.FullCycles of them in three fifths of that, Limits.MinRecentCycles in
+// three quarters, Limits.KeepTurns in seven eighths. A cut by turns is under no
+// such pressure: it keeps Limits.KeepTurns whatever they take, and leaves of the
+// others two fifths, or Limits.SummaryTokens (PRD-6.4). The plan lists every
+// element. The keyframe's At is left to the caller; it must be no
 // earlier than what the view holds.
 func (v *View) Cut(cause string) (spaces.Keyframe, Plan) {
 	l := v.Limits.withDefaults()
 	high, guard := v.marks()
 	low := min(v.Budget()*l.LowWater/100, min(high, guard)*5/8)
-	current := v.turnsTokens(v.Current)
-	kept, spent := v.recent(max(low-current, 0) * 3 / 5)
-	k, plan := v.keyframe(cause, max(low-current-spent, low/8), kept)
+	room := max(low-v.turnsTokens(v.Current), 0)
+	kept, spent := v.recent(room)
+	tokens := max(room-spent, low/8)
+	if cause == CutTurns {
+		kept = min(l.KeepTurns, len(v.Closed))
+		gone := v.cyclesTokens(v.Closed[:len(v.Closed)-kept])
+		spent = v.cyclesTokens(v.Closed[len(v.Closed)-kept:])
+		tokens = min(tokens, v.keyframeTokens()+max(gone*2/5, l.SummaryTokens))
+	}
+	k, plan := v.keyframe(cause, tokens, kept)
+	plan.Kept = spent
 	return k, plan
 }
 
-// recent returns how many of the newest closed cycles stay verbatim within the
-// tokens, and what they take. The last one stays unless it alone would take
-// most of the budget.
+func (v *View) cyclesTokens(cs []spaces.ClosedCycle) int {
+	n := 0
+	for i := range cs {
+		n += v.turnsTokens(cs[i].Turns)
+	}
+	return n
+}
+
+// recent returns how many of the newest closed cycles stay verbatim when
+// keyframe and turns may have that many tokens, and what they take. The last one
+// stays unless it alone would take most of the budget.
 func (v *View) recent(tokens int) (kept, spent int) {
-	most := v.Limits.withDefaults().MinRecentCycles
-	for i := len(v.Closed) - 1; i >= 0 && kept < most; i-- {
-		n := v.turnsTokens(v.Closed[i].Turns)
-		if spent+n > tokens && (kept > 0 || n > v.Budget()/2) {
+	l := v.Limits.withDefaults()
+	stays := func(kept, spent int) bool {
+		return kept <= l.FullCycles && spent <= tokens*3/5 || kept <= l.MinRecentCycles && spent <= tokens*3/4 ||
+			kept <= l.KeepTurns && spent <= tokens*7/8 || kept == 1 && spent <= v.Budget()/2
+	}
+	for _, c := range slices.Backward(v.Closed) {
+		n := v.turnsTokens(c.Turns)
+		if !stays(kept+1, spent+n) {
 			break
 		}
 		spent += n
 		kept++
 	}
 	return kept, spent
+}
+
+// Settle counts the turns of closed cycles that nobody has counted, once the
+// bytes no longer prove that the context is below its low-water mark. Asked for
+// after every cycle it counts little each time, and a later cut finds it done.
+func (v *View) Settle() {
+	l := v.Limits.withDefaults()
+	if v.size() > v.Budget()*l.LowWater/100 {
+		v.Count()
+	}
+}
+
+// Count returns the exact tokens of keyframe and turns, and keeps what it counts
+// with them.
+func (v *View) Count() int {
+	if v.Keyframe == nil && len(v.Closed)+len(v.Current) == 0 {
+		return 0
+	}
+	return v.keyframeTokens() + v.cyclesTokens(v.Closed) + v.turnsTokens(v.Current)
+}
+
+// size returns the tokens of keyframe and turns, or a bound of those that nobody
+// has counted.
+func (v *View) size() int {
+	n := v.keyframeBound()
+	for _, ts := range v.logs() {
+		for i := range ts {
+			t, _ := boundTurn(&ts[i])
+			n += t
+		}
+	}
+	return n
 }
 
 func (v *View) turnsTokens(ts []spaces.Turn) int {
@@ -169,6 +219,10 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 		v.bounded = false
 		if bound := messageOverhead + Bound(text); whole && bound <= tokens {
 			k.Text, k.Refs, plan.Items, plan.Tokens = text, refs, items, bound
+			if len(v.Closed) > 0 { // the vocabulary is at hand: turns have been counted
+				k.Tokens = messageOverhead + v.Counter.Count(text)
+				plan.Tokens, plan.Exact = k.Tokens, true
+			}
 			return k, plan
 		}
 	}

@@ -7,9 +7,19 @@ type Plan struct {
 	Tokens int        `json:"tokens"`
 	Exact  bool       `json:"exact"` // false: Tokens is an upper bound, nothing had to be counted
 	Fixed  int        `json:"fixed,omitempty"`
+	Kept   int        `json:"kept,omitempty"` // tokens of the turns that a cut left behind its keyframe
 	Items  []PlanItem `json:"items"`
 	// Shed lists what had to go from this one frame, in the order it went.
 	Shed []PlanItem `json:"shed,omitempty"`
+}
+
+// Freed returns the tokens of what had to go from this one frame.
+func (p *Plan) Freed() int {
+	n := 0
+	for i := range p.Shed {
+		n += p.Shed[i].Tokens
+	}
+	return n
 }
 
 // A PlanItem is one element, or a group of those that share a fate.

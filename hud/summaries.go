@@ -11,17 +11,18 @@ import (
 // summariesHeader stands over the agent's own accounts of old cycles (CON-21).
 const summariesHeader = "[EARLIER CYCLES — self-summaries]"
 
-// summaryList is the layered list of self-summaries (CON-28): the newest
-// Limits.SummariesSingle absorbed cycles one line each, older ones in groups
-// with their range and what was decided. It needs no model (CON-29).
+// summaryList is the layered list of self-summaries (CON-28): behind the kept
+// cycles, which are shown in full, one line each up to Limits.SummariesSingle in
+// all, older ones in groups with their range and what was decided. It needs no
+// model (CON-29).
 type summaryList struct{ listing }
 
-func (v *View) summaryList(absorbed []spaces.ClosedCycle, terms []string) *summaryList {
+func (v *View) summaryList(absorbed []spaces.ClosedCycle, kept int, terms []string) *summaryList {
 	l := v.Limits.withDefaults()
 	all := slices.Concat(v.Earlier, absorbed)
 	all = slices.DeleteFunc(all, func(c spaces.ClosedCycle) bool { return c.Rest == "" })
 	s := &summaryList{listing{header: summariesHeader}}
-	single := max(0, len(all)-l.SummariesSingle)
+	single := max(0, len(all)-max(0, l.SummariesSingle-kept))
 	for from := 0; from < single; from += l.SummariesGrouped {
 		group := all[from:min(from+l.SummariesGrouped, single)]
 		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-from)/10))
@@ -68,7 +69,7 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 		rel = max(rel, overlap(cs[i].Rest, terms))
 	}
 	slices.SortStableFunc(best, func(a, b int) int {
-		x, y := overlap(cs[a].Rest, terms)+decisive(cs[a].Rest), overlap(cs[b].Rest, terms)+decisive(cs[b].Rest)
+		x, y := overlap(cs[a].Rest, terms)+decisionWeight*decisive(cs[a].Rest), overlap(cs[b].Rest, terms)+decisionWeight*decisive(cs[b].Rest)
 		switch {
 		case x > y:
 			return -1
@@ -100,6 +101,10 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 	}
 	return e
 }
+
+// decisionWeight is how much more a decision counts in a group of accounts than
+// in a line: no account of anything else says as much (CON-28).
+const decisionWeight = 4
 
 // decisive is what the words of a decision add to a text's worth.
 func decisive(text string) float64 {

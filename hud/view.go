@@ -29,12 +29,15 @@ type Limits struct {
 	MaxLogTokens     int // consciousness.max_tokens (CON-18). Default: 100000
 	InboxTokens      int // of one turn of new lines. Default: a quarter of the budget
 	RecallTokens     int // of recalled lines. Default: 1500
-	MinRecentCycles  int // kept verbatim by a cut as the budget allows. Default: 10
+	FullCycles       int // newest closed cycles that a cut leaves verbatim (CON-28). Default: 10
+	MinRecentCycles  int // of these, kept even when they crowd the keyframe (CON-19). Default: 10
+	KeepTurns        int // of these, kept by every cut as long as they fit at all (PRD-6.4). Default: 4
+	SummaryTokens    int // of what a cut by turns leaves of the turns it absorbs, at least (PRD-6.4). Default: 300
 	HighWater        int // percent of the budget at which to cut. Default: 80
 	LowWater         int // percent of the budget left by such a cut. Default: 50
 	NewestShare      int // percent of a history's tokens for its newest lines. Default: 20
 	SpansShown       int // newest spans whose lines are rendered by age (SEQ-29). Default: 5
-	SummariesSingle  int // cycles whose summaries stand alone before they are grouped (CON-28). Default: 50
+	SummariesSingle  int // newest cycles that are not grouped: in full, or a summary each (CON-28). Default: 50
 	SummariesGrouped int // cycles in one group. Default: 30
 }
 
@@ -48,7 +51,10 @@ func (l Limits) withDefaults() Limits {
 	set(&l.MaxOutputTokens, min(4096, l.ContextTokens/8))
 	set(&l.MaxLogTokens, 100000)
 	set(&l.RecallTokens, 1500)
+	set(&l.FullCycles, 10)
 	set(&l.MinRecentCycles, 10)
+	set(&l.KeepTurns, 4)
+	set(&l.SummaryTokens, 300)
 	set(&l.HighWater, 80)
 	set(&l.LowWater, 50)
 	set(&l.NewestShare, 20)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -52,7 +53,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		c.shell.Ring(done.Wakes)
 	}
 	if sc.Close != nil && !sc.Close.Back {
-		c.closed(ctx, sc.Close, done.N, now)
+		c.closed(sc.Close, done.N, now)
 	}
 	return nil
 }
@@ -97,18 +98,14 @@ func (c *cycle) close(ctx context.Context, cl *spaces.Closing) error {
 	return c.commit(ctx, spaces.StepCommit{Close: cl}, nil)
 }
 
-// closed takes the finished cycle into the mind's history and cuts the context
-// if that is due; the reply has already left.
-func (c *cycle) closed(ctx context.Context, cl *spaces.Closing, n int64, at time.Time) {
+// closed takes the finished cycle into the mind's history.
+func (c *cycle) closed(cl *spaces.Closing, n int64, at time.Time) {
 	c.mind.end(c.wake.Cycle.ID, &spaces.ClosedCycle{
 		ID: c.wake.Cycle.ID, N: n, Space: c.wake.Cycle.Space, Rest: cl.Rest, Stop: cl.Stop, Ended: at, Turns: c.turns,
 	})
 	c.log.Info("cycle closed", "stop", cl.Stop, "detail", cl.Detail, "steps", c.step, "spoke", c.spoke, "denials", c.denials,
 		"tokens", c.usage.Prompt+c.usage.Output, "ms", at.Sub(c.began).Milliseconds())
 	c.shell.publish("mission_stop", string(cl.Stop), c.facts("detail", cl.Detail, "tokens", c.usage.Prompt+c.usage.Output, "steps", c.step))
-	if err := c.recutAfter(ctx); err != nil {
-		c.log.Error("context not cut", "error", err)
-	}
 }
 
 // The delays before a failed wake is tried again, by attempt.
@@ -134,7 +131,7 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		stop = spaces.StopTimeout
 	}
 	if kind == model.Rejected || kind == model.TooLong {
-		c.mind.owe("guard") // the same transcript would be refused again
+		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
 	return c.abandon(ctx, stop, cause.Error())

@@ -11,92 +11,90 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// recut makes a keyframe before the first frame of a cycle when there is none
-// yet, when one is owed, or when the mind has rested longer than the provider's
-// cache lives and many turns have gathered: then a cut costs nothing.
-func (c *cycle) recut(ctx context.Context) error {
-	m := c.mind
-	m.mu.Lock()
-	cause := m.cut
-	if cause == "" && m.renewed() {
-		cause = hud.CutFresh
-	}
-	rested := !m.lastEnd.IsZero() && time.Since(m.lastEnd) > c.settings.CacheTTL
-	if cause == "" && rested && len(m.closed) > c.settings.CompactAfter {
-		cause = hud.CutTurns
-	}
-	if cause == "" {
-		cause, _ = m.whole(c).NeedsCut(tailTokens)
-	}
-	m.mu.Unlock()
-	if cause == "" {
-		return nil
-	}
-	return c.cut(ctx, cause)
-}
-
 // tailTokens is what the tail of an ordinary frame takes.
 const tailTokens = 200
 
-// recutAfter makes a keyframe when the context has passed its high-water mark.
-func (c *cycle) recutAfter(ctx context.Context) error {
-	m := c.mind
+// due returns why the context is to be cut now, or "": a cut is owed; somebody
+// began afresh; the mind has rested longer than the provider's cache lives and
+// many turns have gathered, so that a cut costs nothing (PRD-6.4); or it has
+// passed a mark. m.mu is held.
+func (m *mind) due(o outlook) string {
+	switch set := o.settings; {
+	case m.owed != "":
+		return m.owed
+	case m.renewed():
+		return hud.CutFresh
+	case len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep && time.Since(m.lastEnd) >= set.CacheTTL:
+		return hud.CutTurns
+	}
+	cause, _ := m.whole(o).NeedsCut(tailTokens)
+	return cause
+}
+
+// cut makes a new keyframe if one is due, at the expense of a cycle that runs or
+// has just ended.
+func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
+	m.loading.Lock() // what is deleted meanwhile is redacted afterwards
+	defer m.loading.Unlock()
 	m.mu.Lock()
-	cause, due := m.whole(c).NeedsCut(tailTokens)
+	cause := m.due(o)
 	m.mu.Unlock()
-	if !due {
+	if cause == "" {
 		return nil
 	}
-	return c.cut(ctx, cause)
-}
-
-// whole returns the mind's view between cycles: all that is closed, nothing
-// under way. m.mu is held.
-func (m *mind) whole(c *cycle) *hud.View {
-	v := m.view(c)
-	v.Closed, v.Current = m.closed, nil
-	return v
-}
-
-func (c *cycle) cut(ctx context.Context, cause string) error {
-	m := c.mind
-	err := m.history(ctx, c.settings.SpansShown)
-	if err != nil {
+	if err := m.history(ctx, o.settings.SpansShown); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	v := m.whole(c)
-	if cause == hud.CutTurns {
-		v.Limits.MinRecentCycles = c.settings.CompactKeep
-	}
-	k, plan := v.Cut(cause)
-	k.At = time.Now()
-	if k.Plan, err = json.Marshal(plan); err != nil {
-		panic("shell: keyframe plan does not marshal: " + err.Error())
-	}
-	absorbed := 0
-	for absorbed < len(m.closed) && m.closed[absorbed].N <= k.Upto {
-		absorbed++
-	}
-	done := spaces.Compacted{Cause: cause, Cycle: c.wake.Cycle.ID, TokensBefore: c.size, TokensAfter: plan.Tokens, Cycles: absorbed}
-	m.mu.Unlock()
-
-	if err := c.shell.Journal.Cut(ctx, k, done); err != nil {
+	k, done := m.compact(o, cause, by)
+	if err := m.shell.Journal.Cut(ctx, m.shell.Holder, k, done); err != nil {
 		return fmt.Errorf("cut %s: %w", m.id, err)
 	}
 	m.mu.Lock()
-	m.keyframe, m.closed, m.earlier, m.cut = &k, slices.DeleteFunc(slices.Clone(m.closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto }), nil, ""
+	m.keyframe, m.earlier, m.owed = &k, nil, ""
+	m.closed = slices.DeleteFunc(slices.Clone(m.closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
 	m.mu.Unlock()
-	c.log.Info("context cut", "cause", cause, "before", done.TokensBefore, "after", done.TokensAfter, "cycles", absorbed, "elements", len(plan.Items))
-	c.shell.publish("context_compacted", cause, c.facts("before", done.TokensBefore, "after", done.TokensAfter, "cycles", absorbed))
+	m.shell.Logger.Info("context cut", "mind", m.id.String(), "cause", cause, "before", done.TokensBefore, "after", done.TokensAfter, "cycles", done.Cycles)
+	m.shell.publish("context_compacted", cause, map[string]any{
+		"mind": m.id.String(), "space": string(o.active), "cycle": string(by), "before": done.TokensBefore, "after": done.TokensAfter,
+		"freed": max(0, done.TokensBefore-done.TokensAfter), "cycles": done.Cycles,
+	})
 	return nil
 }
 
+// compact renders the keyframe and says what it frees.
+func (m *mind) compact(o outlook, cause string, by spaces.CycleID) (spaces.Keyframe, spaces.Compacted) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.whole(o)
+	before := v.Count()
+	k, plan := v.Cut(cause)
+	k.At = time.Now()
+	var err error
+	if k.Plan, err = json.Marshal(plan); err != nil {
+		panic("shell: keyframe plan does not marshal: " + err.Error())
+	}
+	done := spaces.Compacted{
+		Cause: cause, Cycle: by, TokensBefore: before, TokensAfter: plan.Tokens + plan.Kept, Elements: len(plan.Items),
+	}
+	for i := range m.closed {
+		if n := m.closed[i].N; n <= k.Upto {
+			if done.Cycles == 0 {
+				done.From = n
+			}
+			done.Cycles, done.To = done.Cycles+1, n
+		}
+	}
+	for i := range plan.Items {
+		if plan.Items[i].Form == hud.Nothing {
+			done.Left++
+		}
+	}
+	return k, done
+}
+
 // history reads what only a cut needs: the summaries of all earlier cycles and
-// the spans of every room.
+// the spans of every room. m.loading is held.
 func (m *mind) history(ctx context.Context, spansShown int) error {
-	m.loading.Lock()
-	defer m.loading.Unlock()
 	m.mu.Lock()
 	var upto int64
 	if m.keyframe != nil {
@@ -130,7 +128,7 @@ func (m *mind) history(ctx context.Context, spansShown int) error {
 func (m *mind) owe(cause string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.cut = cause
+	m.owed = cause
 }
 
 // rested returns when the mind's last cycle ended.

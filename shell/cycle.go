@@ -15,27 +15,24 @@ import (
 // A cycle is one wake on its way from start to rest. It belongs to one
 // goroutine.
 type cycle struct {
-	shell    *Shell
-	mind     *mind
-	agent    *Agent // as it was when the cycle began
-	place    place
-	wake     *spaces.Wake
-	settings Settings
-	machine  *Machine
-	log      *slog.Logger
-	began    time.Time
-	since    time.Time // end of the mind's last cycle: what failed after it is news
+	shell   *Shell
+	mind    *mind
+	place   place
+	wake    *spaces.Wake
+	machine *Machine
+	log     *slog.Logger
+	began   time.Time
+	since   time.Time // end of the mind's last cycle: what failed after it is news
 
-	system system
-	nonce  string // of the tags dialect
+	outlook
+	nonce string // of the tags dialect
 
-	step    int            // number of the next model call
-	phase   spaces.Phase   // it is in
-	active  spaces.SpaceID // where plain messages go
-	upto    int64          // last event of the trigger space that was shown
-	judged  int64          // last event of it that the gate had judged when it was last asked
-	turns   []spaces.Turn  // committed
-	pending []spaces.Turn  // shown, not yet committed
+	step    int           // number of the next model call
+	phase   spaces.Phase  // it is in
+	upto    int64         // last event of the trigger space that was shown
+	judged  int64         // last event of it that the gate had judged when it was last asked
+	turns   []spaces.Turn // committed
+	pending []spaces.Turn // shown, not yet committed
 
 	usage   spaces.Usage  // of all calls
 	unsaved spaces.Usage  // of calls whose step is not committed
@@ -55,6 +52,15 @@ type cycle struct {
 	empty    bool            // the last answer was empty
 	warned   bool            // a budget is nearly spent, and that was said
 	reread   bool            // stale speech was shown once
+}
+
+// An outlook is what a mind looks at its history with: as whom, within which
+// limits, and from which room.
+type outlook struct {
+	agent    *Agent // as it was when the cycle began
+	settings Settings
+	system   system
+	active   spaces.SpaceID // where plain messages go
 }
 
 // run lives one cycle. Whatever goes wrong in it stays in it: a panic becomes a
@@ -93,8 +99,8 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	c := &cycle{
-		shell: s, mind: m, agent: agent, place: p, wake: w, settings: settings, log: s.log(w), began: time.Now(), since: m.rested(),
-		system: s.prompt(agent, settings), active: w.Cycle.Active, upto: w.Cycle.Upto,
+		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: time.Now(), since: m.rested(),
+		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
@@ -122,7 +128,7 @@ func (c *cycle) live(ctx context.Context) error {
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}
-	if err := c.recut(ctx); err != nil {
+	if err := c.mind.cut(ctx, c.outlook, c.wake.Cycle.ID); err != nil { // what is due is mostly done while the mind rests
 		return err
 	}
 	if c.step == 0 && !c.settings.OnePhase {

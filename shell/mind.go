@@ -19,7 +19,7 @@ type mind struct {
 	id    spaces.Mind
 	shell *Shell
 
-	loading sync.Mutex // held while reading the record; taken before mu
+	loading sync.Mutex // held while reading the record and while cutting; taken before mu
 
 	mu       sync.Mutex // guards all below; never held across I/O
 	loaded   bool
@@ -30,8 +30,10 @@ type mind struct {
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
 	lastUse  time.Time
-	lastEnd  time.Time // of a cycle
-	cut      string    // cause of a cut that is owed; empty: none
+
+	lastEnd   time.Time // of a cycle
+	lastCycle spaces.CycleID
+	owed      string // cause of a cut that is owed; empty: none
 }
 
 // minds holds the minds in use, and forgets those used longest ago.
@@ -244,7 +246,7 @@ func (m *mind) load(ctx context.Context) error {
 	defer m.mu.Unlock()
 	m.self, m.keyframe, m.closed, m.loaded = self, keyframe, closed, true
 	if n := len(closed); n > 0 {
-		m.lastEnd = closed[n-1].Ended
+		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}
 	return nil
 }
@@ -293,7 +295,7 @@ func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle) {
 	if closed == nil {
 		return
 	}
-	m.lastEnd = closed.Ended
+	m.lastEnd, m.lastCycle = closed.Ended, closed.ID
 	m.closed = append(m.closed, *closed)
 	slices.SortFunc(m.closed, func(a, b spaces.ClosedCycle) int { return cmp.Compare(a.N, b.N) })
 }
@@ -316,11 +318,18 @@ func (m *mind) view(c *cycle) *hud.View {
 	for len(closed) > 0 && closed[len(closed)-1].N > c.wake.Cycle.Base {
 		closed = closed[:len(closed)-1]
 	}
-	closed, earlier := m.carried(closed), m.carried(m.earlier)
+	v := m.whole(c.outlook)
+	v.Closed, v.Current = m.carried(closed), c.turns
+	return v
+}
+
+// whole returns the mind's view between cycles: all that is closed, nothing
+// under way. m.mu is held, and stays held while the view is used.
+func (m *mind) whole(o outlook) *hud.View {
 	return &hud.View{
-		Agent:  hud.Agent{ID: c.agent.ID, Name: c.agent.Name, Persona: c.agent.Persona},
-		Circle: m.id.Circle, Seats: m.seats, Active: c.active, Self: m.self,
-		System: c.system.text, FixedTokens: c.system.fixed, Keyframe: m.keyframe, Earlier: earlier, Closed: closed,
-		Current: c.turns, Limits: c.settings.limits(), Counter: m.shell.Counter,
+		Agent:  hud.Agent{ID: o.agent.ID, Name: o.agent.Name, Persona: o.agent.Persona},
+		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
+		System: o.system.text, FixedTokens: o.system.fixed, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
+		Limits: o.settings.limits(), Counter: m.shell.Counter,
 	}
 }

@@ -32,8 +32,8 @@ type Journal interface {
 	Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error)
 	// Cut stores a keyframe with its compacted event. It takes the whole mind's
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
-	// in another process.
-	Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) error
+	// in a process other than the holder.
+	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
 	// Redact passes the stored turns and keyframes of the mind that show the words
 	// of a remote event through redact.
 	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, redact func(string) string) error

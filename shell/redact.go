@@ -57,7 +57,7 @@ func (m *mind) redact(ctx context.Context, w erased) error {
 		m.closed[i] = redacted(m.closed[i], w)
 	}
 	if shown {
-		m.cut = "redaction"
+		m.owed = hud.CutRedaction
 	}
 	m.mu.Unlock()
 	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact); err != nil {

@@ -60,8 +60,8 @@ func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committ
 	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.Committed, error) { return m.ports.Commit(ctx, c) })
 }
 
-func (m mortal) Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) error {
-	_, err := around(m.reaper, "cut", func() (struct{}, error) { return struct{}{}, m.ports.Cut(ctx, k, c) })
+func (m mortal) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+	_, err := around(m.reaper, "cut", func() (struct{}, error) { return struct{}{}, m.ports.Cut(ctx, holder, k, c) })
 	return err
 }
 

@@ -34,17 +34,19 @@ type Settings struct {
 	Expires       time.Duration    // after which a message is not sent any more; 0 is never
 	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
 	RecallTokens  int
-	HighWater     float64 // share of the budget at which the context is cut
-	LowWater      float64 // share it is cut down to
-	MinCycles     int     // closed cycles kept verbatim, as the budget allows
-	LogTokens     int     // of keyframe and log together (CON-18)
-	SingleCycles  int     // absorbed cycles with a summary line each
-	GroupSize     int     // older ones that share a line
-	SpansShown    int     // newest connection spans rendered by age (SEQ-29)
-	ReadLimit     int     // lines one read shows, when the agent does not say
-	MemoryChars   int     // of one memory
-	CompactAfter  int     // turns after which a rested mind is cut (PRD-6.4)
-	CompactKeep   int
+	HighWater     float64       // share of the budget at which the context is cut
+	LowWater      float64       // share it is cut down to
+	FullCycles    int           // newest closed cycles that a cut leaves verbatim
+	MinCycles     int           // of these, kept even when they crowd the summaries
+	LogTokens     int           // of keyframe and log together (CON-18)
+	SingleCycles  int           // newest cycles in full or with a summary line each
+	GroupSize     int           // older ones that share a line
+	SpansShown    int           // newest connection spans rendered by age (SEQ-29)
+	ReadLimit     int           // lines one read shows, when the agent does not say
+	MemoryChars   int           // of one memory
+	CompactAfter  int           // closed cycles after which a rested mind is cut (PRD-6.4)
+	CompactKeep   int           // newest ones that every cut leaves verbatim
+	SummaryTokens int           // of what such a cut leaves of the others, at least
 	CacheTTL      time.Duration // how long a provider's cache lives
 	CycleTokens   int           // what one cycle may use
 	RootTokens    int           // what one causal chain may use; 0 is unlimited
@@ -58,9 +60,9 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
-		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, MinCycles: 10,
+		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, ReadLimit: 50, MemoryChars: 200,
-		CompactAfter: 8, CompactKeep: 4, CacheTTL: 5 * time.Minute,
+		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,
 		CycleTokens: 400_000, SenderTokens: 10_000_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
 	}
 }
@@ -111,6 +113,7 @@ func (s Settings) limits() hud.Limits {
 	return hud.Limits{
 		ContextTokens: s.ContextTokens, MaxOutputTokens: s.MaxOutput, RecallTokens: s.RecallTokens,
 		MaxLogTokens: s.LogTokens, SpansShown: s.SpansShown, SummariesSingle: s.SingleCycles, SummariesGrouped: s.GroupSize,
-		MinRecentCycles: s.MinCycles, HighWater: int(s.HighWater * 100), LowWater: int(s.LowWater * 100),
+		FullCycles: s.FullCycles, MinRecentCycles: s.MinCycles, KeepTurns: s.CompactKeep, SummaryTokens: s.SummaryTokens,
+		HighWater: int(s.HighWater * 100), LowWater: int(s.LowWater * 100),
 	}
 }

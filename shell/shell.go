@@ -26,6 +26,7 @@ type Shell struct {
 	turns   map[place]*turn         // claimed with the commit that woke them
 	claimed []*turn                 // of these, the ones whose commit is over
 	load    map[spaces.Mind]int     // cycles under way by mind
+	resting map[spaces.Mind]rest    // to be tended when they have rested
 }
 
 // A place is the unit of claiming.
@@ -58,6 +59,7 @@ func New(o Options) *Shell {
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(),
 		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
+		resting: map[spaces.Mind]rest{},
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.SetAgents(o.Agents)
@@ -137,6 +139,9 @@ func (s *Shell) Run(ctx context.Context) error {
 		case <-s.bell:
 		case <-sweep.C:
 			s.sweep(ctx)
+			for _, p := range s.rested() {
+				cycles.Go(func() { s.tend(ctx, p) })
+			}
 			sweep.Reset(s.Poll)
 		case <-timers.C:
 			timers.Reset(s.fire(ctx, &cycles))
@@ -184,10 +189,7 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 		s.running[p] = &run{}
 		s.load[p.mind]++
 		s.mu.Unlock()
-		cycles.Go(func() {
-			defer s.finished(p)
-			s.run(ctx, p, w)
-		})
+		cycles.Go(func() { s.attend(ctx, &turn{place: p, wake: w}) })
 	}
 	next, ok, err := s.Inbox.NextTimer(ctx)
 	if err != nil || !ok {

@@ -70,6 +70,9 @@ func (c *cycle) frame(failures []spaces.Failed) (hud.Frame, error) {
 	}
 	c.plan = plan
 	c.shell.publish("hud_rendered", string(c.phase), c.facts("step", c.step, "tokens", frame.Tokens, "budget", frame.Plan.Budget, "recalled", len(in.Recalled)))
+	if freed := frame.Plan.Freed(); freed > 0 {
+		c.shell.publish("context_compacted", hud.CutFrame, c.facts("before", frame.Tokens+freed, "after", frame.Tokens, "freed", freed, "cycles", 0))
+	}
 	c.tellLayers(v, &frame)
 	return frame, nil
 }

@@ -121,8 +121,17 @@ func (s *Shell) serve(ctx context.Context, t *turn) {
 	s.attend(ctx, t)
 }
 
-// attend runs what was claimed.
+// attend runs what was claimed, gives the place free, and tends the mind.
 func (s *Shell) attend(ctx context.Context, t *turn) {
+	s.carry(ctx, t)
+	if t.wake != nil || t.erased {
+		s.tend(ctx, t.place)
+	}
+}
+
+// carry runs the wake of a turn, if there is one. Where nobody wakes, words that
+// were deleted must still go from what is kept.
+func (s *Shell) carry(ctx context.Context, t *turn) {
 	defer s.finished(t.place)
 	switch {
 	case t.wake != nil:
@@ -131,7 +140,7 @@ func (s *Shell) attend(ctx context.Context, t *turn) {
 			return
 		}
 		s.run(ctx, t.place, t.wake)
-	case t.erased: // nobody wakes, but the words must go from what is kept
+	case t.erased:
 		if err := s.minds.get(t.place.mind).refresh(ctx, t.place.space); err != nil && ctx.Err() == nil {
 			s.Logger.Error("deleted words not redacted", "mind", t.place.mind.String(), "space", t.place.space, "error", err)
 		}

@@ -249,13 +249,18 @@ type Transitioned struct {
 	Moves []Transition `json:"moves"`
 }
 
-// Compacted records a cut of the context: what it freed and why.
+// Compacted records a cut of the context: why, and what it freed. The details
+// stay in the record: the cycles it names can be read at any time (CON-48).
 type Compacted struct {
-	Cause        string  `json:"cause"` // high_water, turns, first, guard, redaction
+	Cause        string  `json:"cause"` // first, high_water, guard, turns, redaction, fresh
 	Cycle        CycleID `json:"cycle,omitempty"`
-	TokensBefore int     `json:"before"`
+	TokensBefore int     `json:"before"` // of keyframe and turns
 	TokensAfter  int     `json:"after"`
-	Cycles       int     `json:"cycles"` // closed cycles that went into summaries
+	Cycles       int     `json:"cycles"`             // closed cycles that went into summaries
+	From         int64   `json:"from,omitempty"`     // number of the first of them; 0 for none
+	To           int64   `json:"to,omitempty"`       // and of the last
+	Elements     int     `json:"elements,omitempty"` // of the view, shown or not
+	Left         int     `json:"left,omitempty"`     // of these, left out
 }
 
 // Stopped closes a cycle in the inner log.

@@ -73,7 +73,7 @@ var samples = []Body{
 	Transitioned{[]Transition{{
 		Cycle: "c1", From: Engaging, To: Idle, By: "agent", Reason: "rest", Stop: StopCompleted, At: noon,
 	}}},
-	Compacted{Cause: "high_water", Cycle: "c1", TokensBefore: 9, TokensAfter: 3, Cycles: 2},
+	Compacted{Cause: "high_water", Cycle: "c1", TokensBefore: 9, TokensAfter: 3, Cycles: 2, From: 1, To: 2, Elements: 7, Left: 4},
 	Stopped{Cycle: "c1", Reason: StopTimeout, Detail: "60 s"},
 	Spanned{Span: 3, Space: "s1", What: "opened", Reason: SpanHeard, Event: "v1", Seq: 5},
 }

@@ -263,10 +263,10 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
 		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens,
-		HighWater: s.HighWater, LowWater: s.LowWater, MinCycles: s.Consciousness.MinRecentCycles,
+		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,
 		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
 		SpansShown: s.Spans.Limit, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
-		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, CacheTTL: s.CacheTTL,
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL,
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
 	}

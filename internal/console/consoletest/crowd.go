@@ -53,7 +53,7 @@ func (w *World) Crowd(events, runs int) Crowd {
 	}
 	busy.Wait()
 	w.keyframe = &spaces.Keyframe{Mind: mind, N: 1, Text: "what was before", Upto: int64(runs / crowdRooms * crowdRooms), Cause: "first", At: time.Now()}
-	w.ok(w.Store.Shell().Cut(w.t.Context(), *w.keyframe, spaces.Compacted{Cause: "first"}))
+	w.ok(w.Store.Shell().Cut(w.t.Context(), "", *w.keyframe, spaces.Compacted{Cause: "first"}))
 	c.Life = w.Live("the last one")
 	c.Old = first[0]
 	return c

@@ -13,16 +13,14 @@ const (
 	newestKeyframe  query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 order by n desc limit 1`
 	insertKeyframe  query = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body, plan)
 values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 and circle = $2), $3, $4, $5, $6, $7, $8, $9)`
-	leasesOf      query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
-	cycleLeasedBy query = `select l.holder from cycles y
-join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
+	leasesOf query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
 )
 
 // Cut implements [shell.Journal]. The keyframe's number is the next of its mind,
 // whatever k says.
-func (s Shell) Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) error {
+func (s Shell) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if err := t.alone(ctx, k.Mind, c.Cycle, k.At); err != nil {
+		if err := t.alone(ctx, k.Mind, holder, k.At); err != nil {
 			return err
 		}
 		err := t.run(ctx, insertKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), array(k.Refs), k.Tokens, k.Upto, k.Cause, ms(k.At), []byte(k.Text), k.Plan)
@@ -37,12 +35,8 @@ func (s Shell) Cut(ctx context.Context, k spaces.Keyframe, c spaces.Compacted) e
 	return nil
 }
 
-// alone fails when a lease of the mind is in other hands than the cycle's.
-func (t *tx) alone(ctx context.Context, m spaces.Mind, cycle spaces.CycleID, at time.Time) error {
-	var own string
-	if _, err := one(ctx, t, cycleLeasedBy, []any{string(cycle)}, &own); err != nil {
-		return err
-	}
+// alone fails when a lease of the mind is in other hands than the holder's.
+func (t *tx) alone(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
 	leases, err := all(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), ms(at)}, func(r row) (l spaces.Lease, err error) {
 		return l, r.Scan(&l.Holder, &l.Space, stamp{&l.Expires})
 	})
@@ -50,7 +44,7 @@ func (t *tx) alone(ctx context.Context, m spaces.Mind, cycle spaces.CycleID, at 
 		return err
 	}
 	for _, l := range leases {
-		if l.Holder != own {
+		if l.Holder != holder {
 			return fmt.Errorf("%w: %s runs the mind in %s", spaces.ErrLeaseLost, l.Holder, l.Space)
 		}
 	}

@@ -22,7 +22,7 @@ func keyframe(t *testing.T, w *world) {
 	for n := int64(1); n <= 2; n++ {
 		k := spaces.Keyframe{Mind: ada, Text: "what was", Refs: []spaces.EventID{"e1"}, Tokens: 10, Upto: n, Cause: "high_water", At: w.now}
 		done := spaces.Compacted{Cause: "high_water", TokensBefore: 100, TokensAfter: 10, Cycles: 1}
-		w.ok(w.s.Shell.Cut(t.Context(), k, done))
+		w.ok(w.s.Shell.Cut(t.Context(), holder, k, done))
 		k.N = n
 		got, err := w.s.Shell.Keyframe(t.Context(), ada)
 		w.ok(err)
@@ -46,13 +46,13 @@ func cutAlone(t *testing.T, w *world) {
 	own := w.woken(ada, room)
 	foreign := w.claimAs("process-2", ada, second, wakeAll)
 	k := spaces.Keyframe{Mind: ada, Text: "x", At: w.now}
-	err := w.s.Shell.Cut(t.Context(), k, spaces.Compacted{Cycle: own.Cycle.ID})
+	err := w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{Cycle: own.Cycle.ID})
 	w.is(err, spaces.ErrLeaseLost)
 	if got, err := w.s.Shell.Keyframe(t.Context(), ada); err != nil || got != nil {
 		t.Errorf("a refused cut left %+v, %v", got, err)
 	}
 	w.rest(foreign, 0)
-	w.ok(w.s.Shell.Cut(t.Context(), k, spaces.Compacted{Cycle: own.Cycle.ID}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{Cycle: own.Cycle.ID}))
 	w.rest(own, 0)
 }
 
@@ -71,7 +71,7 @@ func redaction(t *testing.T, w *world) {
 	c = w.step(wake, 1)
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe's pin is 1234."}
 	w.commit(c)
-	w.ok(w.s.Shell.Cut(t.Context(), spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
 	gone := func(s string) string { return strings.ReplaceAll(s, "1234", "▮") }
 	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone))
 	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper))
