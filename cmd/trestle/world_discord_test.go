@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,11 +115,20 @@ func (s *discordSide) lose(how string) {
 	s.bot.Close(0)
 }
 
+// message returns what a label, or the number of a message, means.
+func (s *discordSide) message(name string) fakediscord.ID {
+	if id, ok := s.labels[name]; ok {
+		return id
+	}
+	id, _ := strconv.ParseUint(name, 10, 64) // what is neither means no message
+	return fakediscord.ID(id)
+}
+
 // acts does what a line of a scene says.
 func (s *discordSide) acts(t *testing.T, m []string) {
 	t.Helper()
 	verb, who, where, thread, text := m[1], m[2], m[3], m[4], strings.ReplaceAll(m[8], `\n`, "\n")
-	label, reply, about := strings.TrimPrefix(m[5], " ="), s.labels[strings.TrimPrefix(m[6], " re ")], s.labels[strings.TrimSpace(m[7])]
+	label, reply, about := strings.TrimPrefix(m[5], " ="), s.message(strings.TrimPrefix(m[6], " re ")), s.message(strings.TrimSpace(m[7]))
 	if thread != "" {
 		where += "/" + thread
 	}
