@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // The owner in the workspace, and somebody whose id is an owner's elsewhere.
@@ -62,7 +63,7 @@ func slackSenders(w *world) []wireSender {
 // SECURITY S1, Slack's third of the matrix.
 func TestNobodyUnauthorisedWakesAnAgentOnSlack(t *testing.T) {
 	wireStage{
-		config: "# slack\n", owner: "acme:T0000001/" + slackOwner, elsewhere: slackForeign,
+		config: "# slack\n", owner: "acme:T0000001/" + slackOwner, elsewhere: spaces.Identity{Platform: "discord", User: slackForeign},
 		greets: func(w *world) {
 			olivia := w.slack.AddPerson(fakeslack.Profile{Name: slackOwnerName, ID: slackOwner})
 			w.slack.people[slackOwnerName] = olivia

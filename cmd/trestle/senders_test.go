@@ -35,11 +35,11 @@ type wireSender struct {
 
 // A wireStage is one platform's third of the matrix.
 type wireStage struct {
-	config    string         // before the modes
-	owner     string         // as the configuration names them
-	elsewhere string         // an owner's id on another platform, which somebody has here
-	greets    func(w *world) // the owner writes to us
-	pairs     func(w *world) // the owner is let in by code
+	config    string          // before the modes
+	owner     string          // as the configuration names them
+	elsewhere spaces.Identity // an owner's on another platform, whose id somebody has here
+	greets    func(w *world)  // the owner writes to us
+	pairs     func(w *world)  // the owner is let in by code
 	senders   func(w *world) []wireSender
 	deliver   func(w *world, event json.RawMessage) error
 }
@@ -124,7 +124,7 @@ func wireSenders() []wireSender {
 // SECURITY S1, Telegram's third of the matrix.
 func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 	wireStage{
-		owner: fmt.Sprintf("telegram:%d", ownersID), elsewhere: strconv.Itoa(theirID),
+		owner: fmt.Sprintf("telegram:%d", ownersID), elsewhere: spaces.Identity{Platform: "discord", User: strconv.Itoa(theirID)},
 		greets: func(w *world) {
 			w.addChat("olivia", "direct", []string{"Olivia"})
 			w.says(w.chats["olivia"], w.people["Olivia"], "hello", 0, 0)
@@ -136,14 +136,14 @@ func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 }
 
 // elsewhere makes somebody the owner on another platform, let in there by code.
-func (w *world) elsewhere(user string) {
+func (w *world) elsewhere(who spaces.Identity) {
 	w.t.Helper()
-	owner := spaces.Appointment{Who: spaces.Identity{Platform: "discord", User: user}, Role: spaces.OfOwner}
-	err := w.process.border.Appoint(w.t.Context(), "discord", []spaces.Appointment{owner})
+	owner := spaces.Appointment{Who: who, Role: spaces.OfOwner}
+	err := w.process.border.Appoint(w.t.Context(), who.Platform, []spaces.Appointment{owner})
 	if err == nil {
 		err = w.process.border.Amend(w.t.Context(), func(d *activity.Desk) {
 			d.Admitted = append(d.Admitted, activity.Admission{
-				Pairing: activity.Pairing{Account: "discord:1", Chat: user, User: user}, Role: spaces.OfOwner, At: time.Now(),
+				Pairing: activity.Pairing{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
 			})
 		})
 	}

@@ -13,7 +13,11 @@ type Person struct {
 }
 
 // Profile is what a new person is called.
-type Profile struct{ Name, Username string }
+type Profile struct {
+	Name     string
+	Username string // default: the name in lower case
+	ID       ID     // default: a new one
+}
 
 // AddPerson makes a person.
 func (d *Discord) AddPerson(p Profile) *Person {
@@ -22,7 +26,10 @@ func (d *Discord) AddPerson(p Profile) *Person {
 	if p.Username == "" {
 		p.Username = strings.ToLower(p.Name)
 	}
-	one := &Person{ID: d.id()}
+	if p.ID == 0 {
+		p.ID = d.id()
+	}
+	one := &Person{ID: p.ID}
 	one.user = wireUser{ID: one.ID, Username: p.Username, Discriminator: "0", GlobalName: new(p.Name)}
 	d.people[one.ID] = one
 	return one
