@@ -36,7 +36,7 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 			return
 		}
 		a.Part++
-		if !e.settle(ctx, a, accepted(a, receipt, n == len(steps)-1)) {
+		if !e.settle(ctx, a, accepted(a, receipt, steps[n].file, n == len(steps)-1)) {
 			return
 		}
 		a.Attempts, a.Resent = 1, false // of the next part
@@ -155,8 +155,8 @@ func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
 }
 
 // accepted is the settlement of a step the platform took, which a.Part counts.
-func accepted(a spaces.Action, r adapters.Receipt, last bool) Settlement {
-	s := Settlement{State: spaces.ActionSending, Part: a.Part}
+func accepted(a spaces.Action, r adapters.Receipt, file, last bool) Settlement {
+	s := Settlement{State: spaces.ActionSending, Part: a.Part, File: file}
 	if last {
 		s.State = spaces.ActionSent
 	}

@@ -29,6 +29,7 @@ type Collector struct {
 	cupboard Cupboard
 	o        CollectorOptions
 	logger   *slog.Logger
+	bell     chan struct{} // rung when something may be wanted
 }
 
 // CollectorOptions bound what a collector takes.
@@ -40,6 +41,9 @@ type CollectorOptions struct {
 	MaxAll int64
 	// Hands is how many files are fetched at once. Default: 2.
 	Hands int
+	// Bell is told after each file which accounts have something to carry for it. It
+	// must not block. Default: nobody is told; egress polls.
+	Bell func(accounts []string)
 	// Logger takes a line for each file. Default: none are written.
 	Logger *slog.Logger
 }
@@ -56,10 +60,13 @@ func NewCollector(account string, f adapters.Fetcher, s Shelf, b Cupboard, o Col
 	if o.Hands <= 0 {
 		o.Hands = 2
 	}
+	if o.Bell == nil {
+		o.Bell = func([]string) {}
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Collector{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account)}
+	return &Collector{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account), bell: make(chan struct{}, 1)}
 }
 
 // Run fetches what is wanted until ctx is done. What an earlier process had begun
@@ -71,7 +78,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			c.logger.Error("files not looked after", "err", err)
 		}
 		if !busy {
-			rest(ctx, poll)
+			c.rest(ctx, poll)
 		}
 	}
 	return nil
@@ -117,9 +124,11 @@ func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error
 	}
 	o.At = time.Now()
 	c.logger.Info("file settled", "kind", f.Kind, "state", string(o.State), "bytes", o.Bytes, "tries", f.Tries+1, "reason", o.Reason)
-	if err := c.shelf.Shelve(ctx, o); err != nil {
+	waiting, err := c.shelf.Shelve(ctx, o)
+	if err != nil {
 		return fmt.Errorf("shelve file: %w", err)
 	}
+	c.o.Bell(waiting)
 	return nil
 }
 
@@ -171,12 +180,22 @@ func (c *Collector) keep(body io.ReadCloser) (hash string, size int64, err error
 	return c.cupboard.Put(body)
 }
 
-// rest returns after d or when ctx is done.
-func rest(ctx context.Context, d time.Duration) {
+// Ring tells that there may be something new to fetch. It never blocks; a lost ring
+// costs the time of a poll.
+func (c *Collector) Ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default:
+	}
+}
+
+// rest returns after d, when the bell rings, or when ctx is done.
+func (c *Collector) rest(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+	case <-c.bell:
 	case <-timer.C:
 	}
 }

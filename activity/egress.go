@@ -40,6 +40,7 @@ type Egress struct {
 	typer   adapters.Typer
 	finder  adapters.Finder
 	viewer  adapters.Previewer
+	carrier adapters.Carrier
 
 	masquerader adapters.Masquerader
 
@@ -70,6 +71,10 @@ type EgressOptions struct {
 	Backlog int
 	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
 	Grace time.Duration
+	// Shelf and Cupboard are where files that were seen stand. Default: there are
+	// none, and only their names are told.
+	Shelf    Shelf
+	Cupboard Cupboard
 	// Face returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
 	Face func(spaces.AgentID) adapters.Face
@@ -122,6 +127,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.typer, _ = ad.(adapters.Typer)
 	e.finder, _ = ad.(adapters.Finder)
 	e.viewer, _ = ad.(adapters.Previewer)
+	e.carrier, _ = ad.(adapters.Carrier)
 	e.masquerader, _ = ad.(adapters.Masquerader)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {

@@ -142,8 +142,13 @@ func TestWhatAnEarlierProcessWasSendingIsLookedFor(t *testing.T) {
 // sendWith runs an egress over a searchable platform until the test ends.
 func sendWith(t *testing.T, p *searchable, r *record) {
 	t.Helper()
+	runEgress(t, NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{}))
+}
+
+// runEgress has e at work until the test ends.
+func runEgress(t *testing.T, e *Egress) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{})
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }() // waited for in the cleanup
 	t.Cleanup(func() {

@@ -62,6 +62,9 @@ type IngressOptions struct {
 	// Operators are the chats of those who run the program, where it tells of
 	// problems and is answered. Default: none.
 	Operators []string
+	// Files is true when a [Collector] fetches the files of this account's messages.
+	// Default: false; other chats of a room are told their names alone.
+	Files bool
 	// SenderPerMinute is how many messages of one sender may wake agents within a
 	// minute; further ones are kept and seen, and wake nobody. Default: no bound.
 	SenderPerMinute int
@@ -137,7 +140,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 	}
 	at := time.Now()
 	in.Heard(at)
-	taken := spaces.Intake{Account: in.account.Key(), At: at}
+	taken := spaces.Intake{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	for _, u := range b.Updates {
 		u = in.read(u)
 		if acts(u) {

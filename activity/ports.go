@@ -71,9 +71,10 @@ type Outbox interface {
 	// are left alone. A look that is not zero says that the platform can be asked
 	// whether a message arrived: all that was being sent is then ready at that time.
 	Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error
-	// Where returns the platform's names of a message in one chat, one a part;
-	// none when it never arrived there.
-	Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error)
+	// Where returns the platform's names of a message in one chat: those of its
+	// words, one a part, and those of its files. There are none when it never
+	// arrived there.
+	Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
 	// Named returns the people that an agent's message mentions as the account's
 	// platform knows them, in the order of its words, at most [MaxNamed] people.
 	// Agents and whoever is not on that platform are left out.
@@ -207,6 +208,7 @@ type Settlement struct {
 	// other states, and where there is nothing to repeat.
 	Part      int
 	Ref       spaces.Ref // the accepted message; zero otherwise
+	File      bool       // Ref is a file of the message, not its words
 	NotBefore time.Time  // with Ready
 	Resent    bool       // the next attempt repeats an unknown one
 	MovedTo   string     // the chat goes on here; the action with it

@@ -25,6 +25,7 @@ type record struct {
 	actions  []*spaces.Action
 	failures map[spaces.ActionID]Settlement
 	where    map[spaces.EventID][]spaces.Ref
+	files    map[string]bool // messages that are files of others
 	notices  []Notice
 	desk     Desk
 	live     map[string]bool
@@ -56,7 +57,7 @@ var (
 func newRecord() *record {
 	return &record{
 		sources: map[string]bool{}, failures: map[spaces.ActionID]Settlement{},
-		where: map[spaces.EventID][]spaces.Ref{}, live: map[string]bool{},
+		where: map[spaces.EventID][]spaces.Ref{}, files: map[string]bool{}, live: map[string]bool{},
 	}
 }
 
@@ -236,6 +237,7 @@ func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) erro
 				if !s.Ref.IsZero() {
 					a.Refs = append(a.Refs, s.Ref)
 					r.where[a.Event] = append(r.where[a.Event], s.Ref)
+					r.files[s.Ref.Message] = s.File
 				}
 			case spaces.ActionReady:
 				a.Resent = a.Resent || s.Resent
@@ -297,16 +299,19 @@ func (r *record) Named(context.Context, string, spaces.EventID) ([]spaces.Identi
 	return nil, nil
 }
 
-func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) ([]spaces.Ref, error) {
+func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []spaces.Ref
 	for _, ref := range r.where[message] {
-		if ref.Chat == chat {
-			out = append(out, ref)
+		switch {
+		case ref.Chat != chat:
+		case r.files[ref.Message]:
+			files = append(files, ref)
+		default:
+			words = append(words, ref)
 		}
 	}
-	return out, nil
+	return words, files, nil
 }
 
 func (r *record) Post(ctx context.Context, n Notice) error {

@@ -15,8 +15,10 @@ type Shelf interface {
 	// wait longest first.
 	Wanted(ctx context.Context, account string, at time.Time, limit int) ([]WantedFile, error)
 	// Shelve makes the outcome of one attempt durable. A file given up is recorded
-	// in the room that showed it, in the same transaction.
-	Shelve(ctx context.Context, o FileOutcome) error
+	// in the room that showed it, and what other chats of a room wait for is ordered
+	// for them, in the same transaction. It returns the accounts that have something
+	// to carry now.
+	Shelve(ctx context.Context, o FileOutcome) (waiting []string, err error)
 	// File returns what is known of a file; false when it was never seen.
 	File(ctx context.Context, account, file string) (KnownFile, bool, error)
 	// Shelved returns how many bytes are kept, each content counted once.
@@ -25,6 +27,8 @@ type Shelf interface {
 
 // Cupboard keeps the bytes of files.
 type Cupboard interface {
+	// Take opens what was put under a hash; the caller closes.
+	Take(hash string) (io.ReadCloser, error)
 	// Put keeps what body gives, durably, and returns its SHA-256 in hex and its
 	// length. The same bytes are kept once. Calls may overlap.
 	Put(body io.Reader) (hash string, size int64, err error)

@@ -23,6 +23,8 @@ type step struct {
 	repeatable bool
 	// find looks whether an earlier attempt arrived; nil where nobody can tell.
 	find func(ctx context.Context) (adapters.Receipt, bool, error)
+	// file is true when it sends a file and no words.
+	file bool
 	// shown is what people may be shown while it waits for its turn; one without
 	// text shows nothing.
 	shown adapters.Post
@@ -55,18 +57,24 @@ func gone(op string) error {
 	return &adapters.Error{Kind: adapters.NoTarget, Op: op, Err: fmt.Errorf("the message never arrived in this chat")}
 }
 
+// sending posts the words part by part, and behind them each file as a message of
+// its own: so the words can be edited whatever a platform makes of a caption.
 func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
-	parts, unmasked := e.parts(a)
-	if len(parts) == 0 {
+	var parts []string
+	unmasked := ""
+	if a.Text != "" {
+		parts, unmasked = e.parts(a)
+	}
+	if len(parts)+len(a.Files) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
 	}
 	answered := ""
 	if a.Target != "" {
-		refs, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
+		words, files, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
 		if err != nil {
 			return nil, fmt.Errorf("find message answered: %w", err)
 		}
-		if len(refs) > 0 {
+		if refs := append(words, files...); len(refs) > 0 {
 			answered = refs[0].Message
 		}
 	}
@@ -74,10 +82,17 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]step, len(parts))
+	var steps []step
 	for i, text := range parts {
-		steps[i] = e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people})
+		steps = append(steps, e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people}))
 		answered, unmasked = "", "" // only the first part answers, and names who speaks
+	}
+	for _, f := range a.Files {
+		s, err := e.filing(ctx, a, len(steps), f, answered)
+		if err != nil {
+			return nil, err
+		}
+		steps, answered = append(steps, s), ""
 	}
 	return steps, nil
 }
@@ -121,7 +136,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 	if e.editor == nil {
 		return nil, cannot("edit", "edit messages")
 	}
-	refs, err := e.target(ctx, a, "edit")
+	refs, _, err := e.target(ctx, a, "edit") // a file has no words of its own
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +165,12 @@ func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]step, error) 
 	if e.deleter == nil {
 		return nil, cannot("delete", "delete messages")
 	}
-	refs, err := e.target(ctx, a, "delete")
+	words, files, err := e.target(ctx, a, "delete")
 	if err != nil {
 		return nil, err
 	}
 	var steps []step
-	for _, r := range refs {
+	for _, r := range append(words, files...) {
 		steps = append(steps, e.removal(a, r))
 	}
 	return steps, nil
@@ -170,23 +185,25 @@ func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]step, error) 
 	if e.reactor == nil {
 		return nil, cannot("react", "react to messages")
 	}
-	refs, err := e.target(ctx, a, "react")
+	words, files, err := e.target(ctx, a, "react")
 	if err != nil {
 		return nil, err
 	}
-	return []step{silent(func(ctx context.Context) error { return e.reactor.React(ctx, e.ref(a, refs[0]), a.Text) })}, nil
+	first := append(words, files...)[0]
+	return []step{silent(func(ctx context.Context) error { return e.reactor.React(ctx, e.ref(a, first), a.Text) })}, nil
 }
 
-// target returns where the action's message stands in its chat.
-func (e *Egress) target(ctx context.Context, a spaces.Action, op string) ([]spaces.Ref, error) {
-	refs, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
+// target returns where the action's message stands in its chat: at least one of
+// its words and its files.
+func (e *Egress) target(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
+	words, files, err = e.box.Where(ctx, a.Account, a.Chat, a.Target)
 	if err != nil {
-		return nil, fmt.Errorf("find message to %s: %w", op, err)
+		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)
 	}
-	if len(refs) == 0 {
-		return nil, gone(op)
+	if len(words)+len(files) == 0 {
+		return nil, nil, gone(op)
 	}
-	return refs, nil
+	return words, files, nil
 }
 
 func (e *Egress) ref(a spaces.Action, r spaces.Ref) adapters.Ref {

@@ -142,6 +142,12 @@ type File struct {
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
+// A Carrier takes [Post.Files]. At least one file a post is taken.
+type Carrier interface {
+	// MaxFile returns how many bytes a file for that chat may have at most.
+	MaxFile(chat string) int64
+}
+
 // A Finder can look whether a part arrived whose sending nobody could judge.
 type Finder interface {
 	// Find looks for a part by its Key where Send would have put it. False means

@@ -126,8 +126,8 @@ type Post struct {
 	// Decided is when it was decided to send this; no attempt was made before. Zero:
 	// nobody knows.
 	Decided time.Time
-	// Files go along with the first part. What a platform cannot take makes the
-	// send [Invalid].
+	// Files go along with the words, which may then be few: a platform may take
+	// them for a caption. What it cannot take makes the send [Invalid].
 	Files []File
 }
 

@@ -49,6 +49,7 @@ type Action struct {
 	Chat    string
 	Agent   AgentID
 	Text    string  // CommonMark for send and edit, emoji for react
+	Files   []File  // for send: each goes behind the words, as a message of its own
 	Voice   string  // whose words are carried from another chat of the space; empty for an agent's own
 	Via     string  // with Voice: the platform they were said on
 	Target  EventID // message to edit, delete, react to, or answer
@@ -66,6 +67,14 @@ type Action struct {
 	Code   string // why it failed
 }
 
+// A File goes along with what is said: one that was seen on a message, or one
+// that an agent wrote.
+type File struct {
+	Account string `json:"account,omitempty"` // on which it was seen; empty for one with Data
+	Attachment
+	Data []byte `json:"data,omitempty"` // its bytes, of what was never on a platform
+}
+
 // An Effect is an act of the agent on a room, as the shell decides it. The
 // store turns it into an event and one action for each chat of the room, in one
 // transaction.
@@ -76,6 +85,7 @@ type Effect struct {
 	ID      EventID // of the event it becomes
 	Target  EventID // message answered, edited, deleted or reacted to
 	Text    string  // words or emoji
+	Files   []File  // for send; then Text may be empty
 	Chain   Chain
 	Origin  *Provenance
 	Mention []EntityID

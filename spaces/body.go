@@ -42,6 +42,14 @@ type Attachment struct {
 	Size int64  `json:"size,omitempty"` // bytes; 0 unknown
 }
 
+// Title returns what a file is called in words: its kind and its name, if it has one.
+func (a Attachment) Title() string {
+	if a.Name == "" {
+		return a.Kind
+	}
+	return a.Kind + " " + a.Name
+}
+
 // Provenance tells which cycle, woken where, sent a message to another space.
 type Provenance struct {
 	Space SpaceID `json:"space"`

@@ -134,6 +134,9 @@ type Intake struct {
 	Account string
 	Cursor  []byte // nil leaves the stored one
 	Items   []Incoming
+	// Files is true when the files that messages of the account carry are fetched, so
+	// that they can be carried to the other chats of a room.
+	Files bool
 	// Refused is what came from people and chats that are not admitted: who and how
 	// often, and nothing of what.
 	Refused []Refusal

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -21,6 +22,11 @@ func (c *Client) address(self account, m *message, out *adapters.Message) {
 			out.Command = &adapters.Command{Name: strings.ToLower(found[2]), Args: strings.TrimSpace(words)}
 		}
 	}
+	answers := out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced)
+	if answers && (m.Content == nil || !calls(*m.Content, self.ID)) {
+		// Discord counts whoever is answered among those who are named.
+		out.Mentions = slices.DeleteFunc(out.Mentions, func(p adapters.Person) bool { return p.ID == self.ID })
+	}
 	for _, p := range out.Mentions {
 		out.ToUs = out.ToUs || p.ID == self.ID
 	}
@@ -28,8 +34,15 @@ func (c *Client) address(self account, m *message, out *adapters.Message) {
 	case m.GuildID == "":
 		ch, known := c.known.channel(m.ChannelID)
 		out.ToUs = out.ToUs || !known || ch.Type == discordgo.ChannelTypeDM
-	case out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced),
-		c.known.mine(m.GuildID, m.MentionRoles):
+	case c.known.mine(m.GuildID, m.MentionRoles):
+		out.ToUs = true
+	case answers:
+		out.ByReply = !out.ToUs
 		out.ToUs = true
 	}
+}
+
+// calls reports whether content names somebody.
+func calls(content, id string) bool {
+	return strings.Contains(content, "<@"+id+">") || strings.Contains(content, "<@!"+id+">")
 }

@@ -22,6 +22,12 @@ const (
 	maxUploadAll = 25 << 20
 )
 
+var _ adapters.Carrier = (*Client)(nil)
+
+// MaxFile returns how many bytes a file may have. A server that was boosted takes
+// more, which it does not tell.
+func (c *Client) MaxFile(string) int64 { return maxUpload }
+
 // post makes a call that creates a message, with files if there are any.
 func (c *Client) post(ctx context.Context, r route, body any, files []adapters.File, into any) error {
 	if len(files) == 0 {

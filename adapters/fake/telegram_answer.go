@@ -162,6 +162,8 @@ func (t *Telegram) apply(r *http.Request, c *call) *reply {
 		return c.getWebhookInfo()
 	case "sendmessage":
 		return t.sendMessage(c)
+	case "sendphoto", "senddocument", "sendvoice", "sendvideo", "sendaudio":
+		return t.sendFile(r, c)
 	case "sendmessagedraft":
 		return t.sendMessageDraft(c)
 	case "editmessagetext":

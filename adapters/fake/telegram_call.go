@@ -105,7 +105,7 @@ func (t *Telegram) readCall(bot *Bot, method string, r *http.Request) (*call, *r
 	c.entry.Thread, _ = c.number("message_thread_id")
 	c.entry.Target, _ = c.number("message_id")
 	c.entry.Offset, _ = c.number("offset")
-	c.entry.Text = c.params.Get("text")
+	c.entry.Text = c.params.Get("text") + c.params.Get("caption")
 	c.entry.ReplyTo = c.replyTo().MessageID
 	return c, nil
 }

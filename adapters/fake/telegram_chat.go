@@ -87,6 +87,7 @@ type Message struct {
 	Edits     int       `json:"edits,omitzero"`
 	NoPreview bool      `json:"no_preview,omitzero"`
 	Deleted   bool      `json:"deleted,omitzero"`
+	File      *File     `json:"file,omitzero"` // then the words are its caption
 	// Reactions are the emoji set on it, by the user id of who set them.
 	Reactions map[int64][]string `json:"reactions,omitzero"`
 }
@@ -178,7 +179,7 @@ func (c *Chat) view(m *message) Message {
 	v := Message{
 		ID: m.id, Chat: c.wire.ID, Thread: m.thread, ReplyTo: m.replyTo, From: m.from.ID,
 		Text: m.text, Entities: m.entities, At: m.date, EditedAt: m.edited, Edits: m.edits,
-		NoPreview: m.preview.IsDisabled, Deleted: c.messages[m.id] != m,
+		NoPreview: m.preview.IsDisabled, Deleted: c.messages[m.id] != m, File: m.file,
 	}
 	if len(m.reactions) > 0 {
 		v.Reactions = make(map[int64][]string, len(m.reactions))

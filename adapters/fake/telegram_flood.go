@@ -61,7 +61,7 @@ func (fs *floods) refuse(c *call, limits bool) *reply {
 
 // limited reports whether the platform counts the method as a message.
 func limited(method string) bool {
-	return method == "sendmessage" || method == "editmessagetext"
+	return method == "sendmessage" || method == "editmessagetext" || uploads[method] != ""
 }
 
 // take spends one message of every rate the call counts for, or says how long

@@ -166,6 +166,8 @@ func (t *Telegram) editMessageText(c *call) *reply {
 		return badRequest("message to edit not found")
 	case m.bot != c.bot:
 		return badRequest("message can't be edited")
+	case m.file != nil:
+		return badRequest("there is no text in the message to edit")
 	case m.text == text && slices.EqualFunc(m.entities, entities, Entity.equal) && m.preview == preview:
 		return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}

@@ -10,14 +10,23 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Fetcher = (*Client)(nil)
+var (
+	_ adapters.Fetcher = (*Client)(nil)
+	_ adapters.Carrier = (*Client)(nil)
+)
+
+// maxUpload bounds one file. Slack takes a gigabyte; a file is held in memory
+// while it is sent.
+const maxUpload = 100 << 20
+
+// MaxFile returns how many bytes a file may have.
+func (c *Client) MaxFile(string) int64 { return maxUpload }
 
 // Fetch opens a file by its id. Slack answers with its sign-in page, not with an
 // error, when the app lacks the right.
@@ -149,24 +158,41 @@ func (c *Client) put(ctx context.Context, address string, content []byte) error 
 }
 
 // attach hangs uploaded files on a message. The words are there already: what
-// fails now is tried again and then told to the log, not to the sender, who
-// would send the words twice.
-func (c *Client) attach(ctx context.Context, chat, ts string, files []string) {
+// Slack refuses for good is told to the log, not to the sender, who would send the
+// words twice. Any other error says that it is not known whether all is there, so
+// that the sender looks for it with [Client.Find], which attaches what is missing.
+func (c *Client) attach(ctx context.Context, chat, ts string, files []string) error {
 	ids, err := json.Marshal(files)
 	if err != nil {
 		panic("slack: ids do not marshal: " + err.Error())
 	}
-	for try := range maxTries {
-		_, err = c.call(ctx, "chat.update", func(ctx context.Context, api *slackgo.Client) error {
-			_, _, _, err := api.UpdateMessageContext(ctx, chat, ts, c.fields("chat.update", func(v url.Values) { v.Set("file_ids", string(ids)) }))
-			return err
-		})
-		if err == nil || adapters.KindOf(err).Permanent() {
-			break
-		}
-		wait(ctx, time.Second<<try)
-	}
-	if err != nil {
+	_, err = c.call(ctx, "chat.update", func(ctx context.Context, api *slackgo.Client) error {
+		_, _, _, err := api.UpdateMessageContext(ctx, chat, ts, c.fields("chat.update", func(v url.Values) { v.Set("file_ids", string(ids)) }))
+		return err
+	})
+	switch {
+	case err == nil:
+		return nil
+	case adapters.KindOf(err).Permanent():
 		c.log.Error("files not attached", "chat", chat, "message", ts, "files", len(files), "error", err)
+		return nil
 	}
+	return &adapters.Error{Kind: adapters.Unknown, Op: "chat.update", Err: err}
+}
+
+// complete attaches the files that a message found again should have and, since
+// we died or were cut off in between, has not.
+func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.Post) error {
+	var m struct {
+		TS    string            `json:"ts"`
+		Files []json.RawMessage `json:"files"`
+	}
+	if len(p.Files) == 0 || json.Unmarshal(raw, &m) != nil || len(m.Files) > 0 {
+		return nil
+	}
+	ids, err := c.upload(ctx, p.Files)
+	if err != nil {
+		return err
+	}
+	return c.attach(ctx, p.Chat, m.TS, ids)
 }

@@ -12,7 +12,7 @@ import (
 var _ adapters.Finder = (*Client)(nil)
 
 // Find looks for a part among the newest messages of its chat or thread, by the
-// id in its metadata. What was posted longer ago than two hundred messages is not
+// id in its metadata, and attaches the files that it lacks. What was posted longer ago than two hundred messages is not
 // found.
 func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, bool, error) {
 	if p.Key == "" {
@@ -29,6 +29,9 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 		}
 		for _, one := range raw {
 			if keyIn(one) == p.Key {
+				if err := c.complete(ctx, one, p); err != nil {
+					return adapters.Receipt{}, false, err
+				}
 				ts := markOf(one).TS
 				return adapters.Receipt{Message: ts, At: timeOf(ts)}, ts != "", nil
 			}

@@ -195,7 +195,9 @@ func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) ada
 	}
 	mentioned := slices.ContainsFunc(w.people, func(p adapters.Person) bool { return p.ID == r.self.account() })
 	out.Command = commandOf(w.plain, r.self)
-	out.ToUs = chat.Kind == adapters.Direct || mentioned || m.ParentUser == r.self.User || m.Type == "app_mention"
+	meant := chat.Kind == adapters.Direct || mentioned || m.Type == "app_mention"
+	out.ByReply = !meant && m.ParentUser == r.self.User
+	out.ToUs = meant || out.ByReply
 	if w := w.forwarded; w != "" {
 		out.Forwarded = w
 	}

@@ -108,7 +108,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		receipt, err = c.post(ctx, p, f.plain(), thread)
 	}
 	if err == nil && len(files) > 0 {
-		c.attach(ctx, p.Chat, receipt.Message, files)
+		err = c.attach(ctx, p.Chat, receipt.Message, files)
 	}
 	return receipt, err
 }

@@ -167,6 +167,33 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 	})
 }
 
+// DELIVERY 2.4, K18: Slack hangs files on a message after it is posted. What was
+// cut off in between is found, and the files are attached, once.
+func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		c := w.adapter(w.options())
+		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
+		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Size: 3, Open: open}}}
+		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+		if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
+			t.Fatalf("%v, want unknown", err)
+		}
+		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+		if _, found, err := c.Find(t.Context(), p); found || err == nil {
+			t.Errorf("found %t although its files are not there, %v", found, err)
+		}
+		for range 2 {
+			if _, found, err := c.Find(t.Context(), p); !found || err != nil {
+				t.Errorf("found %t, %v", found, err)
+			}
+		}
+		if diff := cmp.Diff([]string{"t.csv"}, w.ops.Sent()[0].Files); diff != "" || len(w.ops.Sent()) != 1 {
+			t.Errorf("%d messages, the first with (-want +got):\n%s", len(w.ops.Sent()), diff)
+		}
+	})
+}
+
 func TestAStatusStandsUnderTheThread(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t

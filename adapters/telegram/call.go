@@ -36,15 +36,22 @@ func call[T any](ctx context.Context, c *Client, method string, params tgbotapi.
 
 // callSeen is call for those who want to look at an answer that was no answer.
 func callSeen[T any](ctx context.Context, c *Client, method string, params tgbotapi.Params, limit time.Duration) (T, answer, error) {
+	return request[T](ctx, c, method, params["offset"], limit, func(bot *tgbotapi.BotAPI) (*tgbotapi.APIResponse, error) {
+		return bot.MakeRequest(method, params)
+	})
+}
+
+// request makes the request that send asks of the library, and reads its result.
+func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
-	traced = crashPoints(traced, method, params["offset"])
+	traced = crashPoints(traced, method, offset)
 
 	var seen answer
 	bot := tgbotapi.BotAPI{Token: tokenPlace, Client: c.exchange(traced, &seen)}
 	bot.SetAPIEndpoint(c.endpoint)
-	resp, err := bot.MakeRequest(method, params)
+	resp, err := send(&bot)
 	seen.written = written.Load()
 
 	var result T

@@ -19,7 +19,9 @@ import (
 func (c *Client) judge(method string, seen answer, err error) error {
 	out := &adapters.Error{Op: method}
 	refusal, ours := errors.AsType[*tgbotapi.Error](err)
-	ours = ours && refusal.Code != 0
+	if ours && refusal.Code == 0 { // the library leaves it out of what it says of an upload
+		refusal.Code = seen.status
+	}
 	status := seen.status
 	if ours && status < 500 {
 		status = refusal.Code // some servers answer 200 and say the code in the body

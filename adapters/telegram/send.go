@@ -45,6 +45,9 @@ func (m *sentMessage) UnmarshalJSON(raw []byte) error {
 // Send posts one part. Telegram's refusal to parse our HTML is a definite no, so
 // the part is then sent once more as plain text; nothing else is ever repeated.
 func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+	if len(p.Files) > 0 {
+		return c.sendFile(ctx, p)
+	}
 	params, err := postParams(p)
 	if err != nil {
 		return adapters.Receipt{}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // filesFolder is where the files of messages are kept, within the data folder.
@@ -15,9 +16,7 @@ const filesFolder = "attachments"
 // collect fetches the files that an account's messages carry, from when it has
 // connected until ctx is done.
 func (p *parts) collect(ctx context.Context, l *line) error {
-	fetcher, ok := l.adapter.(adapters.Fetcher)
-	limits := p.config().SettingsFor("", "").Attachments
-	if !ok || !limits.Fetch || p.files == nil {
+	if !p.fetches(l.name) {
 		return nil
 	}
 	select {
@@ -25,10 +24,54 @@ func (p *parts) collect(ctx context.Context, l *line) error {
 		return nil
 	case <-l.joined:
 	}
-	c := activity.NewCollector(l.Status().Account, fetcher, p.border, p.files, activity.CollectorOptions{
-		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Logger: p.log.With("adapter", l.name),
+	limits := p.config().SettingsFor("", "").Attachments
+	c := activity.NewCollector(l.Status().Account, l.adapter.(adapters.Fetcher), p.border, p.files, activity.CollectorOptions{
+		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.log.With("adapter", l.name),
 	})
+	l.collector.Store(c)
 	return c.Run(ctx)
+}
+
+// fetches reports whether the files of an adapter's messages are fetched.
+func (p *parts) fetches(adapter string) bool {
+	l := p.lineOf(adapter)
+	if l == nil || p.files == nil || !p.config().SettingsFor("", "").Attachments.Fetch {
+		return false
+	}
+	_, can := l.adapter.(adapters.Fetcher)
+	return can
+}
+
+// lineOf returns the line of an adapter, or nil.
+func (p *parts) lineOf(adapter string) *line {
+	for _, l := range p.lineup.all() {
+		if l.name == adapter {
+			return l
+		}
+	}
+	return nil
+}
+
+// ringFor returns the bell of what an adapter's messages give to do: to minds, and
+// to whoever fetches their files.
+func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
+	return func(ws []spaces.Waiting) {
+		p.shell.Ring(ws)
+		if l := p.lineOf(adapter); l != nil {
+			if c := l.collector.Load(); c != nil {
+				c.Ring()
+			}
+		}
+	}
+}
+
+// ringAccounts tells lines that their outbox has something new.
+func (p *parts) ringAccounts(accounts []string) {
+	for _, a := range accounts {
+		if out := p.egress(a); out != nil {
+			out.Ring()
+		}
+	}
 }
 
 // openFiles opens the folder of files. Without it the rest runs, and no files are

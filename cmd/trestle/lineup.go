@@ -24,6 +24,8 @@ type line struct {
 	joined  chan struct{}  // closed once the account has connected and its spaces are open
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more
+
+	collector atomic.Pointer[activity.Collector] // of the files of its messages; nil before it has joined, or for good
 }
 
 // newBareLine returns the line of an account without its two ways.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
@@ -113,6 +114,7 @@ type scene struct {
 //	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
+//	file PERSON@CHAT: name.csv
 //	kick CHAT                    add CHAT               migrate CHAT
 //	pair PERSON [ROLE]           pair telegram:CHAT
 //	wait 5m                      restart                & stop … start
@@ -192,6 +194,8 @@ func (s *scene) person(t *testing.T, m []string) {
 		chat.Renames(person, text)
 	case "promote":
 		chat.Promotes(person, s.bot)
+	case "file":
+		chat.Says(person, "", fake.Said{File: &fake.File{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
 	default:
 		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
 		if label != "" {

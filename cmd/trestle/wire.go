@@ -341,6 +341,9 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		p.openServers(ctx, ad, joined{name, account.Key(), in})
 		p.offerMenu(ctx, name, ad)
 		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: p.log.With("adapter", name)}
+		if p.files != nil {
+			o.Shelf, o.Cupboard = p.border, p.files
+		}
 		return in, activity.NewEgress(account, ad, p.border, p.mapping, o), nil
 	}
 }
@@ -395,7 +398,8 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
-		Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.shell.Ring, Opened: func(group string, s spaces.SpaceID) { p.remember(s, name+":"+group) }, Logger: p.log.With("adapter", name),
+		Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
+		Opened: func(group string, s spaces.SpaceID) { p.remember(s, name+":"+group) }, Logger: p.log.With("adapter", name),
 	}, nil
 }
 

@@ -13,8 +13,8 @@ import (
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
-// A discordSide is the Discord of a world whose configuration begins with
-// "# discord": a server with the bot ada. Its lines in a scene:
+// A discordSide is the Discord of a world whose configuration names it in a comment
+// on its first line: a server with the bot ada. Its lines in a scene:
 //
 //	chat NAME discord PERSON…              topic CHAT NAME      (a thread)
 //	PERSON@CHAT =label re other: text      PERSON@CHAT/TOPIC: text
@@ -22,6 +22,8 @@ import (
 //	react PERSON@CHAT label: 👍            file PERSON@CHAT: name.csv
 //	slash PERSON@CHAT: stop now            joins PERSON@CHAT    leaves PERSON@CHAT
 //	lose resumed|forgotten                 (the connection, and perhaps the session)
+//
+// The label "last" is what the bot said last in the chat.
 //
 // A nil one is no Discord; its methods may be called.
 type discordSide struct {
@@ -136,6 +138,15 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 	if room == nil {
 		t.Fatalf("no chat %q", where)
 	}
+	if sent := room.Sent(s.bot); len(sent) > 0 {
+		last := sent[len(sent)-1].ID
+		if m[6] == " re last" {
+			reply = last
+		}
+		if m[7] == " last" {
+			about = last
+		}
+	}
 	switch verb {
 	case "edit":
 		room.Edits(about, text)
@@ -185,8 +196,14 @@ func (s *discordSide) sent() string {
 			default:
 				fmt.Fprintf(&out, ": %q", m.Content)
 			}
+			if len(m.Files) > 0 {
+				fmt.Fprintf(&out, " %s", m.Files)
+			}
 			if m.Edited {
 				out.WriteString(" (edited)")
+			}
+			for _, emoji := range m.Reactions {
+				out.WriteString(" " + emoji)
 			}
 			out.WriteString("\n")
 		}

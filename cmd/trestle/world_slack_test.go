@@ -12,7 +12,8 @@ import (
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
 
-// A slackSide is the Slack of a world whose configuration begins with "# slack":
+// A slackSide is the Slack of a world whose configuration names it in a
+// comment on its first line:
 // a workspace with the app acme. Its lines in a scene:
 //
 //	chat NAME slack PERSON…
@@ -20,7 +21,7 @@ import (
 //	edit PERSON@CHAT label: text           delete PERSON@CHAT label
 //	react PERSON@CHAT label: name          file PERSON@CHAT: name.csv
 //
-// A nil one is no Slack; its methods may be called.
+// The label "last" is what the app said last in the channel. A nil one is no Slack; its methods may be called.
 type slackSide struct {
 	*fakeslack.Slack
 	w      *world
@@ -97,6 +98,13 @@ func (s *slackSide) person(t *testing.T, m []string) {
 	verb, who, where, thread, text := m[1], m[2], m[3], m[4], strings.ReplaceAll(m[8], `\n`, "\n")
 	label, about := strings.TrimPrefix(m[5], " ="), s.labels[strings.TrimSpace(m[7])]
 	room, person := s.rooms[where], s.people[who]
+	if sent := room.Sent(); len(sent) > 0 {
+		s.labels["last"] = sent[len(sent)-1].TS
+		defer delete(s.labels, "last")
+		if m[7] == " last" {
+			about = s.labels["last"]
+		}
+	}
 	if person == nil {
 		person = s.AddPerson(fakeslack.Profile{Name: who})
 		s.people[who] = person
@@ -146,6 +154,9 @@ func (s *slackSide) sent() string {
 				out.WriteString(" [deleted]")
 			default:
 				fmt.Fprintf(&out, ": %q", m.Text)
+			}
+			if len(m.Files) > 0 {
+				fmt.Fprintf(&out, " %s", m.Files)
 			}
 			if m.Edits > 0 {
 				out.WriteString(" (edited)")

@@ -86,10 +86,11 @@ func newWorldOf(t *testing.T, config string, other model.Model, steps ...modelte
 			t.Error(err)
 		}
 	})
-	if strings.HasPrefix(config, "# slack\n") {
+	first, _, _ := strings.Cut(config, "\n")
+	if strings.HasPrefix(first, "#") && strings.Contains(first, "slack") {
 		w.slack = newSlackSide(w)
 	}
-	if strings.HasPrefix(config, "# discord\n") {
+	if strings.HasPrefix(first, "#") && strings.Contains(first, "discord") {
 		w.discord = newDiscordSide(w)
 	}
 	w.start()
@@ -349,8 +350,14 @@ func (w *world) sent() string {
 			default:
 				fmt.Fprintf(&out, ": %q", m.Text)
 			}
+			if m.File != nil {
+				fmt.Fprintf(&out, " [%s]", m.File.Name)
+			}
 			if m.Edits > 0 {
 				fmt.Fprintf(&out, " (edited)")
+			}
+			for _, emoji := range m.Reactions[w.bot.ID()] {
+				fmt.Fprintf(&out, " %s", emoji)
 			}
 			out.WriteString("\n")
 		}

@@ -51,27 +51,30 @@ func (b Border) Wanted(ctx context.Context, account string, at time.Time, limit 
 }
 
 // Shelve implements [activity.Shelf].
-func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []string, err error) {
+	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		counted := 0
 		if o.Counted {
 			counted = 1
 		}
 		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(o.Due), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
-		case err != nil || n == 0:
+		case err != nil || n == 0 || o.State == activity.FileWanted:
 			return err
 		case o.State == activity.FileMissing:
-			return t.missing(ctx, o)
+			err = t.missing(ctx, o)
 		case o.State == activity.FileStored:
-			return t.shelved(ctx, o)
+			err = t.shelved(ctx, o)
 		}
-		return nil
+		if err == nil {
+			waiting, err = t.fileSettled(ctx, o)
+		}
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
+		return nil, fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
 	}
-	return nil
+	return waiting, nil
 }
 
 // shelved adds to what is kept, unless the same content was there before.

@@ -14,7 +14,7 @@ import (
 const (
 	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
-  o.voice, o.via`
+  o.voice, o.via, o.files`
 	// A lane is what keeps its order: one thread of one chat. Its head is its
 	// oldest action that waits or is under way.
 	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
@@ -30,7 +30,7 @@ where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' a
 	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	oneAction   query = `select ` + actionColumns + ` from outbox o where o.id = $1`
 	sendAction  query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
-	whereIs     query = `select account, chat, message from messages where account = $1 and chat = $2 and event = $3 order by part`
+	whereIs     query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 
 // maxRecoveries is how many copies of one part crashes may cost.
@@ -48,7 +48,7 @@ func scanOrder(r row) (o order, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, stamp{&o.NotBefore}, stamp{&o.Expires}, stamp{&o.Created},
-		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via)
+		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, list[spaces.File]{&o.Files})
 	o.Text = string(text)
 	return o, err
 }
@@ -165,16 +165,27 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 	return nil
 }
 
+// firstFile is the part of a message's first file: files stand behind all words.
+const firstFile = 1 << 16
+
 // Where implements [activity.Outbox].
-func (b Border) Where(ctx context.Context, account, chat string, message spaces.EventID) ([]spaces.Ref, error) {
+func (b Border) Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
 	if message == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
-	refs, err := all(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r row) (f spaces.Ref, err error) {
-		return f, r.Scan(&f.Account, &f.Chat, &f.Message)
+	err = each(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r row) error {
+		var f spaces.Ref
+		var part int
+		err := r.Scan(&f.Account, &f.Chat, &f.Message, &part)
+		if part >= firstFile {
+			files = append(files, f)
+		} else {
+			words = append(words, f)
+		}
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look up message %s: %w", message, err)
+		return nil, nil, fmt.Errorf("look up message %s: %w", message, err)
 	}
-	return refs, nil
+	return words, files, nil
 }

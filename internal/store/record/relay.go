@@ -12,8 +12,8 @@ import (
 
 const (
 	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, expires, created, voice, via)
-values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16) on conflict (id) do nothing`
+  target, policy, state, expires, created, voice, via, files)
+values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17) on conflict (id) do nothing`
 	isCopy     query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	threadHere query = `select exists (select 1 from events e join messages m on m.event = e.id
 where e.space = $1 and e.branch = 'main' and e.thread = $2 and m.account = $3 and m.chat = $4 and m.own = 0)`
@@ -30,8 +30,8 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 	if err != nil || len(r.chats) < 2 {
 		return err
 	}
-	c, ok := carried(e)
-	if !ok || !slices.ContainsFunc(r.chats, func(at chat) bool { return at.relay && at.account == c.from.Account && at.id == c.from.Chat }) {
+	c, ok := carried(e, i.batch.Files)
+	if !ok || !r.relays(c.from.Account, c.from.Chat) {
 		return nil
 	}
 	if _, ours := e.Actor.IsAgent(); ours {
@@ -43,26 +43,48 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 			return err // somebody changed a copy, not what was said
 		}
 	}
-	who, _, err := entityOf(ctx, i.tx, e.Actor)
-	if err != nil {
-		return err
+	if c.kind == spaces.ActDelete {
+		if err := i.run(ctx, dropFileRelays, string(c.target)); err != nil {
+			return err
+		}
 	}
-	via, _, _ := strings.Cut(c.from.Account, ":")
+	if c.kind != spaces.ActSend || c.text != "" {
+		words := c
+		words.files = nil
+		waiting, err := i.spread(ctx, r, e, words, "relay|"+string(e.ID), e.RecvAt)
+		if err != nil {
+			return err
+		}
+		i.wait(waiting)
+	}
+	return i.relayFiles(ctx, r, e, c)
+}
+
+// relays reports whether what people say in a chat travels to the room's others.
+func (r *room) relays(account, id string) bool {
+	return slices.ContainsFunc(r.chats, func(at chat) bool { return at.relay && at.account == account && at.id == id })
+}
+
+// spread orders a cargo for every chat of the room but the one it comes from, once
+// each for the name, and returns their accounts.
+func (t *tx) spread(ctx context.Context, r *room, e spaces.Event, c cargo, name string, at time.Time) (waiting []string, err error) {
+	who, _, err := entityOf(ctx, t, e.Actor)
+	if err != nil {
+		return nil, err
+	}
 	for _, to := range r.chats {
 		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat {
 			continue
 		}
-		id := strings.Join([]string{"relay", string(e.ID), to.account, to.id}, "|")
-		err := i.run(ctx, insertRelay, id, string(c.kind), string(e.Space), "", string(e.ID), string(e.Root), e.Depth, to.account, to.id,
-			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(e.RecvAt.Add(relayTTL)), ms(e.RecvAt), who.Name, via)
+		id := strings.Join([]string{name, to.account, to.id}, "|")
+		err := t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), "", string(e.ID), string(e.Root), e.Depth, to.account, to.id,
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), array(c.files))
 		if err != nil {
-			return fmt.Errorf("relay to %s: %w", to.account, err)
+			return nil, fmt.Errorf("relay to %s: %w", to.account, err)
 		}
-		if !slices.Contains(i.done.Waiting, to.account) {
-			i.done.Waiting = append(i.done.Waiting, to.account)
-		}
+		waiting = append(waiting, to.account)
 	}
-	return nil
+	return waiting, nil
 }
 
 // A cargo is what is carried of an event.
@@ -71,16 +93,23 @@ type cargo struct {
 	kind     spaces.ActionKind
 	text     string
 	target   spaces.EventID
-	original bool // only what is done to the message itself, not to a copy, is carried
+	original bool          // only what is done to the message itself, not to a copy, is carried
+	files    []spaces.File // that go behind the words
 }
 
 // carried returns what other chats of the room are told of an event; false when
-// that is nothing.
-func carried(e spaces.Event) (cargo, bool) {
+// that is nothing. With files those of a message travel by themselves, and the
+// words do not name them.
+func carried(e spaces.Event, files bool) (cargo, bool) {
 	switch b := e.Body.(type) {
 	case spaces.Said:
-		text := worded(b)
-		return cargo{from: b.Ref, kind: spaces.ActSend, text: text, target: e.ReplyTo}, text != ""
+		c := cargo{from: b.Ref, kind: spaces.ActSend, text: worded(b, files), target: e.ReplyTo}
+		for _, a := range b.Attachments {
+			if files && a.ID != "" {
+				c.files = append(c.files, spaces.File{Account: b.Ref.Account, Attachment: a})
+			}
+		}
+		return c, c.text != "" || len(c.files) > 0
 	case spaces.Edited:
 		return cargo{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Text != "" && b.Target != ""
 	case spaces.Deleted:
@@ -97,18 +126,18 @@ func carried(e spaces.Event) (cargo, bool) {
 	return cargo{}, false
 }
 
-// worded returns the words of a message with its files named after them.
-func worded(b spaces.Said) string {
+// worded returns the words of a message with what it carries named after them,
+// but for files that travel by themselves.
+func worded(b spaces.Said, files bool) string {
 	parts := make([]string, 0, 1+len(b.Attachments))
 	if b.Text != "" {
 		parts = append(parts, b.Text)
 	}
 	for _, a := range b.Attachments {
-		name := a.Kind
-		if a.Name != "" {
-			name += " " + a.Name
+		if files && a.ID != "" {
+			continue
 		}
-		parts = append(parts, "📎 "+name)
+		parts = append(parts, "📎 "+a.Title())
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -76,7 +76,11 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 		if o.Kind == spaces.ActEdit {
 			event = o.Target // a part more of the message that was edited
 		}
-		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), o.Part, 1)
+		part := o.Part
+		if s.File {
+			part += firstFile
+		}
+		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
 		if err != nil {
 			return fmt.Errorf("keep receipt: %w", err)
 		}

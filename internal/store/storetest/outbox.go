@@ -188,7 +188,7 @@ func parts(t *testing.T, w *world) {
 	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
 		t.Errorf("delivered %+v, want all three parts", d)
 	}
-	where, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
+	where, _, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
 	w.ok(err)
 	if diff := cmp.Diff(want, where); diff != "" {
 		t.Errorf("where (-want +got):\n%s", diff)
@@ -247,7 +247,7 @@ func everyChat(t *testing.T, w *world) {
 		t.Fatalf("due %+v, want one a chat", due)
 	}
 	w.settleAll(due)
-	where, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	where, _, err := w.s.Border.Where(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(where) != 1 || where[0].Chat != other {
 		t.Errorf("where %+v", where)

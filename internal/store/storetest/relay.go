@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -12,6 +13,9 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WordsAreCarriedToTheOtherChats": carriedOver,
 	"WhatIsDoneToWordsIsCarriedToo":  changesCarried,
 	"NothingIsCarriedBack":           notBack,
+	"FilesAreCarriedWhenTheyAreHere": filesCarried,
+	"FilesThatDoNotComeAreNamed":     filesNamed,
+	"FilesOfWhatIsDeletedStay":       filesTakenBack,
 }
 
 // bridged opens a room whose two chats carry people's words to each other.
@@ -30,7 +34,11 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 	w.t.Helper()
 	due = w.due()
 	for _, a := range due {
-		lines = append(lines, string(a.Kind)+" "+a.Voice+" "+a.Via+" → "+a.Chat+": "+a.Text)
+		line := string(a.Kind) + " " + a.Voice + " " + a.Via + " → " + a.Chat + ": " + a.Text
+		for _, f := range a.Files {
+			line += "[" + f.Title() + " " + f.MIME + "]"
+		}
+		lines = append(lines, line)
 	}
 	return lines, due
 }
@@ -55,7 +63,7 @@ func carriedOver(t *testing.T, w *world) {
 		t.Errorf("%d events tell of the copy", got-before)
 	}
 	event := w.last(room)
-	where, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	where, _, err := w.s.Border.Where(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(where) != 1 {
 		t.Errorf("the copy stands at %v", where)
@@ -120,4 +128,92 @@ func notBack(t *testing.T, w *world) {
 		}
 	}
 	w.settleAll(due)
+}
+
+// shows records a message that carries files, in a room whose account fetches them.
+func (w *world) shows(room spaces.SpaceID, text string, files ...string) spaces.Event {
+	w.t.Helper()
+	m := w.message(room, "zoe", text)
+	said := spaces.Said{Text: text}
+	for _, f := range files {
+		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
+	}
+	m.Event.Body = said
+	_, err := w.s.Border.Record(w.t.Context(), spaces.Intake{Account: account, At: w.now, Items: []spaces.Incoming{m}, Files: true})
+	w.ok(err)
+	return w.last(room)
+}
+
+// SEQ-96, K6, K18: the words go at once; a file follows with the commit that stores
+// it, also after a restart, once for every message that shows it, and stands
+// behind the words of its message.
+func filesCarried(t *testing.T, w *world) {
+	room := w.bridged()
+	event := w.shows(room, "look", "f1", "f2")
+	w.shows(room, "", "f1")
+	lines, due := w.carried()
+	if diff := cmp.Diff([]string{"send zoe telegram → " + other + ": look"}, lines); diff != "" {
+		t.Errorf("before the files are here (-want +got):\n%s", diff)
+	}
+	w.settleAll(due)
+	w.s = w.s.Restart(t, false)
+	stored := activity.FileOutcome{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
+	if got := w.shelve(stored); !cmp.Equal(got, []string{account}) {
+		t.Errorf("%q have something to carry", got)
+	}
+	if got := w.shelve(stored); len(got) != 0 {
+		t.Errorf("%q have something to carry for the same outcome again", got)
+	}
+	w.shows(room, "once more", "f1")
+	want := "send zoe telegram → " + other + ": [photo f1.jpg image/jpeg]"
+	var got []string
+	for range 4 {
+		lines, due = w.carried()
+		got = append(got, lines...)
+		for i := range due {
+			s := w.sent(due[i])
+			s.File = len(due[i].Files) > 0
+			w.settle(s)
+		}
+	}
+	if diff := cmp.Diff([]string{want, want, "send zoe telegram → " + other + ": once more", want}, got); diff != "" {
+		t.Errorf("carried (-want +got):\n%s", diff)
+	}
+	words, files, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	w.ok(err)
+	if len(words) != 1 || len(files) != 1 {
+		t.Errorf("the copy's words stand at %v, its files at %v", words, files)
+	}
+}
+
+// SEQ-96: what cannot be had is told where it was waited for, in the commit that
+// gives it up.
+func filesNamed(t *testing.T, w *world) {
+	room := w.bridged()
+	w.shows(room, "", "f1")
+	w.shelve(activity.FileOutcome{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it has 30 MB"})
+	w.shows(room, "", "f1")
+	want := "send zoe telegram → " + other + ": 📎 photo f1.jpg did not come along: it has 30 MB."
+	for range 2 {
+		lines, due := w.carried()
+		if diff := cmp.Diff([]string{want}, lines); diff != "" {
+			t.Errorf("carried (-want +got):\n%s", diff)
+		}
+		w.settleAll(due)
+	}
+}
+
+// SEQ-96: a file that arrives here after its message was taken back goes nowhere.
+func filesTakenBack(t *testing.T, w *world) {
+	room := w.bridged()
+	event := w.shows(room, "", "f1")
+	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: event.Body.(spaces.Said).Ref}))
+	_, due := w.carried()
+	w.settleAll(due)
+	if got := w.shelve(activity.FileOutcome{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
+		t.Errorf("%q have something to carry", got)
+	}
+	if lines, _ := w.carried(); len(lines) != 0 {
+		t.Errorf("carried %q", lines)
+	}
 }

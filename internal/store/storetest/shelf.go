@@ -36,6 +36,14 @@ func (w *world) wanted() []activity.WantedFile {
 	return got
 }
 
+// shelve settles a file and returns who has something to carry for it.
+func (w *world) shelve(o activity.FileOutcome) []string {
+	w.t.Helper()
+	waiting, err := w.s.Border.Shelve(w.t.Context(), o)
+	w.ok(err)
+	return waiting
+}
+
 // K6: what is to be fetched is durable with the event that shows it.
 func filesWanted(t *testing.T, w *world) {
 	room := w.family()
@@ -50,8 +58,8 @@ func filesWanted(t *testing.T, w *world) {
 		t.Errorf("wanted (-want +got):\n%s", diff)
 	}
 	later := w.now.Add(time.Minute)
-	w.ok(w.s.Border.Shelve(t.Context(), activity.FileOutcome{File: want[0], State: activity.FileWanted, At: w.now, Due: later, Counted: true, Reason: "it rains"}))
-	w.ok(w.s.Border.Shelve(t.Context(), activity.FileOutcome{File: want[1], State: activity.FileWanted, At: w.now, Due: later, Reason: "wait"}))
+	w.shelve(activity.FileOutcome{File: want[0], State: activity.FileWanted, At: w.now, Due: later, Counted: true, Reason: "it rains"})
+	w.shelve(activity.FileOutcome{File: want[1], State: activity.FileWanted, At: w.now, Due: later, Reason: "wait"})
 	if got := w.wanted(); len(got) != 0 {
 		t.Errorf("wanted before it is due: %+v", got)
 	}
@@ -66,8 +74,8 @@ func fileStored(t *testing.T, w *world) {
 	w.showing(room, "f1", "f2")
 	before := len(w.log(room))
 	for _, f := range w.wanted() {
-		w.ok(w.s.Border.Shelve(t.Context(), activity.FileOutcome{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/png"}))
-		w.ok(w.s.Border.Shelve(t.Context(), activity.FileOutcome{File: f, State: activity.FileMissing, At: w.now, Reason: "too late"}))
+		w.shelve(activity.FileOutcome{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/png"})
+		w.shelve(activity.FileOutcome{File: f, State: activity.FileMissing, At: w.now, Reason: "too late"})
 	}
 	w.showing(room, "f1")
 	got, found, err := w.s.Border.File(t.Context(), account, "f1")
@@ -91,8 +99,8 @@ func fileMissing(t *testing.T, w *world) {
 	room := w.family()
 	shown := w.showing(room, "f1")
 	o := activity.FileOutcome{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it is too large"}
-	w.ok(w.s.Border.Shelve(t.Context(), o))
-	w.ok(w.s.Border.Shelve(t.Context(), o))
+	w.shelve(o)
+	w.shelve(o)
 	told := w.last(room)
 	want := spaces.Unreadable{What: spaces.AttachmentMissing, Reason: "photo f1.jpg: it is too large"}
 	if diff := cmp.Diff(spaces.Body(want), told.Body); diff != "" || told.ReplyTo != shown.ID || told.Thread != "t1" {
