@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
 
 // SEQ-96, I2, I7: a thousand messages in three chats of one room reach the other
@@ -35,26 +40,83 @@ spaces:
 			}
 		}
 		w.settle()
-		for name := range people {
-			next := map[string]int{}
+		for name, own := range people {
+			var texts []string
 			for _, m := range w.chats[name].Sent() {
-				head, number, _ := strings.Cut(m.Text, " says ")
-				who := head[strings.LastIndex(head, " ")+1:]
-				if n, err := strconv.Atoi(number); err != nil || n != next[who] {
-					t.Fatalf("in %s after %d of %s comes %q", name, next[who], who, m.Text)
-				}
-				next[who]++
+				texts = append(texts, m.Text)
 			}
-			for other, who := range people {
-				want := each
-				if other == name {
-					want = 0
-				}
-				if next[who] != want {
-					t.Errorf("in %s arrived %d of %s, want %d", name, next[who], who, want)
-				}
-			}
+			inOrder(t, name, texts, own, slices.Collect(maps.Values(people)), each)
 		}
 		w.stop()
 	})
+}
+
+// SEQ-96, I2, I7: the same over three platforms, each with its own adapter, with a
+// restart and a lost connection in the middle.
+func TestAThousandMessagesTravelBetweenThreePlatforms(t *testing.T) {
+	const each = 334
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, `# slack, discord
+agents: {ada: {name: Ada}}
+limits: {outgoing: off}
+spaces:
+  family: {agents: [ada], wake: none, relay: true, chats: ["telegram:-1001000000001", "acme:C0000007", "guild:7"]}
+`)
+		w.addChat("family", "supergroup", []string{"Kai"})
+		w.addChat("ops", "slack", []string{"Maya"})
+		w.addChat("kitchen", "discord", []string{"Lee"})
+		w.settle()
+		for n := range each {
+			w.says(w.chats["family"], w.people["Kai"], fmt.Sprintf("Kai says %d", n), 0, 0)
+			w.slack.rooms["ops"].Says(w.slack.people["Maya"], fmt.Sprintf("Maya says %d", n), fakeslack.Said{})
+			w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], fmt.Sprintf("Lee says %d", n), fakediscord.Said{})
+			switch n {
+			case each / 3:
+				w.settle()
+				w.discord.lose("resumed")
+			case 2 * each / 3:
+				w.settle()
+				w.restart()
+			}
+		}
+		w.settle()
+		arrived := map[string][]string{}
+		for _, m := range w.chats["family"].Sent() {
+			arrived["family"] = append(arrived["family"], m.Text)
+		}
+		for _, m := range w.slack.rooms["ops"].Sent() {
+			arrived["ops"] = append(arrived["ops"], m.Text)
+		}
+		for _, m := range w.discord.rooms["kitchen"].Sent(w.discord.bot) {
+			arrived["kitchen"] = append(arrived["kitchen"], m.Content)
+		}
+		for chat, own := range map[string]string{"family": "Kai", "ops": "Maya", "kitchen": "Lee"} {
+			inOrder(t, chat, arrived[chat], own, []string{"Kai", "Maya", "Lee"}, each)
+		}
+		w.stop()
+	})
+}
+
+// inOrder checks that a chat has what everybody but its own person said, each
+// line once and in the order of who said it.
+func inOrder(t *testing.T, chat string, texts []string, own string, people []string, each int) {
+	t.Helper()
+	next := map[string]int{}
+	for _, text := range texts {
+		head, number, _ := strings.Cut(text, " says ")
+		who := head[strings.LastIndex(head, " ")+1:]
+		if n, err := strconv.Atoi(number); err != nil || n != next[who] {
+			t.Fatalf("in %s after %d of %s comes %q", chat, next[who], who, text)
+		}
+		next[who]++
+	}
+	for _, who := range people {
+		want := each
+		if who == own {
+			want = 0
+		}
+		if next[who] != want {
+			t.Errorf("in %s arrived %d of %s, want %d", chat, next[who], who, want)
+		}
+	}
 }

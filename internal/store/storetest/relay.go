@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,11 +35,11 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 	w.t.Helper()
 	due = w.due()
 	for _, a := range due {
-		line := string(a.Kind) + " " + a.Voice + " " + a.Via + " → " + a.Chat + ": " + a.Text
+		var files strings.Builder
 		for _, f := range a.Files {
-			line += "[" + f.Title() + " " + f.MIME + "]"
+			files.WriteString("[" + f.Title() + " " + f.MIME + "]")
 		}
-		lines = append(lines, line)
+		lines = append(lines, string(a.Kind)+" "+a.Voice+" "+a.Via+" → "+a.Chat+": "+a.Text+files.String())
 	}
 	return lines, due
 }
