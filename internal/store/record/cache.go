@@ -13,8 +13,12 @@ type cache struct {
 	people   map[identityKey]spaces.Entity
 	systems  map[string]string // system texts with the names they are kept under
 	kinds    map[spaces.EntityID]spaces.EntityKind
-	unsaved  []*line // lines whose head has moved in the running job
-	unstored []*room // rooms that changed in the running job
+	powers   map[spaces.EntityID]spaces.Authority // what somebody's words may ask for
+	rosters  map[spaces.SpaceID][]spaces.Member   // of small rooms
+	numbers  map[spaces.Mind]int64                // how many closed cycles a mind has
+	handled  map[post]bool                        // where no row is ready, neither now nor later
+	unsaved  []*line                              // lines whose head has moved in the running job
+	unstored []*room                              // rooms that changed in the running job
 }
 
 func newCache() *cache {
@@ -27,7 +31,15 @@ func (c *cache) clear() {
 	*c = cache{
 		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
 		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
+		powers: map[spaces.EntityID]spaces.Authority{}, rosters: map[spaces.SpaceID][]spaces.Member{},
+		numbers: map[spaces.Mind]int64{}, handled: map[post]bool{},
 	}
+}
+
+// regroup forgets what follows from who somebody is, and from who is where.
+func (c *cache) regroup() {
+	clear(c.powers)
+	clear(c.rosters)
 }
 
 // meet remembers who is behind an identity.
@@ -50,5 +62,12 @@ func (c *cache) trim() {
 	if len(c.people) > maxCached || len(c.kinds) > maxCached {
 		clear(c.people)
 		clear(c.kinds)
+	}
+	if len(c.powers) > maxCached || len(c.rosters) > maxCached {
+		c.regroup()
+	}
+	if len(c.numbers) > maxCached || len(c.handled) > maxCached {
+		clear(c.numbers)
+		clear(c.handled)
 	}
 }

@@ -114,7 +114,7 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p place, w *spaces.Wake)
 	}
 	y := &w.Cycle
 	w.Lease, y.Epoch = l, l.Epoch
-	if _, err := one(ctx, t, lastNumber, []any{string(y.Mind.Agent), string(y.Mind.Circle)}, &y.Base); err != nil {
+	if y.Base, err = t.closed(ctx, y.Mind); err != nil {
 		return err
 	}
 	timer := ""
@@ -141,6 +141,18 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p place, w *spaces.Wake)
 		events[n] = r.Event
 	}
 	return t.inner(ctx, y.Mind, c.At, spaces.Woke{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
+}
+
+// closed returns how many closed cycles a mind has: the number of the last one.
+func (t *tx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
+	if n, ok := t.cache.numbers[m]; ok {
+		return n, nil
+	}
+	if _, err := one(ctx, t, lastNumber, []any{string(m.Agent), string(m.Circle)}, &n); err != nil {
+		return 0, fmt.Errorf("number of the last cycle of %s: %w", m, err)
+	}
+	t.cache.numbers[m] = n
+	return n, nil
 }
 
 // fillWake gives a wake its rows, their events, and what its messages are caused by.

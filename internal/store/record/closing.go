@@ -50,16 +50,19 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 	if err := k.read(ctx); err != nil {
 		return "", nil, err
 	}
-	if _, err := one(ctx, k.tx, lastNumber, []any{string(k.mind.Agent), string(k.mind.Circle)}, &k.done.N); err != nil {
+	n, err := k.closed(ctx, k.mind)
+	if err != nil {
 		return "", nil, err
 	}
-	k.done.N++
+	k.done.N = n + 1
+	k.cache.numbers[k.mind] = k.done.N
 	return spaces.CycleClosed, k.done.N, nil
 }
 
 // giveBack returns the rows for another attempt. The cycle gets no number: it is
 // no part of what the mind remembers.
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
+	clear(k.cache.handled)
 	why := "attempts " + string(k.c.Close.Stop)
 	err := k.run(ctx, returnAll, string(k.c.Step.Cycle), notBefore(k.c.Close.RetryAt), maxAttempts, why)
 	return spaces.CycleAbandoned, nil, err

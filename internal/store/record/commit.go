@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -125,14 +126,19 @@ func (k *commit) think(ctx context.Context) error {
 
 // show stores the turns, numbered after those of earlier steps.
 func (k *commit) show(ctx context.Context) error {
-	for n, turn := range k.c.Turns {
-		turn.N = k.turns + n
-		body, err := json.Marshal(turn)
-		if err != nil {
-			return fmt.Errorf("encode turn: %w", err)
+	next := k.turns
+	for few := range slices.Chunk(k.c.Turns, len(insertTurns)) {
+		values := []any{string(k.c.Step.Cycle)}
+		for _, turn := range few {
+			turn.N, next = next, next+1
+			body, err := json.Marshal(turn)
+			if err != nil {
+				return fmt.Errorf("encode turn: %w", err)
+			}
+			values = append(values, turn.N, array(turn.Refs), turn.Tokens, body)
 		}
-		if err := k.run(ctx, insertTurn, string(k.c.Step.Cycle), turn.N, array(turn.Refs), turn.Tokens, body); err != nil {
-			return fmt.Errorf("store turn: %w", err)
+		if err := k.run(ctx, insertTurns[len(few)-1], values...); err != nil {
+			return fmt.Errorf("store turns: %w", err)
 		}
 	}
 	return nil

@@ -50,6 +50,7 @@ func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, er
 			return "", fmt.Errorf("keep identity on %s: %w", i.Platform, err)
 		}
 	}
+	t.cache.regroup()
 	t.cache.meet(keyOf(i), now)
 	return now.ID, nil
 }
@@ -114,6 +115,7 @@ func (b Border) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID)
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
 		delete(t.cache.people, keyOf(i))
+		t.cache.regroup()
 		if err := t.run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(id)); err != nil {
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
@@ -131,6 +133,7 @@ func (b Border) Agents(ctx context.Context, agents []spaces.Entity) error {
 		}
 		clear(t.cache.people)
 		clear(t.cache.kinds)
+		t.cache.regroup()
 		return nil
 	})
 }

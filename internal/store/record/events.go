@@ -26,16 +26,29 @@ where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.s
 // moves the head. An event that does not fit is refused with
 // [spaces.ErrTimelineDecoherence] before anything is written.
 func (t *tx) append(ctx context.Context, e *spaces.Event) error {
-	l, err := t.line(ctx, e.Space, e.Branch)
+	stored, err := t.arrange(ctx, e)
 	if err != nil {
 		return err
 	}
+	if err := t.run(ctx, insertEvent, stored.values()...); err != nil {
+		return fmt.Errorf("append to %s: %w", e.Space, err)
+	}
+	return nil
+}
+
+// arrange gives e its place at the end of its branch and moves the head there. The
+// caller stores it.
+func (t *tx) arrange(ctx context.Context, e *spaces.Event) (p arranged, err error) {
+	l, err := t.line(ctx, e.Space, e.Branch)
+	if err != nil {
+		return p, err
+	}
 	if err := t.cohere(ctx, l, *e); err != nil {
-		return err
+		return p, err
 	}
 	r, err := t.room(ctx, e.Space)
 	if err != nil {
-		return err
+		return p, err
 	}
 	e.Seq = l.HeadSeq + 1
 	if e.ID == "" {
@@ -46,14 +59,40 @@ func (t *tx) append(ctx context.Context, e *spaces.Event) error {
 	}
 	if r.Kind == spaces.Room {
 		if err := t.joinIn(ctx, r, e); err != nil {
-			return err
+			return p, err
 		}
 	}
-	if err := t.insert(ctx, l, e); err != nil {
-		return err
+	e.At, e.RecvAt = instant(ms(e.At)), instant(ms(e.RecvAt)) // as they will be read
+	body, err := spaces.Encode(e.Body)
+	if err != nil {
+		return p, err
 	}
+	l.Chain = spaces.Link(l.Chain, *e, body)
 	t.move(l, *e)
-	return nil
+	return arranged{e, body, l.Chain}, nil
+}
+
+// An arranged event is one that only has to be stored.
+type arranged struct {
+	*spaces.Event
+	body  []byte
+	chain []byte
+}
+
+// values are the parameters of insertEvent.
+func (p arranged) values() []any {
+	e := p.Event
+	return []any{
+		string(e.Space), string(e.Branch), e.Seq, string(e.ID), array(e.Parents),
+		string(e.Object), string(e.Thread), string(e.ReplyTo), string(e.Body.Kind()), string(e.Actor),
+		ms(e.At), ms(e.RecvAt), null(e.Source), e.Readers, string(e.Cause), string(e.Root), e.Depth, p.body, p.chain,
+	}
+}
+
+// own are the parameters that differ between the events of one mind's step.
+func (p arranged) own() []any {
+	e := p.Event
+	return []any{e.Seq, string(e.ID), array(e.Parents), string(e.Object), string(e.Body.Kind()), p.body, p.chain}
 }
 
 // joinIn does what an event does to its room beside the log: members, readers,
@@ -91,23 +130,6 @@ func (t *tx) countRun(ctx context.Context, r *room, actor spaces.EntityID) error
 	}
 	r.AgentRun = 0
 	t.touch(r)
-	return nil
-}
-
-func (t *tx) insert(ctx context.Context, l *line, e *spaces.Event) error {
-	e.At, e.RecvAt = instant(ms(e.At)), instant(ms(e.RecvAt)) // as they will be read
-	body, err := spaces.Encode(e.Body)
-	if err != nil {
-		return err
-	}
-	chain := spaces.Link(l.Chain, *e, body)
-	err = t.run(ctx, insertEvent, string(e.Space), string(e.Branch), e.Seq, string(e.ID), array(e.Parents),
-		string(e.Object), string(e.Thread), string(e.ReplyTo), string(e.Body.Kind()), string(e.Actor),
-		ms(e.At), ms(e.RecvAt), null(e.Source), e.Readers, string(e.Cause), string(e.Root), e.Depth, body, chain)
-	if err != nil {
-		return fmt.Errorf("append to %s: %w", e.Space, err)
-	}
-	l.Chain = chain
 	return nil
 }
 

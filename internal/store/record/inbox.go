@@ -25,7 +25,7 @@ group by agent, circle, space order by min(since) limit $2 + 0`
 	// which holds all there ever were.
 	readyRows query = `select ` + rowColumns + `, ` + eventColumns + ` from (
   select agent, circle, space, seq from inbox
-  where agent = $1 and circle = $2 and space = $3 and state = 'ready' and not_before <= $4 and seq <= $6 order by seq limit $5 + 0) r
+  where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
@@ -50,6 +50,12 @@ const (
 	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
 	maxRows     = 1000 // judged in one claim
 )
+
+// A post is where a mind reads: one room.
+type post struct {
+	mind  spaces.Mind
+	space spaces.SpaceID
+}
 
 // An entry is a stored row with the event it is about.
 type entry struct {
@@ -108,6 +114,7 @@ func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 		if err != nil {
 			return nil, fmt.Errorf("put %s before %s: %w", e.ID, m, err)
 		}
+		delete(t.cache.handled, post{m, e.Space})
 		minds = append(minds, m)
 	}
 	return minds, nil

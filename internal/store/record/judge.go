@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -11,13 +12,15 @@ const (
 	selectRoot query = `select messages, tokens, stopped from roots where root = $1`
 	// maxMembers bounds the members the gate is shown, beside those who act.
 	maxMembers = 256
+	// smallRoom bounds the members of a room that are kept in memory.
+	smallRoom = 32
 )
 
 // judge has the gate judge the due rows of a mind in a space, as far as the
 // event at last, stores its verdicts, and returns those that wake, claimed for
 // the cycle.
 func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]entry, spaces.Uplink, error) {
-	due, err := all(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), ms(c.At), maxRows, last}, scanEntry)
+	due, err := t.due(ctx, c, last)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
 	}
@@ -50,6 +53,24 @@ func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, la
 		}
 	}
 	return woken, j.Uplink, nil
+}
+
+// due returns the rows of a mind in a space whose time has come, as far as the
+// event at last. Where the last look left nothing, and nothing came since, it
+// does not look again.
+func (t *tx) due(ctx context.Context, c spaces.Claim, last int64) ([]entry, error) {
+	here := post{c.Mind, c.Space}
+	if t.cache.handled[here] {
+		return nil, nil
+	}
+	ready, err := all(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, scanEntry)
+	if err != nil {
+		return nil, err
+	}
+	due := slices.DeleteFunc(slices.Clone(ready), func(e entry) bool { return e.NotBefore.After(c.At) || e.Seq > last })
+	// Every due row gets a verdict now, or nothing of this write is kept.
+	t.cache.handled[here] = len(due) == len(ready) && len(ready) < maxRows
+	return due, nil
 }
 
 func (t *tx) store(ctx context.Context, e *entry, v spaces.Verdict, cycle spaces.CycleID) error {
@@ -93,7 +114,7 @@ func (t *tx) judged(ctx context.Context, c spaces.Claim, due []entry) (j spaces.
 // present returns the members of a space: those longest there, and in any case
 // those whose doing is judged.
 func (t *tx) present(ctx context.Context, space spaces.SpaceID, due []entry) ([]spaces.Member, error) {
-	members, err := membersOf(ctx, t, space, maxMembers)
+	members, err := t.roster(ctx, space)
 	if err != nil || len(members) < maxMembers {
 		return members, err
 	}
@@ -115,6 +136,19 @@ func (t *tx) present(ctx context.Context, space spaces.SpaceID, due []entry) ([]
 		}
 	}
 	return members, nil
+}
+
+// roster returns the members of a space, at most maxMembers. The caller only
+// reads them.
+func (t *tx) roster(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
+	if members, ok := t.cache.rosters[space]; ok {
+		return members, nil
+	}
+	members, err := membersOf(ctx, t, space, maxMembers)
+	if err == nil && len(members) <= smallRoom {
+		t.cache.rosters[space] = members
+	}
+	return members, err
 }
 
 // about adds who wrote the messages an event is about, and what its chain has

@@ -66,11 +66,13 @@ func (t *tx) join(ctx context.Context, r *room, who spaces.EntityID, seq int64) 
 	if n == 0 {
 		return nil
 	}
+	delete(t.cache.rosters, r.ID)
 	return t.readersNow(ctx, r, who, true)
 }
 
 func (t *tx) leave(ctx context.Context, r *room, who spaces.EntityID) error {
 	delete(r.members, who)
+	delete(t.cache.rosters, r.ID)
 	n, err := t.exec(ctx, deleteMember, string(r.ID), string(who))
 	if err != nil || n == 0 {
 		return err

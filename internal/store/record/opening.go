@@ -142,6 +142,7 @@ func (t *tx) changeCircle(ctx context.Context, r *room, o spaces.Opening) error 
 		if err := t.uplink(ctx, next, r, o.At); err != nil {
 			return err
 		}
+		clear(t.cache.handled)
 		if err := t.run(ctx, handOver, string(old.Agent), string(old.Circle), string(r.Circle), string(r.ID)); err != nil {
 			return err
 		}
@@ -163,6 +164,7 @@ func (t *tx) link(ctx context.Context, r *room, c spaces.Mapping, o spaces.Openi
 
 // seat makes an agent a member of the room and uplinks its mind there.
 func (t *tx) seat(ctx context.Context, r *room, a spaces.AgentID, o spaces.Opening) error {
+	t.cache.regroup()
 	if err := t.run(ctx, insertNobody, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
 		return err
 	}

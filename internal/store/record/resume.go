@@ -85,6 +85,7 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 // crashes are dead; those that joined later wait for another cycle.
 func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
+	clear(t.cache.handled)
 	if err := t.run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ func (b Border) Role(ctx context.Context, who spaces.Identity) (spaces.Authority
 // Appoint implements [activity.Roles].
 func (b Border) Appoint(ctx context.Context, platform string, list []spaces.Appointment) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		clear(t.cache.powers)
 		if err := t.run(ctx, dropConfig, platform); err != nil {
 			return err
 		}
@@ -55,6 +56,7 @@ func (b Border) Appoint(ctx context.Context, platform string, list []spaces.Appo
 
 // appoint gives those who were let in the roles they were let in with.
 func (t *tx) appoint(ctx context.Context, d activity.Desk) error {
+	clear(t.cache.powers)
 	if err := t.run(ctx, dropPaired); err != nil {
 		return err
 	}
@@ -75,18 +77,32 @@ func (t *tx) appoint(ctx context.Context, d activity.Desk) error {
 func (t *tx) authority(ctx context.Context, woken []entry) (spaces.Authority, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
-		role := spaces.OfMember
-		var kind spaces.EntityKind
-		if _, err := one(ctx, t, entityRole, []any{string(e.event.Actor)}, &kind, &role); err != nil {
+		role, err := t.power(ctx, e.event.Actor)
+		if err != nil {
 			return spaces.OfStranger, err
 		}
-		if kind != spaces.Human {
-			role = spaces.OfMember // a program never asks for more (SECURITY S19)
-		}
-		least = min(least, max(role, spaces.OfMember))
+		least = min(least, role)
 	}
 	if len(woken) == 0 {
 		least = spaces.OfMember
 	}
 	return least, nil
+}
+
+// power returns what somebody's words may ask for.
+func (t *tx) power(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
+	if role, ok := t.cache.powers[who]; ok {
+		return role, nil
+	}
+	role := spaces.OfMember
+	var kind spaces.EntityKind
+	if _, err := one(ctx, t, entityRole, []any{string(who)}, &kind, &role); err != nil {
+		return spaces.OfStranger, err
+	}
+	if kind != spaces.Human {
+		role = spaces.OfMember // a program never asks for more (SECURITY S19)
+	}
+	role = max(role, spaces.OfMember)
+	t.cache.powers[who] = role
+	return role, nil
 }

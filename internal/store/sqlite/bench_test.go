@@ -17,6 +17,7 @@ type bench struct {
 	s    *record.Store
 	room spaces.SpaceID
 	mind spaces.Mind
+	chat string
 }
 
 func newBench(b *testing.B) bench {
@@ -26,7 +27,13 @@ func newBench(b *testing.B) bench {
 
 func benchOf(tb testing.TB, s *record.Store) bench {
 	tb.Helper()
-	return bench{s, openRoom(tb, s), spaces.Mind{Agent: "ada", Circle: "home"}}
+	return benchAt(tb, s, "home", "100")
+}
+
+// benchAt is one of several, a chat of its own circle.
+func benchAt(tb testing.TB, s *record.Store, circle spaces.CircleID, chat string) bench {
+	tb.Helper()
+	return bench{s, openChat(tb, s, circle, chat), spaces.Mind{Agent: "ada", Circle: circle}, chat}
 }
 
 func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
@@ -39,9 +46,14 @@ func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
 // openRoom opens a room of one chat with ada in it.
 func openRoom(tb testing.TB, s *record.Store) spaces.SpaceID {
 	tb.Helper()
+	return openChat(tb, s, "home", "100")
+}
+
+func openChat(tb testing.TB, s *record.Store, circle spaces.CircleID, chat string) spaces.SpaceID {
+	tb.Helper()
 	p, err := s.Border().Open(tb.Context(), spaces.Opening{
-		Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+		Name: "Family", Circle: circle, Agents: []spaces.AgentID{"ada"}, At: start,
+		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -50,7 +62,9 @@ func openRoom(tb testing.TB, s *record.Store) spaces.SpaceID {
 }
 
 // message is the n-th message in a room.
-func message(room spaces.SpaceID, n int) spaces.Intake {
+func message(room spaces.SpaceID, n int) spaces.Intake { return messageIn(room, "100", n) }
+
+func messageIn(room spaces.SpaceID, chat string, n int) spaces.Intake {
 	id := strconv.Itoa(n)
 	return spaces.Intake{
 		Account: "telegram:1", Cursor: []byte(id), At: start,
@@ -60,7 +74,7 @@ func message(room spaces.SpaceID, n int) spaces.Intake {
 				Body: spaces.Said{Text: "Could you look at the numbers of last week, please? They look odd to me."},
 			},
 			From: spaces.Identity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
-			Ref:  spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+			Ref:  spaces.Ref{Account: "telegram:1", Chat: chat, Message: id},
 		}},
 	}
 }
@@ -126,60 +140,96 @@ func BenchmarkRecordGrouped(b *testing.B) {
 }
 
 // BenchmarkFullMessagePath is everything the record does for one message and its
-// answer: record, claim, two steps, claim and settle of the send.
+// answer: record, claim, two steps, and the settling of the send.
 func BenchmarkFullMessagePath(b *testing.B) {
 	w := newBench(b)
 	b.ReportAllocs()
 	n, report := 0, work(b)
 	for b.Loop() {
 		n++
-		if _, err := w.s.Border().Record(b.Context(), message(w.room, n)); err != nil {
-			b.Fatal(err)
-		}
-		if err := w.answer(b); err != nil {
-			b.Fatal(err)
-		}
-		if err := w.send(b, n); err != nil {
+		if err := w.converse(b, n); err != nil {
 			b.Fatal(err)
 		}
 	}
 	report(n)
 }
 
-func (w bench) answer(b *testing.B) error {
+// BenchmarkFullPathOfManyRooms is the same for fifty chats at once, whose writes
+// share commits.
+func BenchmarkFullPathOfManyRooms(b *testing.B) {
+	const rooms = 50
+	s := openIn(b, b.TempDir())
+	next, done := make(chan int), make(chan error, rooms)
+	for i := range rooms {
+		w := benchAt(b, s, spaces.CircleID("home"+strconv.Itoa(i)), strconv.Itoa(100+i))
+		go func() {
+			for n := range next {
+				if err := w.converse(b, n); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	b.ReportAllocs()
+	before, n, report := s.Commits(), 0, work(b)
+	for b.Loop() {
+		n++
+		next <- n
+	}
+	close(next)
+	for range rooms {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	report(n)
+	b.ReportMetric(float64(n)/float64(s.Commits()-before), "messages/commit")
+}
+
+func (w bench) converse(b *testing.B, n int) error {
+	b.Helper()
+	if _, err := w.s.Border().Record(b.Context(), messageIn(w.room, w.chat, n)); err != nil {
+		return err
+	}
+	sent, err := w.answer(b)
+	if err != nil {
+		return err
+	}
+	return w.s.Border().Settle(b.Context(), start, []activity.Settlement{{
+		Action: sent.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: "telegram:1", Chat: w.chat, Message: "o" + strconv.Itoa(n)},
+	}})
+}
+
+// answer runs the cycle and returns the send, which is under way then.
+func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	b.Helper()
 	wake, err := w.claim(b)
 	if err != nil {
-		return err
+		return spaces.Action{}, err
 	}
 	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: wake.Rows[0].Seq, At: start, Judge: letIn}
 	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.Usage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
 	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
 	if _, err := w.s.Shell().Commit(b.Context(), c); err != nil {
-		return err
+		return spaces.Action{}, err
 	}
 	c.Step.N, c.Step.Phase = 1, spaces.Engagement
 	id := spaces.EventID(newID())
 	c.Inner = []spaces.Body{spaces.Acted{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.Result{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Effect = []spaces.Effect{{
 		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",
-		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: wake.Rows[0].Seq, Strict: true, Expires: start.Add(time.Hour),
+		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: wake.Rows[0].Seq, Strict: true, Expires: start.Add(time.Hour), Policy: spaces.ResendOnce,
 	}}
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded to Zoe about numbers."}
-	_, err = w.s.Shell().Commit(b.Context(), c)
-	return err
-}
-
-func (w bench) send(b *testing.B, n int) error {
-	b.Helper()
-	due, err := w.s.Border().Claim(b.Context(), "telegram:1", start, 10)
+	c.Leaves = func(spaces.Action) bool { return true }
+	done, err := w.s.Shell().Commit(b.Context(), c)
 	if err != nil {
-		return err
+		return spaces.Action{}, err
 	}
-	return w.s.Border().Settle(b.Context(), start, []activity.Settlement{{
-		Action: due[0].ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: "telegram:1", Chat: "100", Message: "o" + strconv.Itoa(n)},
-	}})
+	return done.Leaving[0], nil
 }
 
 func letIn(j spaces.Judged) []spaces.Verdict {
