@@ -110,7 +110,7 @@ const retryWindow = 5 * time.Minute
 // acknowledge, that makes up for it; later an overlap does.
 func (p *position) lookBack(channel string, now time.Time) string {
 	from := p.from(channel)
-	if p.listened(now) {
+	if now.Sub(time.Unix(p.Heard, 0)) < retryWindow {
 		return from
 	}
 	earlier := tsAt(timeOf(from).Add(-retryWindow))
@@ -118,12 +118,6 @@ func (p *position) lookBack(channel string, now time.Time) string {
 		return p.Since
 	}
 	return earlier
-}
-
-// listened reports whether Slack still brings again what we have not acknowledged
-// since we last listened.
-func (p *position) listened(now time.Time) bool {
-	return now.Sub(time.Unix(p.Heard, 0)) < retryWindow
 }
 
 // threadsOf returns the threads of a channel that spoke within threadsKept.

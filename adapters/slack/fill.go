@@ -50,8 +50,8 @@ func (r *receiver) fills(ctx context.Context) error {
 	if err := r.bring(ctx, stretch{plan: plan}); err != nil {
 		return err
 	}
-	deaf := "" // since when something may be missed that nobody brings again
-	if !r.first && !pos.listened(start) {
+	deaf := "" // since when something may be missed: Slack keeps little for nobody
+	if !r.first {
 		deaf = tsAt(time.Unix(pos.Heard, 0).Add(-retryWindow))
 	}
 	for {

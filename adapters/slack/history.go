@@ -127,14 +127,15 @@ const (
 	oldPages  = 3                   // calls spent on that in one channel
 )
 
-// revived returns the threads that began before oldest and spoke after heard. A
+// revived returns the threads that began no later than oldest and spoke after heard. A
 // channel's history shows with each message when its thread last spoke, so that
 // one call finds those of two hundred messages.
 func (c *Client) revived(ctx context.Context, channel, oldest, heard string) ([]string, error) {
 	var found []string
+	from, to := tsAt(timeOf(oldest).Add(-oldThread)), tsAt(timeOf(oldest).Add(time.Microsecond)) // oldest itself may be one
 	cursor := ""
 	for range oldPages {
-		page, err := c.pageOf(ctx, channel, tsAt(timeOf(oldest).Add(-oldThread)), oldest, cursor)
+		page, err := c.pageOf(ctx, channel, from, to, cursor)
 		if err != nil {
 			return nil, err
 		}

@@ -48,6 +48,7 @@ type wireStage struct {
 // the border, the record and the shell. Nobody wakes an agent who is not let in,
 // and what they wrote is nowhere on the disk.
 func (s wireStage) play(t *testing.T) {
+	t.Helper()
 	cells, unauthorised, woken := 0, 0, 0
 	for _, mode := range []string{"deny", "pairing", "allowlist", "open"} {
 		t.Run(mode, func(t *testing.T) {

@@ -31,6 +31,7 @@ var points = []Place{
 	{"send.accepted", []string{"K18"}, "the platform accepted the message; the receipt is not recorded"},
 	{"send.part", []string{"K19"}, "one part of a split message is settled; another follows"},
 	{"receipt.committed", []string{"K20"}, "the receipt is recorded; the echo may arrive"},
+	{"preview.shown", []string{"K22"}, "the platform shows what waits for its turn; the message is not sent"},
 	{"send.limited", []string{"K21"}, "the platform said wait; the time is not recorded"},
 }
 
