@@ -21,6 +21,7 @@ type line struct {
 	name    string
 	adapter adapters.Adapter
 	entry   config.Adapter // it was made from; none for the terminal
+	account string         // its key; set before joined is closed
 	joined  chan struct{}  // closed once the account has connected and its spaces are open
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more

@@ -316,6 +316,7 @@ func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *l
 	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		in, out, err := join(ctx, a)
 		if err == nil {
+			l.account = a.Key()
 			close(l.joined)
 		}
 		return in, out, err

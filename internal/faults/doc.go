@@ -23,6 +23,7 @@
 //	K3   after commit    all of the batch, and the platform still has it
 //	K4   acknowledged    all of the batch, and the platform has forgotten it
 //	K5   before commit   as K2, with several updates in the batch
+//	K6   file fetched    a file that is still wanted
 //	K7   claimed         a cycle without a finished step
 //	K8   before call     as K7; the endpoint has not been asked
 //	K9   after call      as K7; the endpoint has been asked
@@ -36,6 +37,7 @@
 //	K19  between parts   an action under way with parts behind it
 //	K20  receipt         an action that is sent; its echo is nobody's message
 //	K21  limited         an action under way, and the platform said wait
+//	K22  preview shown   an action that waits, and its words as no message
 //
 // K2 and K5 stop at the same line: all updates of an answer and the cursor are
 // one transaction, so half a batch cannot be. The case of K5 proves it with a
@@ -43,4 +45,8 @@
 // acknowledgement of a Telegram poll is the next poll, and the doorbell rings
 // before it. That a lost doorbell costs no message is a case of its own.
 // K1 loses its batch before the record could tell, as K2 does.
+//
+// Platforms that can be asked what they have are played on a stage of their own,
+// at the points where that makes a difference (K1–K6, K15–K22): there a kill
+// makes no copy. K5 is a batch that history brings after a silence.
 package faults

@@ -53,7 +53,7 @@ type posted struct{ text, key string }
 type stagePoint struct {
 	id, name string
 	hit      int
-	left     func(s *stage, r record) error
+	left     func(s *stage, r *record) error
 }
 
 // stagePoints are the crash points at which a platform that can be asked what it
@@ -76,7 +76,7 @@ var stagePoints = []stagePoint{
 }
 
 // nothingIsRecorded holds when a batch of several left none of them (K5).
-func nothingIsRecorded(s *stage, r record) error {
+func nothingIsRecorded(_ *stage, r *record) error {
 	if n := len(r.told()); n > 0 {
 		return fmt.Errorf("%d of the batch are recorded, want none", n)
 	}
@@ -84,7 +84,7 @@ func nothingIsRecorded(s *stage, r record) error {
 }
 
 // fileIsMissing holds when a file is still to be fetched (K6).
-func fileIsMissing(s *stage, r record) error {
+func fileIsMissing(_ *stage, r *record) error {
 	if r.files["wanted"] == 0 {
 		return fmt.Errorf("files are %v, want one that is wanted", r.files)
 	}
@@ -92,7 +92,7 @@ func fileIsMissing(s *stage, r record) error {
 }
 
 // somethingIsShown holds when the platform shows what is no message (K22).
-func somethingIsShown(s *stage, r record) error {
+func somethingIsShown(s *stage, _ *record) error {
 	if s.shows() == 0 {
 		return fmt.Errorf("nothing is shown")
 	}
@@ -160,7 +160,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 	}
 	prog.kill()
 	if p.left != nil {
-		if err := p.left(s, readRecord(t, copyRecord(t, prog.data))); err != nil {
+		if err := p.left(s, new(readRecord(t, copyRecord(t, prog.data)))); err != nil {
 			t.Errorf("plan %s: the kill left something else: %v", plan, err)
 		}
 	}
@@ -173,7 +173,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 		t.Error(err)
 	}
 	end := readRecord(t, copyRecord(t, prog.data))
-	s.audits(t, end)
+	s.audits(t, &end)
 	if p.id == "K6" && (end.files["stored"] == 0 || len(end.files) != 1) {
 		t.Errorf("files in the end: %v, want all stored", end.files)
 	}
@@ -245,7 +245,7 @@ func (s *stage) unheard() (missing []string) {
 }
 
 // told counts how often the log has each token that people said.
-func (r record) told() map[string]int {
+func (r *record) told() map[string]int {
 	told := map[string]int{}
 	for _, e := range r.events {
 		if e.kind == "said" && !strings.HasPrefix(e.actor, "agent:") {
@@ -258,7 +258,7 @@ func (r record) told() map[string]int {
 }
 
 // audits compares the record with the platform: I1, I2, I6.
-func (s *stage) audits(t *testing.T, r record) {
+func (s *stage) audits(t *testing.T, r *record) {
 	t.Helper()
 	told := r.told()
 	for _, tk := range s.tokens {
