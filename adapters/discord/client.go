@@ -2,6 +2,8 @@ package discord
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,6 +36,9 @@ type Options struct {
 	Around func(http.RoundTripper) http.RoundTripper
 	// Logger takes what the adapter decides by itself. Default: nothing is logged.
 	Logger *slog.Logger
+	// HookPath is the path under which Discord was told to call with interactions, in
+	// the developer portal. Default: it was not; they come over the gateway.
+	HookPath string
 	// CallTimeout bounds every call. Default: 30 s.
 	CallTimeout time.Duration
 	// Shards is how many connections share the servers among them. Default: as
@@ -65,14 +70,18 @@ type Client struct {
 
 	receipted receipts
 
-	self atomic.Pointer[account] // set by Connect
+	hookPath string
+
+	self     atomic.Pointer[account]  // set by Connect
+	receives atomic.Pointer[receiver] // set while Receive runs
 }
 
 // account is who we are.
 type account struct {
 	user
 	application string
-	flags       int // of the application; 0 when Discord did not say
+	flags       int               // of the application; 0 when Discord did not say
+	key         ed25519.PublicKey // by which its calls are proved
 }
 
 var (
@@ -101,7 +110,7 @@ func New(o Options) (*Client, error) {
 		token: token, base: base, rest: rest,
 		http: client(o, token, base), files: bareClient(o),
 		log: o.Logger, limit: o.CallTimeout, shards: o.Shards, unpaced: o.Unpaced,
-		markup: newDialect(),
+		markup: newDialect(), hookPath: o.HookPath,
 	}
 	rest.Client = c.http
 	if c.log == nil {
@@ -155,11 +164,13 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 	var app struct {
 		ID    string `json:"id"`
 		Flags int    `json:"flags"`
+		Key   string `json:"verify_key"`
 	}
 	err := c.call(ctx, route{op: "get application", method: http.MethodGet, path: "/applications/@me"}, nil, &app)
 	switch {
 	case err == nil && app.ID != "":
 		self.application, self.flags = app.ID, app.Flags
+		self.key, _ = hex.DecodeString(app.Key) // one that is none proves nothing
 	case adapters.KindOf(err) == adapters.Unauthorized:
 		return adapters.Account{}, err
 	case err != nil:

@@ -16,11 +16,13 @@ import (
 // Kinds of interaction and of our first answer (docs.discord.com,
 // interactions/receiving-and-responding).
 const (
+	asked        = 1 // whether somebody is there
 	slashCommand = 2
 	pressed      = 3
 	completion   = 4
 	submitted    = 5
 
+	alive        = 1
 	sayMessage   = 4
 	laterUpdate  = 6
 	completeWith = 8
@@ -63,24 +65,39 @@ func (a *acks) see(ctx context.Context, raw json.RawMessage) {
 	})
 }
 
+// firstAnswer is what an interaction is answered at once.
+type firstAnswer struct {
+	Type int        `json:"type"`
+	Data *firstSaid `json:"data,omitempty"`
+}
+
+type firstSaid struct {
+	Content string    `json:"content,omitempty"`
+	Flags   int       `json:"flags,omitempty"`
+	Choices *[]string `json:"choices,omitempty"`
+}
+
+// firstAnswer returns how an interaction is answered at once; false when it is
+// of a kind that we do not know.
+func (i interaction) firstAnswer() (firstAnswer, bool) {
+	switch {
+	case i.Type == asked:
+		return firstAnswer{Type: alive}, true
+	case i.Type == completion:
+		return firstAnswer{completeWith, &firstSaid{Choices: &[]string{}}}, true
+	case i.Type == slashCommand, i.Type == submitted && i.Message == nil:
+		return firstAnswer{sayMessage, &firstSaid{Content: "✓ " + escape(i.line(), false), Flags: int(discordgo.MessageFlagsEphemeral)}}, true
+	case i.Type == pressed, i.Type == submitted:
+		return firstAnswer{Type: laterUpdate}, true
+	}
+	return firstAnswer{}, false
+}
+
 // acknowledge gives the first answer to an interaction. A second one, after a
 // replay, is refused, which does no harm.
 func (c *Client) acknowledge(ctx context.Context, i interaction) error {
-	type said struct {
-		Content string    `json:"content,omitempty"`
-		Flags   int       `json:"flags,omitempty"`
-		Choices *[]string `json:"choices,omitempty"`
-	}
-	body := struct {
-		Type int   `json:"type"`
-		Data *said `json:"data,omitempty"`
-	}{Type: laterUpdate}
-	switch {
-	case i.Type == completion:
-		body.Type, body.Data = completeWith, &said{Choices: &[]string{}}
-	case i.Type == slashCommand, i.Type == submitted && i.Message == nil:
-		body.Type, body.Data = sayMessage, &said{Content: "✓ " + escape(i.line(), false), Flags: int(discordgo.MessageFlagsEphemeral)}
-	case i.Type != pressed && i.Type != submitted:
+	body, known := i.firstAnswer()
+	if !known {
 		return nil
 	}
 	r := route{op: "answer interaction", method: http.MethodPost, path: "/interactions/" + i.ID + "/" + i.Token + "/callback", bare: true}

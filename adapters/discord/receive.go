@@ -50,7 +50,9 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	asks := make(chan ask)
 	acks := newAcks(c)
 	defer acks.wait()
-	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, stored: time.Now()}
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: time.Now()}
+	c.receives.Store(r)
+	defer c.receives.Store(nil)
 	for id := range gateway.Shards {
 		s := &shard{
 			client: c, id: id, count: gateway.Shards, gateway: gateway.URL, intents: intents(self),
@@ -146,6 +148,7 @@ type receiver struct {
 	sink   adapters.Sink
 	at     *position
 	shards int
+	calls  chan called // interactions that Discord calls us with
 
 	began   time.Time       // when the last session began
 	stored  time.Time       // when the position was last stored
@@ -163,6 +166,11 @@ func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask
 			err := r.grant(ctx)
 			a.granted <- err
 			if err != nil {
+				return orDone(ctx, err)
+			}
+			continue
+		case one := <-r.calls:
+			if err := r.takeCalled(ctx, one); err != nil {
 				return orDone(ctx, err)
 			}
 			continue

@@ -287,7 +287,7 @@ func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 		})
 	case "discord":
 		return discord.New(discord.Options{
-			Token: a.Token, APIURL: a.APIURL, HTTPClient: p.client, Around: p.clock.Around,
+			Token: a.Token, HookPath: pathOf(a.WebhookURL), APIURL: a.APIURL, HTTPClient: p.client, Around: p.clock.Around,
 			Unpaced: p.unpaced(a), Logger: p.log.With("adapter", a.Name),
 		})
 	}

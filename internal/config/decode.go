@@ -234,10 +234,8 @@ func (d *decoder) adapters(n *node) {
 func (d *decoder) credentials(s *section, a *Adapter) {
 	var needs, may []string
 	switch a.Type {
-	case "telegram":
+	case "telegram", "discord":
 		needs, may = []string{"token"}, []string{"webhook_url"}
-	case "discord":
-		needs = []string{"token"}
 	case "slack":
 		// With a signing secret Slack calls us; without one we need the token for sockets.
 		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {

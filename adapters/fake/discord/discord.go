@@ -22,6 +22,9 @@ type Options struct {
 	Heartbeat time.Duration
 	// SessionLife is how long a session waits to be resumed. Default: 2 min.
 	SessionLife time.Duration
+	// Client makes the calls to bots that are called with interactions. Default: one
+	// of its own.
+	Client *http.Client
 	// Ledger bounds how many entries of each sort the ledger keeps; the older
 	// half is given up when it is full. Negative: none. Default: 100,000.
 	Ledger int
@@ -79,6 +82,9 @@ func New(o Options) *Discord {
 	}
 	if o.SessionLife <= 0 {
 		o.SessionLife = 2 * time.Minute
+	}
+	if o.Client == nil {
+		o.Client = new(http.Client)
 	}
 	if o.Ledger == 0 {
 		o.Ledger = 100_000

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // webhook speaks in a channel under any name.
@@ -151,110 +150,5 @@ func (d *Discord) deleteAs(c *call, h *webhook, in *Channel) answer {
 		return noMessage
 	}
 	in.deleteLocked([]ID{m.wire.ID})
-	return done
-}
-
-// interaction is a slash command or a pressed button.
-type interaction struct {
-	made  time.Time
-	reply int // the kind of the first answer; 0: none yet
-	said  string
-}
-
-// patience is how long Discord waits for the first answer.
-const patience = 3 * time.Second
-
-// Invokes has a person use a slash command of the bot's. The returned function
-// tells the kind of the bot's first answer, 0 if there was none in time.
-func (c *Channel) Invokes(p *Person, b *Bot, command, text string) func() int {
-	type option struct {
-		Type  int    `json:"type"`
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-	data := struct {
-		ID      ID       `json:"id"`
-		Name    string   `json:"name"`
-		Type    int      `json:"type"`
-		Options []option `json:"options,omitempty"`
-	}{ID: 1, Name: command, Type: 1}
-	if text != "" {
-		data.Options = []option{{3, "text", text}}
-	}
-	return c.interact(p, b, 2, data, 0)
-}
-
-// Presses has a person press a button under a message.
-func (c *Channel) Presses(p *Person, b *Bot, under ID, button string) func() int {
-	return c.interact(p, b, 3, struct {
-		CustomID  string `json:"custom_id"`
-		Component int    `json:"component_type"`
-	}{button, 2}, under)
-}
-
-func (c *Channel) interact(p *Person, b *Bot, kind int, data any, under ID) func() int {
-	d := c.of
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id := d.id()
-	token := fmt.Sprintf("act-secret-%d", id)
-	i := &interaction{made: time.Now()}
-	d.acts[id.String()+"/"+token] = i
-	told := struct {
-		ID            ID           `json:"id"`
-		ApplicationID ID           `json:"application_id"`
-		Type          int          `json:"type"`
-		Token         string       `json:"token"`
-		Version       int          `json:"version"`
-		GuildID       ID           `json:"guild_id,omitzero"`
-		ChannelID     ID           `json:"channel_id"`
-		Channel       wireChannel  `json:"channel"`
-		Member        *wireMember  `json:"member,omitempty"`
-		User          *wireUser    `json:"user,omitempty"`
-		Message       *wireMessage `json:"message,omitempty"`
-		Data          any          `json:"data"`
-		Permissions   string       `json:"app_permissions"`
-		Locale        string       `json:"locale"`
-		Entitlements  []struct{}   `json:"entitlements"`
-		Owners        struct{}     `json:"authorizing_integration_owners"`
-		Limit         int          `json:"attachment_size_limit"`
-	}{Permissions: "0", Locale: "en-US", Entitlements: []struct{}{}, Limit: 10 << 20, ID: id, ApplicationID: b.ID, Type: kind, Token: token, Version: 1, GuildID: c.wire.GuildID, ChannelID: c.ID, Channel: c.wire, Data: data}
-	if c.guild != nil {
-		told.Member = c.guild.members[p.ID]
-	} else {
-		told.User = &p.user
-	}
-	if m := c.find(under); m != nil {
-		told.Message = new(c.shown(m, b, intentContent, false))
-	}
-	d.dispatchTo(b, "INTERACTION_CREATE", 0, told)
-	return func() int {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return i.reply
-	}
-}
-
-func (d *Discord) answerInteraction(c *call) answer {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i := d.acts[c.r.PathValue("interaction")+"/"+c.r.PathValue("token")]
-	var said struct {
-		Type int `json:"type"`
-		Data struct {
-			Content string `json:"content"`
-		} `json:"data"`
-	}
-	switch {
-	case i == nil || time.Since(i.made) > patience:
-		return refuse(http.StatusNotFound, 10062, "Unknown interaction")
-	case i.reply != 0:
-		return refuse(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
-	case !c.into(&said) || said.Type == 0:
-		return badForm("type", "BASE_TYPE_REQUIRED", "This field is required")
-	case said.Type == 4 && said.Data.Content == "":
-		return refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
-	}
-	i.reply, i.said = said.Type, said.Data.Content
 	return done
 }

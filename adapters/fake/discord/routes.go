@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
@@ -74,6 +76,7 @@ type wireApp struct {
 	ID    ID     `json:"id"`
 	Name  string `json:"name"`
 	Flags int    `json:"flags"`
+	Key   string `json:"verify_key"`
 }
 
 // application returns what the developer portal says of the bot.
@@ -85,7 +88,7 @@ func (b *Bot) application() wireApp {
 	if !b.profile.NoContent {
 		flags |= 1 << 19
 	}
-	return wireApp{b.ID, b.user.Username, flags}
+	return wireApp{b.ID, b.user.Username, flags, hex.EncodeToString(b.key().Public().(ed25519.PublicKey))}
 }
 
 func (d *Discord) getGateway(c *call) answer {

@@ -62,6 +62,9 @@ type BotProfile struct {
 	NoContent, NoMembers bool
 	// Shards is how many connections are recommended. Default: 1.
 	Shards int
+	// InteractionsURL is where the bot is called with interactions. Default: they
+	// come over the gateway.
+	InteractionsURL string
 }
 
 // AddBot makes a bot.

@@ -1,0 +1,142 @@
+package discord
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+var _ adapters.Hook = (*Client)(nil)
+
+const (
+	maxHookBody = 1 << 20
+	// hookLimit is a little less than the three seconds that Discord waits.
+	hookLimit = 2800 * time.Millisecond
+	// hookWindow is how old, or how far ahead, the time of a call may be.
+	hookWindow = 5 * time.Minute
+)
+
+// called is an interaction that came by a call of Discord's.
+type called struct {
+	raw      json.RawMessage
+	recorded chan error // answered once
+}
+
+// HookPath returns where Discord was told to call with interactions; empty when
+// they come over the gateway.
+func (c *Client) HookPath() string { return c.hookPath }
+
+// ServeHTTP takes one interaction that Discord calls us with. Only the raw bytes
+// are looked at before the signature is proved, by the key that Discord names with
+// our application. It answers after the sink has recorded what came, also when it
+// was recorded before, and 503 when that could not be done in time.
+func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		http.Error(w, "only POST", http.StatusMethodNotAllowed)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHookBody))
+	if err != nil {
+		http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err := c.proved(r.Header, body, time.Now()); err != nil {
+		c.log.Warn("request refused", "reason", err.Error())
+		http.Error(w, "not proved to come from discord", http.StatusUnauthorized)
+		return
+	}
+	var i interaction
+	if err := decode(body, &i, "type"); err != nil {
+		http.Error(w, "not an interaction", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), hookLimit)
+	defer cancel()
+	if i.Type != asked {
+		if err := c.handIn(ctx, body); err != nil {
+			c.log.Warn("interaction not recorded", "update", i.ID, "error", err)
+			http.Error(w, "not recorded", http.StatusServiceUnavailable)
+			return
+		}
+	}
+	answer, known := i.firstAnswer()
+	if !known {
+		http.Error(w, "a kind of interaction we do not read", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer) // its hanging up is its own affair
+}
+
+// proved checks Discord's signature over the time and the raw body, and the five
+// minutes that a call is good for. A header that comes twice proves nothing.
+func (c *Client) proved(h http.Header, body []byte, now time.Time) error {
+	const signed, stamped = "X-Signature-Ed25519", "X-Signature-Timestamp"
+	for _, name := range []string{signed, stamped} {
+		if len(h.Values(name)) != 1 {
+			return errors.New("the header " + name + " does not come once")
+		}
+	}
+	if h.Get("Content-Encoding") != "" {
+		return errors.New("the body is encoded")
+	}
+	self := c.self.Load()
+	if self == nil || len(self.key) != ed25519.PublicKeySize {
+		return errors.New("discord has not told the key of our application")
+	}
+	at, err := strconv.ParseInt(h.Get(stamped), 10, 64)
+	if err != nil {
+		return errors.New("the time is none")
+	}
+	if age := now.Sub(time.Unix(at, 0)); age > hookWindow || age < -hookWindow {
+		return errors.New("the time is not now")
+	}
+	signature, err := hex.DecodeString(h.Get(signed))
+	if err != nil || !ed25519.Verify(self.key, append([]byte(h.Get(stamped)), body...), signature) {
+		return errors.New("the signature is wrong")
+	}
+	return nil
+}
+
+// handIn gives an interaction to the Receive that runs and waits until it is
+// recorded.
+func (c *Client) handIn(ctx context.Context, raw json.RawMessage) error {
+	r := c.receives.Load()
+	if r == nil {
+		return errors.New("nothing receives at the moment")
+	}
+	one := called{raw, make(chan error, 1)}
+	select {
+	case r.calls <- one:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-one.recorded:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// takeCalled records an interaction that came by a call, and says so.
+func (r *receiver) takeCalled(ctx context.Context, one called) error {
+	soon, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	updates, err := r.readInteraction(soon, one.raw)
+	if err != nil { // Discord cannot be asked where it was; whoever did it tries again
+		one.recorded <- err
+		return nil
+	}
+	err = r.record(ctx, updates)
+	one.recorded <- err
+	return err
+}
