@@ -46,7 +46,7 @@ func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Tim
 	if err := p.open(ctx, a); err != nil {
 		return a, err
 	}
-	return a, p.tell(ctx, a, "admitted", "You are let in. Write to me whenever you like. `/help` says what I can do for you.")
+	return a, p.tell(ctx, a, "admitted", "You are let in. Write to me whenever you like. `"+called(a.Account, commandHelp)+"` says what I can do for you.")
 }
 
 // AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under

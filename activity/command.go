@@ -32,6 +32,16 @@ func Commands() []adapters.MenuEntry {
 	}
 }
 
+// called writes a command as people write it on the platform of an account: Slack
+// keeps what begins with a slash for itself.
+func called(account, command string) string {
+	platform, _, _ := strings.Cut(account, ":")
+	if platform == "slack" {
+		return "!" + command
+	}
+	return "/" + command
+}
+
 // command returns the command a message begins with: as its adapter read it, or
 // behind a mention of us, which is how people call a bot where a slash alone
 // belongs to the platform.

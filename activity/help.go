@@ -39,7 +39,7 @@ func (a *Attendant) help(ctx context.Context, q Request) (string, error) {
 	b.WriteString("**New here?** Just say \"set up this room\".\n\n")
 	b.WriteString("**And at any time, without asking the model**:\n")
 	for _, c := range Commands() {
-		fmt.Fprintf(&b, "- `/%s`: %s\n", c.Name, c.Help)
+		fmt.Fprintf(&b, "- `%s`: %s\n", called(q.Who.Platform, c.Name), c.Help)
 	}
 	return strings.TrimSpace(b.String()), nil
 }

@@ -19,6 +19,7 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	c.shell.publish("budget_warning", detail, c.facts("share", 100))
 	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
+		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
 		cl.Say, cl.Once = say, "budget|"+string(c.wake.Cycle.Space)+"|"+time.Now().UTC().Format(time.DateOnly)
 	}
 	return true, c.close(ctx, cl)

@@ -134,7 +134,24 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
-	return c.abandon(ctx, stop, cause.Error())
+	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind))
+}
+
+// problemOf names, behind a blank and in brackets, the problem that operators look
+// up for a failure of the endpoint; nothing when it is the request's.
+func problemOf(k model.Kind) string {
+	switch k {
+	case model.Denied:
+		return " (TRS-M01)"
+	case model.NoModel:
+		return " (TRS-M02)"
+	case model.TooLong:
+		return " (TRS-M03)"
+	case model.Unavailable, model.Timeout, model.Garbled:
+		return " (TRS-M05)"
+	case model.Limited, model.Rejected:
+	}
+	return ""
 }
 
 // abandon closes the cycle without an answer.

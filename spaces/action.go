@@ -65,6 +65,9 @@ type Action struct {
 	// Resent is true when an unknown part was sent a second time.
 	Resent bool
 	Code   string // why it failed
+	// Problem is the code of the problem that Code belongs to, for operators; empty
+	// when there is none. The store derives it.
+	Problem string
 }
 
 // A File goes along with what is said: one that was seen on a message, or one

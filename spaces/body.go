@@ -148,6 +148,9 @@ type Failed struct {
 	State   ActionState `json:"state"` // failed, expired, unknown or cancelled
 	Code    string      `json:"code"`
 	Reason  string      `json:"reason"` // a plain sentence for the agent
+	// Problem is the code of the problem that this belongs to, for operators; empty
+	// when there is none.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Gap tells of a stretch of time whose events nobody can give us.

@@ -51,7 +51,7 @@ var samples = []Body{
 	Linked{Account: "telegram:1", Chat: "-100"},
 	Unlinked{Account: "telegram:1", Chat: "-100", Reason: "kicked"},
 	Delivered{Message: "v1", Action: "a1", Refs: []Ref{ref}},
-	Failed{Message: "v1", Action: "a1", State: ActionExpired, Code: "too_late", Reason: "It took too long."},
+	Failed{Message: "v1", Action: "a1", State: ActionExpired, Code: "too_late", Reason: "It took too long.", Problem: "TRS-A01"},
 	Gap{From: noon, To: noon.Add(time.Hour), Reason: "outage"},
 	Unreadable{What: "poll", Reason: "unknown", Raw: []byte{0, 255}},
 	Noted{Text: "n", Label: "notes", Cycle: "c1"},

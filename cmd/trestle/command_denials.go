@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,14 +43,24 @@ func (p *program) denials(ctx context.Context, q url.Values) error {
 		return err
 	}
 	return answerRows(p, a.Denials, func(w io.Writer) {
-		lines := [][]string{{"ID", "AT", "AGENT", "ACT", "CODE", "TIER", "RISK", "REASON"}}
+		lines := [][]string{{"ID", "AT", "AGENT", "ACT", "CODE", "TIER", "RISK", "ROOT", "REASON"}}
 		for _, d := range a.Denials {
+			root := ""
+			if n := len(d.Because); n > 0 {
+				root = cmp.Or(d.Because[n-1].Name, string(d.Because[n-1].Actor))
+			}
 			lines = append(lines, []string{
-				strconv.FormatInt(d.N, 10), when(d.At), string(d.Agent), plain(d.Act), d.Code, dash(string(d.Tier)), dash(string(d.Risk)), plain(d.Reason),
+				strconv.FormatInt(d.N, 10), when(d.At), string(d.Agent), plain(d.Act), d.Code, dash(string(d.Tier)), dash(string(d.Risk)),
+				dash(plain(root)), plain(d.Reason),
 			})
 		}
 		table(w, lines)
 	})
+}
+
+// causeOf writes one link of the chain that led to a denial.
+func causeOf(e console.CauseRow) string {
+	return fmt.Sprintf("%s by %s at %s, event %s", e.Kind, dash(cmp.Or(e.Name, string(e.Actor))), when(e.At), e.Event)
 }
 
 // grantAnswer says what would have allowed a refused act.
@@ -76,25 +87,15 @@ func (p *program) allowDenied(ctx context.Context, text string) error {
 	if len(a.Denials) == 0 || a.Denials[0].N != n {
 		return &failure{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", todo: "see trestle denials", code: exitFailed}
 	}
-	g := grantFor(a.Denials[0])
-	return p.answer(g, func(w io.Writer) {
-		fmt.Fprintf(w, "# %s\n%s", plain(g.Says), plain(g.Grant))
-	})
-}
-
-// grantFor says which words of the configuration decide about a denial. The
-// denial is data: nothing an agent wrote becomes a key or a value of the grant.
-func grantFor(d console.DenialRow) grantAnswer {
-	g := grantAnswer{Denial: d}
-	switch d.Code {
-	case "authority":
-		g.Says = "whoever woke it may not ask for this; make that person an admin, by the id that the platform minted"
-		g.Grant = "admins: [\"telegram:123456\"]   # adapter:user\n"
-	case "not_a_member", "unknown_space":
-		g.Says = "it is in no space of that name; let it join one that you mean it to read"
-		g.Grant = fmt.Sprintf("spaces:\n  NAME: {agents: [%s]}   # beside those who are there\n", d.Agent)
-	default:
-		g.Says = "no setting allows this: " + d.Hint
+	g := grantAnswer{Denial: a.Denials[0]}
+	if allows := g.Denial.Grant; allows != nil {
+		g.Says, g.Grant = allows.Says, allows.YAML
 	}
-	return g
+	return p.answer(g, func(w io.Writer) {
+		fmt.Fprintf(w, "# %s\n", plain(g.Says))
+		for _, e := range g.Denial.Because {
+			fmt.Fprintf(w, "# because %s\n", plain(causeOf(e)))
+		}
+		fmt.Fprint(w, plain(g.Grant))
+	})
 }

@@ -107,7 +107,7 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, plain(d.Reason), d.Code, plain(d.Hint))
 	}
 	for _, d := range a.Deliveries {
-		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(d.Code))
+		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(strings.TrimSpace(d.Code+" "+d.Problem)))
 	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
 		stopOf(a.RunRow), because(plain(a.Detail)), a.Tokens, costOf(a), a.Calls, len(a.Denials))

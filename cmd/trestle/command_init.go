@@ -312,8 +312,18 @@ func (s *setting) write(file string, plan *setup.Plan) error {
 			return &failure{what: "not written: " + err.Error(), where: f.path, todo: todo, code: exitFailed}
 		}
 	}
-	s.talk("written, for you alone to read; undo with: rm %s %s\n\n", filepath.Base(file), config.EnvFile)
+	s.talk("written, for you alone to read; undo with: rm %s %s %s\n\n", filepath.Base(file), config.EnvFile, config.SchemaFile)
+	s.writeSchema(filepath.Join(filepath.Dir(file), config.SchemaFile))
 	return nil
+}
+
+// writeSchema puts the schema where the first line of the file says that editors
+// find it. It is this program's, so an older one is replaced; without it the file
+// is as good.
+func (s *setting) writeSchema(file string) {
+	if err := os.WriteFile(file, config.Schema(), 0o600); err != nil {
+		s.talk("editors will not complete the file: the schema was not written: %v\n", err)
+	}
 }
 
 // finish examines what was set up, and says how to go on.

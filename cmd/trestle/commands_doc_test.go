@@ -56,6 +56,7 @@ var answerTypes = map[string]string{
 	"backfill":        "jobs.Snapshot",
 	"import telegram": "jobs.Snapshot",
 	"config show":     "[]config.Row",
+	"search":          "[]console.foundRow",
 	"spaces show":     "main.shownSpace",
 	"runs show":       "console.runAnswer",
 	"denials":         "[]console.denialRow",

@@ -93,6 +93,7 @@ func commands() []func(*program) *cobra.Command {
 		adaptersCommand,
 		statusCommand,
 		spacesCommand,
+		searchCommand,
 		runsCommand,
 		explainCommand,
 		denialsCommand,

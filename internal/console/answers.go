@@ -100,6 +100,7 @@ type deliveryRow struct {
 	State    spaces.ActionState `json:"state"`
 	Attempts int                `json:"attempts"`
 	Code     string             `json:"code,omitempty"`
+	Problem  string             `json:"problem,omitempty"` // the code to look up in docs/problems.md
 	Receipts []spaces.Ref       `json:"receipts"`
 }
 
@@ -107,6 +108,41 @@ type deliveryRow struct {
 type denialRow struct {
 	N int64 `json:"n,omitempty"` // its number in the record
 	spaces.Denial
+	// Because is what led to it, from the event that woke the run to the root.
+	Because []causeRow `json:"because,omitempty"`
+	Grant   *grant     `json:"grant,omitempty"`
+}
+
+// A causeRow is one link of a chain of causes.
+type causeRow struct {
+	Event spaces.EventID  `json:"event"`
+	Space spaces.SpaceID  `json:"space"`
+	Seq   int64           `json:"seq"`
+	Actor spaces.EntityID `json:"actor,omitempty"`
+	Name  string          `json:"name,omitempty"` // of the actor, when it is known
+	Kind  spaces.Kind     `json:"kind"`
+	At    time.Time       `json:"at"`
+}
+
+// A grant says what in the configuration decides about a denial.
+type grant struct {
+	YAML string `json:"yaml,omitempty"` // what to write; empty when no setting allows such an act
+	Says string `json:"says"`
+}
+
+// A foundRow is one message that was looked for.
+type foundRow struct {
+	Event spaces.EventID  `json:"event"`
+	Space spaces.SpaceID  `json:"space"`
+	Seq   int64           `json:"seq"`
+	Actor spaces.EntityID `json:"actor,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	At    time.Time       `json:"at"`
+	Text  string          `json:"text"`
+}
+
+type searchAnswer struct {
+	Messages []foundRow `json:"messages"`
 }
 
 type denialsAnswer struct {

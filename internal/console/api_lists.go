@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -135,9 +136,33 @@ func (c *Console) denials(r *http.Request) (denialsAnswer, error) {
 		a.Next = found[limit-1].N
 	}
 	for _, d := range found {
-		a.Denials = append(a.Denials, denialRow(d))
+		row := denialRow{N: d.N, Denial: d.Denial, Grant: grantFor(d.Denial)}
+		if row.Because, err = c.because(r.Context(), d.Cycle); err != nil {
+			return denialsAnswer{}, err
+		}
+		a.Denials = append(a.Denials, row)
 	}
 	return a, nil
+}
+
+// because names the links of the chain that led to a run.
+func (c *Console) because(ctx context.Context, run spaces.CycleID) ([]causeRow, error) {
+	if run == "" {
+		return nil, nil
+	}
+	events, err := c.Record.Because(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Record.Names(ctx, actorsOf(events))
+	if err != nil {
+		return nil, err
+	}
+	var chain []causeRow
+	for _, e := range events {
+		chain = append(chain, causeRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.Body.Kind(), e.At})
+	}
+	return chain, nil
 }
 
 func (c *Console) apiDenials(w http.ResponseWriter, r *http.Request) {

@@ -32,7 +32,7 @@ func (c *Console) answer(run Run) runAnswer {
 	}
 	for _, x := range run.Actions {
 		a.Deliveries = append(a.Deliveries, deliveryRow{
-			x.ID, x.Kind, x.Space, x.Event, x.Account, x.Chat, x.State, x.Attempts, x.Code, some(x.Refs),
+			x.ID, x.Kind, x.Space, x.Event, x.Account, x.Chat, x.State, x.Attempts, x.Code, x.Problem, some(x.Refs),
 		})
 	}
 	return a

@@ -6,6 +6,12 @@ type (
 	RunAnswer = runAnswer
 	// SpaceRow is one space in a list: GET /api/spaces.
 	SpaceRow = spaceRow
+	// FoundRow is one message that was looked for: GET /api/search.
+	FoundRow = foundRow
+	// CauseRow is one link of the chain that led to a denial.
+	CauseRow = causeRow
+	// Grant is what in the configuration decides about a denial.
+	Grant = grant
 	// DenialRow is one refusal with its number: GET /api/denials.
 	DenialRow = denialRow
 )

@@ -120,6 +120,7 @@ func (c *Console) routes() []route {
 		{"POST /api/runs/{id}/cancel", holder, c.apiCancel},
 		{"GET /api/tools", holder, c.apiTools},
 		{"GET /api/denials", holder, c.apiDenials},
+		{"GET /api/search", holder, c.apiSearch},
 		{"GET /api/problems", holder, c.apiProblems},
 		{"GET /api/adapters", holder, c.apiAdapters},
 		{"GET /api/config", holder, c.apiConfig},

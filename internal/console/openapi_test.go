@@ -50,6 +50,7 @@ var operations = map[string]operation{
 	"POST /api/runs/{id}/cancel":   {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
 	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk.", gives: toolsAnswer{}},
 	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: denialsAnswer{}},
+	"GET /api/search":              {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
 	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
 	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
 	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},

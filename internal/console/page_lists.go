@@ -123,7 +123,7 @@ const maxHits = 50
 
 func (c *Console) pageSearch(w http.ResponseWriter, r *http.Request) {
 	words := strings.TrimSpace(r.URL.Query().Get("q"))
-	p := &searchPage{chrome: chrome{Title: "Search", Query: words, Terminal: "trestle spaces"}}
+	p := &searchPage{chrome: chrome{Title: "Search", Query: words, Terminal: "trestle search " + quoted(words)}}
 	var err error
 	if words != "" {
 		if p.Hits, err = c.look(r, words); err != nil {
@@ -134,7 +134,8 @@ func (c *Console) pageSearch(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "search", p)
 }
 
-// look finds spaces, minds, people and runs by name or the beginning of an id.
+// look finds spaces, minds, people and runs by name or the beginning of an id, and
+// messages by their words.
 func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 	var hits []hit
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(words)) }
@@ -166,5 +167,14 @@ func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 	if run, err := c.Record.Run(r.Context(), words); err == nil {
 		hits = append(hits, hit{"run", string(run.Cycle.ID), "/runs/" + string(run.Cycle.ID), string(run.Cycle.Stop)})
 	}
-	return hits[:min(len(hits), 3*maxHits)], nil
+	hits = hits[:min(len(hits), 3*maxHits)]
+	said, err := c.said(r, maxHits)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range said {
+		where := "/spaces/" + string(m.Space) + "?before=" + formatInt(m.Seq+1)
+		hits = append(hits, hit{"message", m.Text, where, m.Name + " in " + c.spaceName(m.Space) + ", " + m.At.UTC().Format("2006-01-02 15:04")})
+	}
+	return hits, nil
 }

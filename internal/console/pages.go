@@ -172,6 +172,8 @@ func (c *Console) words() template.FuncMap {
 			}
 			return fmt.Sprintf("%d %%", part*100/whole)
 		},
+		"coded":         coded,
+		"next":          func(seq int64) int64 { return seq + 1 },
 		"money":         func(v float64) string { return fmt.Sprintf("%.4f", v) },
 		"stopClass":     stopClass,
 		"deliveryClass": deliveryClass,

@@ -29,6 +29,28 @@ type Record interface {
 	People(ctx context.Context, word string, limit int) ([]Presence, error)
 	// Denials returns what was refused.
 	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
+	// Because returns the chain of causes of a run: the event that woke it, what led
+	// to that, and so on to the root. It is empty for a run that no event woke, and
+	// ends early after [MaxChain] events.
+	Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error)
+	// Said returns messages whose present words have all of the wanted ones, newest
+	// first: one that was edited with its last words, and none that was deleted. It
+	// looks through the newest messages alone, at most [MaxSearched] of them.
+	Said(ctx context.Context, f Words) ([]spaces.Event, error)
+}
+
+// The bounds of what is followed and looked through.
+const (
+	MaxChain    = 12
+	MaxSearched = 20_000
+)
+
+// Words are what messages are looked for by.
+type Words struct {
+	Text  string         // words, all of which must be there in any case and order
+	Space spaces.SpaceID // empty: everywhere
+	Since time.Time
+	Limit int
 }
 
 // Rooms is what was said where, and who was connected to it.

@@ -28,6 +28,22 @@ const (
 	LeaseLost     Code = "TRS-R05"
 )
 
+// OfDelivery returns the code of the problem behind an action that did not reach
+// its platform, by the action's own code; empty when there is none to look up.
+func OfDelivery(code string) Code {
+	switch code {
+	case "unauthorized":
+		return Credentials
+	case "conflict":
+		return Conflict
+	case "expired":
+		return OutboxOld
+	case "unknown":
+		return Unknown
+	}
+	return ""
+}
+
 // A Kind is what all problems of one code have in common; {} stands for the
 // subject.
 type Kind struct {

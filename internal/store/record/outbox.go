@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -49,7 +50,7 @@ func scanOrder(r row) (o order, err error) {
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, stamp{&o.NotBefore}, stamp{&o.Expires}, stamp{&o.Created},
 		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, list[spaces.File]{&o.Files})
-	o.Text = string(text)
+	o.Text, o.Problem = string(text), string(problems.OfDelivery(o.Code))
 	return o, err
 }
 

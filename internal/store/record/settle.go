@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -130,7 +131,7 @@ func (t *tx) conclude(ctx context.Context, o order, at time.Time) error {
 	if o.Agent == "" {
 		return nil
 	}
-	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason}, at)
+	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(problems.OfDelivery(o.Code))}, at)
 }
 
 // tell appends what became of an action to its room, caused by its message.

@@ -43,7 +43,7 @@ func expiry(t *testing.T, w *world) {
 	if got := w.due(); len(got) != 0 {
 		t.Errorf("due %v after the expiry", texts(got))
 	}
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired || f.Reason == "" {
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired || f.Reason == "" || f.Problem != "TRS-O01" {
 		t.Errorf("last event %+v, want expired", w.last(room).Body)
 	}
 	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+func searchCommand(p *program) *cobra.Command {
+	var space, since string
+	limit := 50
+	c := &cobra.Command{
+		Annotations: fromAPI(), Use: "search WORD...", Short: "find messages by their words, newest first", Args: cobra.MinimumNArgs(1),
+		Long: "Find messages by their words, newest first: all the words must be there, in any case and order. " +
+			"An edited message is found by its last words, a deleted one never. The newest 20,000 messages are looked through.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := sinceFlag(since); err != nil {
+				return err
+			}
+			q := url.Values{"q": {strings.Join(args, " ")}, "since": {since}, "limit": {strconv.Itoa(limit)}}
+			if space != "" {
+				id, err := p.spaceCalled(c.Context(), space)
+				if err != nil {
+					return err
+				}
+				q.Set("space", string(id))
+			}
+			return p.search(c.Context(), q)
+		},
+	}
+	c.Flags().StringVar(&space, "space", "", "only in this space (its id or name)")
+	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
+	c.Flags().IntVar(&limit, "limit", limit, "at most this many")
+	return c
+}
+
+func (p *program) search(ctx context.Context, q url.Values) error {
+	var a struct {
+		Messages []console.FoundRow `json:"messages"`
+	}
+	if err := p.ask(ctx, "/api/search", q, &a); err != nil {
+		return err
+	}
+	rooms, err := p.rooms(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for _, r := range rooms {
+		names[string(r.Space)] = r.Name
+	}
+	return answerRows(p, a.Messages, func(w io.Writer) {
+		lines := [][]string{{"AT", "SPACE", "SEQ", "WHO", "SAID"}}
+		for _, m := range a.Messages {
+			lines = append(lines, []string{
+				when(m.At), plain(cmp.Or(names[string(m.Space)], string(m.Space))), strconv.FormatInt(m.Seq, 10),
+				dash(plain(cmp.Or(m.Name, string(m.Actor)))), strconv.Quote(m.Text),
+			})
+		}
+		table(w, lines)
+	})
+}

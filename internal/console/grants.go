@@ -1,0 +1,32 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// grantFor says which words of the configuration decide about a denial. The
+// denial is data: nothing an agent wrote becomes a key or a value of the grant.
+// It is printed and never clicked: nobody but the operator writes the file.
+func grantFor(d spaces.Denial) *grant {
+	switch d.Code {
+	case "authority":
+		return &grant{
+			Says: "whoever woke it may not ask for this; make that person an admin, by the id that the platform minted",
+			YAML: "admins: [\"telegram:123456\"]   # adapter:user\n",
+		}
+	case "not_a_member", "unknown_space":
+		return &grant{
+			Says: "it is in no space of that name; let it join one that you mean it to read",
+			YAML: fmt.Sprintf("spaces:\n  NAME: {agents: [%s]}   # beside those who are there\n", d.Agent),
+		}
+	case "one_space_act":
+		return &grant{Says: "a step holds so many acts in rooms; more are asked for in the next step, or allowed at once", YAML: "max_space_acts: 2\n"}
+	}
+	says := "no setting allows this"
+	if d.Hint != "" {
+		says += ": " + d.Hint
+	}
+	return &grant{Says: says}
+}

@@ -1,0 +1,62 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// said looks for messages by their words, as an operator who may read every room.
+func (c *Console) said(r *http.Request, limit int) ([]foundRow, error) {
+	q := r.URL.Query()
+	f := Words{Text: strings.TrimSpace(q.Get("q")), Space: spaces.SpaceID(q.Get("space")), Limit: limit}
+	var err error
+	if f.Since, err = sinceOf(r, time.Now()); err != nil || f.Text == "" {
+		return nil, err
+	}
+	events, err := c.Record.Said(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Record.Names(r.Context(), actorsOf(events))
+	if err != nil {
+		return nil, err
+	}
+	var found []foundRow
+	for _, e := range events {
+		found = append(found, foundRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.At, wordsOf(e.Body)})
+	}
+	return found, nil
+}
+
+// quoted writes words as one argument of a shell.
+func quoted(words string) string { return "'" + strings.ReplaceAll(words, "'", `'\''`) + "'" }
+
+// wordsOf returns the words of a message or of an edit of one.
+func wordsOf(b spaces.Body) string {
+	switch b := b.(type) { //nolint:gochecksumtype // nothing else has words of its own
+	case spaces.Said:
+		return b.Text
+	case spaces.Edited:
+		return b.Text
+	}
+	return ""
+}
+
+func (c *Console) apiSearch(w http.ResponseWriter, r *http.Request) {
+	limit, err := limitOf(r)
+	var found []foundRow
+	if err == nil {
+		found, err = c.said(r, limit)
+	}
+	switch err {
+	case nil:
+		reply(w, http.StatusOK, searchAnswer{some(found)})
+	case errNumber: //nolint:errorlint // it is ours and never wrapped
+		c.misread(w)
+	default:
+		c.broken(w, r, err)
+	}
+}

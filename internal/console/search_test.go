@@ -1,0 +1,126 @@
+package console_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ECOSYSTEM 6: messages are found by their words; an edited one by its last words
+// alone, a deleted one never, here and in every other view (DESIGN 2).
+func TestWordsThatStandAreFound(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live("the Harbour at dawn")
+	account, chat := "telegram:42", "-999"
+	place, err := w.Store.Border().Open(t.Context(), spaces.Opening{
+		Name: "Docks", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Docks", Live: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := func(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
+	kai := spaces.Identity{Platform: "telegram", User: "u9", Kind: spaces.Human, Name: "Kai"}
+	var items []spaces.Incoming
+	for i, body := range []spaces.Body{
+		spaces.Said{Text: "a lighthouse stays", Ref: ref("1")},
+		spaces.Said{Text: "a lighthouse goes", Ref: ref("2")},
+		spaces.Said{Text: "an old lighthouse", Ref: ref("3")},
+		spaces.Edited{Text: "a new windmill", Ref: ref("3")},
+		spaces.Deleted{Ref: ref("2")},
+	} {
+		items = append(items, spaces.Incoming{From: kai, Event: spaces.Event{
+			Space: place.Space, Object: spaces.ChatObject, Body: body, At: time.Now(), RecvAt: time.Now(), Source: "s" + string(rune('a'+i)),
+		}})
+	}
+	if _, err := w.Store.Border().Record(t.Context(), spaces.Intake{Account: account, At: time.Now(), Items: items}); err != nil {
+		t.Fatal(err)
+	}
+	find := func(query string) []string {
+		t.Helper()
+		var texts []string
+		for _, m := range get(t, w, "/api/search?"+query, 200)["messages"].([]any) {
+			texts = append(texts, m.(map[string]any)["text"].(string))
+		}
+		return texts
+	}
+	for query, want := range map[string][]string{
+		"q=LIGHTHOUSE": {"a lighthouse stays"}, "q=windmill": {"a new windmill"}, "q=stays+lighthouse": {"a lighthouse stays"},
+		"q=old": nil, "q=": nil, "q=harbour&limit=1": {"the Harbour at dawn"},
+		"q=lighthouse&space=" + string(l.Space): nil, "q=a&space=" + string(place.Space): {"a new windmill", "a lighthouse stays"},
+	} {
+		if diff := cmp.Diff(want, find(query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	get(t, w, "/api/search?q=x&limit=501", 400)
+	page := ownerDo(t, w, "GET", "/search?q="+url.QueryEscape("it's new windmill"), "").Body.String()
+	if strings.Contains(page, "/spaces/"+string(place.Space)+"?before=") || !strings.Contains(page, `trestle search &#39;it&#39;\&#39;&#39;s new windmill&#39;`) {
+		t.Errorf("the page of what is not there: %s", page)
+	}
+	if page := ownerDo(t, w, "GET", "/search?q=windmill", "").Body.String(); !strings.Contains(page, "/spaces/"+string(place.Space)+"?before=") {
+		t.Errorf("the page of what is there: %s", page)
+	}
+}
+
+// PRD-5.1-4, ECOSYSTEM 6: a denial tells what led to it, from what woke the run to
+// the root, and what in the configuration decides about it. What an agent wrote
+// stands in no grant.
+func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live("hello")
+	for _, code := range []string{"authority", "not_a_member", "bad_arguments"} {
+		d := spaces.Denial{Agent: "ada", Act: "x: [evil]", Code: code, Reason: "y: [evil]", Hint: "Do without.", Cycle: l.Closed, At: time.Now()}
+		if err := w.Store.Shell().Deny(t.Context(), l.Mind, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := get(t, w, "/api/denials?limit=3", 200)["denials"].([]any)
+	grants := map[string]string{}
+	for _, r := range rows {
+		d := r.(map[string]any)
+		chain, _ := d["because"].([]any)
+		if len(chain) == 0 || chain[0].(map[string]any)["event"] != string(l.Woke) || chain[len(chain)-1].(map[string]any)["name"] != "hello" {
+			t.Errorf("%v is because of %v", d["code"], chain)
+		}
+		grant := d["grant"].(map[string]any)
+		yaml, _ := grant["yaml"].(string)
+		grants[d["code"].(string)] = yaml
+		if strings.Contains(yaml, "evil") || grant["says"] == "" {
+			t.Errorf("the grant for %v is %v", d["code"], grant)
+		}
+	}
+	want := map[string]string{
+		"authority":    "admins: [\"telegram:123456\"]   # adapter:user\n",
+		"not_a_member": "spaces:\n  NAME: {agents: [ada]}   # beside those who are there\n", "bad_arguments": "",
+	}
+	if diff := cmp.Diff(want, grants); diff != "" {
+		t.Errorf("grants (-want +got):\n%s", diff)
+	}
+	page := ownerDo(t, w, "GET", "/denials", "").Body.String()
+	for _, want := range []string{"What would allow it", "telegram:123456", "said</a> by hello", "/runs/" + string(l.Closed)} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// ECOSYSTEM 3.1: what failed carries the code of its page, and the console links it.
+func TestWhatFailedNamesTheProblemToLookUp(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live("the model refuses (TRS-M01) <b>")
+	page := ownerDo(t, w, "GET", "/runs/"+string(l.Closed), "").Body.String()
+	for _, want := range []string{`problems.md#trs-m01">TRS-M01</a>`, "&lt;b&gt;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "<b>)") || strings.Contains(page, "TRS-M01) <b>") {
+		t.Error("what stood beside the code was not escaped")
+	}
+}

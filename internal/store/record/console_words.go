@@ -1,0 +1,121 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Bodies are opaque to the engine, so words are looked for here, in the newest
+// messages alone: what is said, and what became of it later, which comes first.
+// Other events stand between them, so the part of the log is bounded as well.
+const maxBehind = 10 * console.MaxSearched
+
+const (
+	wordsAnywhere query = `select ` + eventColumns + ` from events e
+where e.n > (select coalesce(max(n), 0) from events) - $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted')
+order by e.n desc limit $1 + 0`
+	wordsWithin query = `select ` + eventColumns + ` from events e
+where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted') order by e.seq desc limit $1 + 0`
+)
+
+// Because implements [console.Record].
+func (c Console) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error) {
+	var chain []spaces.Event
+	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
+		cycle, err := all(ctx, src, namedCycles, []any{string(run)}, scanCycle)
+		if err != nil || len(cycle) == 0 || cycle[0].ID != run {
+			return err
+		}
+		entries, err := all(ctx, src, cycleRows, []any{string(run)}, scanEntry)
+		if err != nil {
+			return err
+		}
+		var next spaces.EventID
+		for _, e := range entries {
+			if next == "" || e.Reason == cycle[0].Wake {
+				next = e.event.ID
+			}
+		}
+		for next != "" && len(chain) < console.MaxChain {
+			found, err := all(ctx, src, eventOfID, []any{string(next)}, scanEvent)
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			chain, next = append(chain, found[0]), found[0].Cause
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("follow the causes of run %s: %w", run, err)
+	}
+	return chain, nil
+}
+
+// Said implements [console.Record].
+func (c Console) Said(ctx context.Context, f console.Words) ([]spaces.Event, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	q, args := wordsAnywhere, []any{console.MaxSearched, maxBehind}
+	if f.Space != "" {
+		q, args = wordsWithin, []any{console.MaxSearched, string(f.Space)}
+	}
+	newest, err := all(ctx, c.engine, q, args, scanEvent)
+	if err != nil {
+		return nil, fmt.Errorf("look for words: %w", err)
+	}
+	var found []spaces.Event
+	words := strings.Fields(strings.ToLower(f.Text))
+	past := overtaken{}
+	for _, e := range newest {
+		if len(found) == f.Limit || e.RecvAt.Before(f.Since) {
+			break
+		}
+		if text, stands := past.see(e); stands && hasAll(strings.ToLower(text), words) {
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+// overtaken are messages that later events have changed or taken away, by their
+// event or by their place on a platform.
+type overtaken map[any]bool
+
+// see takes the events of a log from the newest on. It returns the words of one
+// that has words which stand, and notes which older ones it overtakes.
+func (o overtaken) see(e spaces.Event) (text string, stands bool) {
+	switch b := e.Body.(type) { //nolint:gochecksumtype // the query brings these three alone
+	case spaces.Said:
+		return b.Text, !o[e.ID] && !o[b.Ref]
+	case spaces.Edited:
+		stands = !o[b.Target] && !o[b.Ref]
+		o.note(b.Target, b.Ref)
+		return b.Text, stands
+	case spaces.Deleted:
+		o.note(b.Target, b.Ref)
+	}
+	return "", false
+}
+
+func (o overtaken) note(target spaces.EventID, ref spaces.Ref) {
+	if target != "" {
+		o[target] = true
+	}
+	if ref != (spaces.Ref{}) {
+		o[ref] = true
+	}
+}
+
+func hasAll(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return len(words) > 0
+}
