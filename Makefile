@@ -30,6 +30,7 @@ fix: ## modernise, tidy and format
 
 test: chromium ## run every test (those of the console need a browser)
 	@go test -timeout 5m ./...
+	@go test -timeout 1m -tags otlp ./internal/telemetry
 
 # The console is tested in a real browser. Root has it installed; anybody else is
 # told how.
@@ -81,15 +82,15 @@ db/new: ## start a migration: make db/new NAME=add_topics
 run: ## start Trestle; in a terminal it opens the chat
 	@go run ./cmd/trestle run $(ARGS)
 
-build: ## build bin/trestle, static and reproducible
-	@go build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/trestle
+build: ## build bin/trestle, static and reproducible; TAGS=otlp adds the exporter of traces
+	@go build -trimpath $(if $(TAGS),-tags '$(TAGS)') -ldflags='-s -w' -o $(BIN) ./cmd/trestle
 
 # The version of a package; a release names its own.
 VERSION ?= 0.0.0~$(or $(shell git log -1 --format=%cd --date=format:%Y%m%d%H%M 2>/dev/null),0)
 
 deb: ## build a Debian package in bin (needs dpkg-deb); VERSION=1.2.3 names it
 	@command -v dpkg-deb >/dev/null || { echo 'make deb needs dpkg-deb, which is part of Debian' >&2; exit 1; }
-	@go build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/trestle
+	@go build -trimpath -tags otlp -ldflags='-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/trestle
 	@packaging/deb/build.sh $(abspath $(BIN)) '$(VERSION)' $(dir $(BIN))
 
 parity: ## say which requirements of a table have a test: make parity FILE=requirements.md [OUT=parity.md]

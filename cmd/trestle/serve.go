@@ -138,11 +138,13 @@ func (s *process) core(ctx context.Context) error {
 // serve passes the gate, starts what may fail alone, and runs it all.
 func (s *process) serve(ctx context.Context, beside func(context.Context) error) error {
 	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
+	s.telemetry = s.newTelemetry(ctx)
 	s.shell = s.newShell()
 	s.makeLines(trusted)
 	s.console = s.newConsole()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.narrator().Run(ctx) })
+	g.Go(func() error { return s.telemetry.Run(ctx) })
 	if err := s.listen(ctx, g); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -72,6 +73,8 @@ type parts struct {
 
 	clients      map[config.Model]model.Model // of the agents; whoever sets them holds opening, or starts
 	modelFailure atomic.Value                 // string; see modelFailed
+
+	telemetry *telemetry.Telemetry // nil where nothing is counted
 
 	outside
 }
@@ -219,7 +222,7 @@ func (p *parts) model(entry string, m config.Model) model.Model {
 		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
-	return &model.Retry{Model: model.Witness{Model: client, Saw: p.sense(entry).saw}}
+	return &model.Retry{Model: model.Witness{Model: client, Saw: p.saw(entry)}}
 }
 
 // openEndpoint makes the client of an endpoint. It calls nobody.

@@ -181,9 +181,11 @@ func (w *world) live(ctx context.Context, s *process) error {
 		return err
 	}
 	s.boot.Trust()
+	s.telemetry = s.newTelemetry(ctx)
 	s.shell = s.newShell()
 	s.makeLines(true)
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.telemetry.Run(gctx) })
 	s.extend(gctx, g)
 	return errors.Join(g.Wait(), store.Close(context.WithoutCancel(ctx)))
 }

@@ -36,6 +36,8 @@ var modules = []fence{
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
 	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
+	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "figures are exposed in one place"},
+	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "spans are made of the record in one place, and nothing on a message's way knows of them"},
 	{"golang.org/x/time", []string{"activity", "adapters/fake/...", "adapters/slack/...", "internal/notify/..."}, "budgets of calls are kept at the border"},
 	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/model/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
 	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
@@ -50,7 +52,7 @@ var modules = []fence{
 // package does to the world. What is not listed is free.
 var standard = []fence{
 	{"database/sql", []string{"internal/store/...", "internal/faults/..."}, "only a store holds SQL; the auditor reads it after a kill"},
-	{"net/http", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/problems", "internal/doctor", "internal/skew", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
+	{"net/http", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console/...", "internal/demo", "internal/problems", "internal/doctor", "internal/skew", "internal/telemetry", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
 	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
 	{"os/exec", []string{"internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program"},
 	{"plugin", nil, "no code is loaded at run time"},
@@ -168,11 +170,14 @@ func unexplained(tr tree, mod, doc string) []string {
 	var missing []string
 	for _, f := range tr {
 		for imported := range f.imports() {
-			for m, v := range versions {
-				row := fmt.Sprintf("| `%s` | %s |", m, v)
-				if (imported == m || strings.HasPrefix(imported, m+"/")) && !strings.Contains(doc, row) {
-					missing = append(missing, fmt.Sprintf("%s imports %s: no row that begins %q", f.path, m, row))
+			m := "" // the innermost module that holds the package
+			for name := range versions {
+				if (imported == name || strings.HasPrefix(imported, name+"/")) && len(name) > len(m) {
+					m = name
 				}
+			}
+			if row := fmt.Sprintf("| `%s` | %s |", m, versions[m]); m != "" && !strings.Contains(doc, row) {
+				missing = append(missing, fmt.Sprintf("%s imports %s: no row that begins %q", f.path, m, row))
 			}
 		}
 	}

@@ -54,6 +54,7 @@ var rows = []row{
 	{"internal/setup", []string{"adapters", "internal/config"}, "a first configuration is written in the words of the configuration"},
 	{"internal/secrets", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 
+	{"internal/telemetry", []string{"spaces", "internal/notify"}, "figures and spans are made of the record's words and of live events"},
 	{"internal/skew", nil, "a clock is compared with whatever answers"},
 	{"internal/systemd", nil, "the service manager is told lines"},
 	{"internal/doctor", []string{"adapters", "internal/model", "internal/skew"}, "an examination asks the contracts with platforms and models, and ports of its own for the rest"},

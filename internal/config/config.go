@@ -37,6 +37,7 @@ type Config struct {
 	DefaultAgents   []string
 	Agents          []Agent
 	Alarms          Alarms
+	Telemetry       Telemetry
 	Servers         []Server
 	Spaces          []Space
 
@@ -208,7 +209,7 @@ func (c *Config) Agent(id string) (Agent, bool) {
 
 // Secrets returns every credential of the configuration, to scrub logs with.
 func (c *Config) Secrets() []adapters.Secret {
-	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alarms.Webhook, c.Alarms.DeadMan}
+	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alarms.Webhook, c.Alarms.DeadMan, c.Telemetry.Traces}
 	for _, a := range c.Adapters {
 		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
 	}

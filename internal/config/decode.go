@@ -51,6 +51,7 @@ func (d *decoder) decode(root *node) {
 	c.Model = d.model("model", top.get("model"), Model{Name: DefaultModel}, "budget.per_day", top.layer)
 	d.adapters(top.get("adapters"))
 	d.alarms(top)
+	d.telemetry(top)
 	c.Owners, c.Admins, c.Allow = d.people(top, "owners"), d.people(top, "admins"), d.people(top, "allow")
 	d.agents(top.get("agents"))
 	d.joiners(top)

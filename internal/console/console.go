@@ -18,6 +18,8 @@ type Options struct {
 	// Tools are the acts agents have, and Manifest the name of that set.
 	Tools    []Tool
 	Manifest string
+	// Metrics answers in the exposition format of Prometheus.
+	Metrics http.Handler
 	// Access says from where the console may be called. It is asked at every
 	// request, so that a change counts at once.
 	Access func() Access
@@ -108,6 +110,7 @@ func (c *Console) routes() []route {
 		{"GET /health", anyone, c.showHealth},
 		{"GET /health/bootstrap", holder, c.showBoot},
 		{"GET /events", holder, c.streamEvents},
+		{"GET /metrics", holder, func(w http.ResponseWriter, r *http.Request) { c.Metrics.ServeHTTP(w, r) }},
 
 		{"GET /api/openapi.json", holder, c.showOpenAPI},
 		{"GET /api/status", holder, c.apiStatus},

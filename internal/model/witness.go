@@ -1,20 +1,25 @@
 package model
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A Witness tells of every call of a model, answered or failed.
 type Witness struct {
 	Model Model
-	// Saw is called after each call and must not keep the request. Calls overlap.
-	Saw func(r Request, resp Response, err error)
+	// Saw is called after each call, with how long it took, and must not keep the
+	// request. Calls overlap.
+	Saw func(r Request, resp Response, took time.Duration, err error)
 }
 
 var _ Model = Witness{}
 
 // Generate asks the model and tells of it.
 func (w Witness) Generate(ctx context.Context, r Request) (Response, error) {
+	asked := time.Now()
 	resp, err := w.Model.Generate(ctx, r)
-	w.Saw(r, resp, err)
+	w.Saw(r, resp, time.Since(asked), err)
 	return resp, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 type one struct {
@@ -17,7 +18,7 @@ func TestWitnessTellsOfEveryCallAndChangesNone(t *testing.T) {
 	failure := errors.New("no")
 	for _, inner := range []one{{resp: Response{Text: "yes"}}, {err: failure}} {
 		told := 0
-		w := Witness{Model: inner, Saw: func(r Request, resp Response, err error) {
+		w := Witness{Model: inner, Saw: func(r Request, resp Response, _ time.Duration, err error) {
 			told++
 			if r.Model != "m" || resp.Text != inner.resp.Text || !errors.Is(err, inner.err) {
 				t.Errorf("saw %+v %+v %v", r, resp, err)

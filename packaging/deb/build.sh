@@ -12,7 +12,7 @@ install -D -m 0755 "$program" "$root/usr/bin/trestle"
 install -D -m 0644 packaging/trestle.service "$root/usr/lib/systemd/system/trestle.service"
 install -D -m 0644 packaging/deb/trestle.yaml "$root/etc/trestle/trestle.yaml"
 install -d -m 0700 "$root/etc/trestle/secrets"
-install -D -m 0644 -t "$root/usr/share/doc/trestle" LICENSE CHANGELOG.md docs/*.md
+install -D -m 0644 -t "$root/usr/share/doc/trestle" LICENSE CHANGELOG.md packaging/dashboard.json docs/*.md
 for shell in bash zsh fish; do
 	case $shell in
 	bash) file=usr/share/bash-completion/completions/trestle ;;

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,7 +58,7 @@ func Open(tb testing.TB) *World {
 	w.Console = console.New(console.Options{
 		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Settings: w.Program, Live: stream{w.Bus},
 		Tools:    []console.Tool{{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)}},
-		Manifest: "0123456789abcdef", Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
+		Manifest: "0123456789abcdef", Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	return w
 }
