@@ -31,9 +31,16 @@ type TailInput struct {
 	Phase    string    // the shell's words on the phase; the end of the message
 	Options  string    // the shell's words on what this space allows, only when that changed
 	Failures []spaces.Failed
+	Pictures []Pictured // that stand behind the message, in order
 	Denials  []spaces.Denial
 	Runs     []Run
 	Recalled []Recalled
+}
+
+// Pictured is one picture that the model is shown.
+type Pictured struct {
+	Message spaces.EventID
+	File    spaces.Attachment
 }
 
 // A Run is another open cycle of the mind (BLU-44, BLU-50).
@@ -63,6 +70,13 @@ func (v *View) Tail(in TailInput) Tail {
 		for i := range in.Runs {
 			b = v.appendRun(b, &in.Runs[i])
 		}
+	}
+	if len(in.Pictures) > 0 {
+		b = append(b, "PICTURES below, in this order:"...)
+		for i := range in.Pictures {
+			b = v.appendPictured(b, &in.Pictures[i])
+		}
+		b = append(b, '\n')
 	}
 	if in.Options != "" {
 		b = append(append(b, in.Options...), '\n')
@@ -123,6 +137,16 @@ func appendDenial(dst []byte, d *spaces.Denial) []byte {
 		dst = appendQuoted(append(dst, " hint "...), clip(d.Hint, 160))
 	}
 	return append(dst, '\n')
+}
+
+// appendPictured appends which message a picture is of: what it is called stands
+// in that message's line.
+func (v *View) appendPictured(dst []byte, p *Pictured) []byte {
+	dst = append(dst, ' ')
+	if _, m := v.find(p.Message); m != nil {
+		dst = appendShort(dst, m.Seq)
+	}
+	return append(append(dst, " +"...), word(p.File.Kind)...)
 }
 
 func (v *View) appendRun(dst []byte, r *Run) []byte {

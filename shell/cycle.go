@@ -9,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,7 +45,9 @@ type cycle struct {
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.Recalled
-	layers   []layer // of memory in the last frame
+	layers   []layer                    // of memory in the last frame
+	sights   []sighting                 // pictures worth seeing now, whether they are here or not
+	seen     map[sighting]model.Picture // those that were asked for; an empty one cannot be shown
 	denials  int
 	spoke    int             // effects committed
 	done     map[string]bool // acts already performed, to refuse repeating them
@@ -101,7 +104,7 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: time.Now(), since: m.rested(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
-		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{},
+		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, seen: map[sighting]model.Picture{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
 	if settings.Tags {

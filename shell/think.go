@@ -20,7 +20,9 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if err != nil {
 		return model.Response{}, fmt.Errorf("failures of %s: %w", c.mind.id, err)
 	}
-	frame, err := c.frame(failures)
+	c.see(ctx)
+	shown, lines, tokens := c.pictures()
+	frame, err := c.frame(failures, lines, tokens)
 	if err != nil {
 		return model.Response{}, &model.Error{Kind: model.TooLong, Err: err}
 	}
@@ -28,6 +30,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 		Model: c.settings.ModelName, Messages: messages(frame.Messages), NoCalls: noCalls,
 		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 	}
+	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
 	if !c.settings.Tags {
 		req.Tools = c.shell.catalogue.Tools()
 	}
@@ -46,14 +49,15 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	return res, fault.Point("model.after_call")
 }
 
-// frame renders what the model sees now.
-func (c *cycle) frame(failures []spaces.Failed) (hud.Frame, error) {
+// frame renders what the model sees now, beside pictures that take some tokens.
+func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.view(c)
 	v.Current = append(slices.Clip(c.turns), c.pending...)
-	in := hud.TailInput{Now: time.Now().UTC(), Phase: c.phaseText(), Failures: failures, Runs: m.runs(c)}
+	v.FixedTokens += tokens
+	in := hud.TailInput{Now: time.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c)}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}

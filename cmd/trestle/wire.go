@@ -233,11 +233,15 @@ func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
 // newShell makes the agents' shell over the record.
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
-	return shell.New(shell.Options{
+	o := shell.Options{
 		Inbox: view, Journal: journal{view, p.egress}, Record: view, Halter: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: p.bus, Presence: newPresence(p),
 		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
-	})
+	}
+	if p.files != nil {
+		o.Sight = newSight(p.border, p.files)
+	}
+	return shell.New(o)
 }
 
 // settingsKey names the settings of an agent in an entry of a configuration.
@@ -266,6 +270,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
 		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens,
+		Pictures: s.Images.Most, PictureSide: s.Images.Side,
 		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,
 		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
 		SpansShown: s.Spans.Limit, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,

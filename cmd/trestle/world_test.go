@@ -217,6 +217,20 @@ func (w *world) settle() {
 	w.t.Error("the world does not come to rest")
 }
 
+// fetched reports whether no file waits to be fetched now.
+func (w *world) fetched() bool {
+	for _, l := range w.process.lineup.all() {
+		wanted, err := w.process.store.Border().Wanted(w.t.Context(), l.Status().Account, time.Now(), 1)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(wanted) > 0 && w.process.fetches(l.name) {
+			return false
+		}
+	}
+	return true
+}
+
 // idle reports whether no cycle runs, no update waits, and nothing is to be sent now.
 func (w *world) idle() bool {
 	ctx, now := w.t.Context(), time.Now()
@@ -228,7 +242,7 @@ func (w *world) idle() bool {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.process.shell.Idle() && w.slack.idle() && w.discord.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
+	return w.process.shell.Idle() && w.fetched() && w.slack.idle() && w.discord.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
 func (w *world) addPerson(name string) *fake.Person {

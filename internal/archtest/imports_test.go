@@ -29,6 +29,7 @@ var rows = []row{
 	{"adapters/discord/...", []string{"adapters", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/slack/...", []string{"adapters", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/telegram/...", []string{"adapters", "adapters/markup", "internal/fault", "internal/fetch"}, "a platform knows the contract and itself; what its messages point at is opened by the guarded client"},
+	{"internal/picture", nil, "what a picture is has nothing to do with who posted it"},
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity", []string{"adapters", "spaces", "internal/fault"}, "the only package that knows both worlds, so the only one that translates"},
 	{"hud", []string{"spaces"}, "the view is a pure function of the record"},

@@ -40,6 +40,16 @@ type Message struct {
 	Text   string
 	Calls  []Call // only on Assistant messages
 	CallID string // only on Result messages: the call it answers
+	// Pictures stand behind Text, in order; only on User messages, and only for a
+	// model that sees.
+	Pictures []Picture
+}
+
+// A Picture is shown to a model as it is.
+type Picture struct {
+	Media  string // its type: "image/jpeg"
+	Data   []byte // nobody changes them
+	Tokens int    // what it is taken for where the endpoint does not count
 }
 
 // A Call is one act the model asks for. Args is the model's own text and may be

@@ -1,9 +1,11 @@
 package modeltest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -74,33 +76,45 @@ func decodeMessage(raw json.RawMessage) (model.Message, error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return model.Message{}, err
 	}
-	text, err := decodeContent(m.Content)
-	if err != nil {
+	out := model.Message{Role: m.Role, CallID: m.CallID}
+	if err := decodeContent(m.Content, &out); err != nil {
 		return model.Message{}, err
 	}
-	out := model.Message{Role: m.Role, Text: text, CallID: m.CallID}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, model.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
 	}
 	return out, nil
 }
 
-// decodeContent reads a text, nothing, or a list of text parts.
-func decodeContent(raw json.RawMessage) (string, error) {
-	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
-		return text, nil
+// decodeContent reads a text, nothing, or a list of parts: texts, and pictures as
+// data URLs.
+func decodeContent(raw json.RawMessage, into *model.Message) error {
+	if len(raw) == 0 || json.Unmarshal(raw, &into.Text) == nil {
+		return nil
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text  string `json:"text"`
+		Image *struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
 	}
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return "", err
+		return err
 	}
 	for _, p := range parts {
-		text += p.Text
+		into.Text += p.Text
+		if p.Image == nil {
+			continue
+		}
+		head, data, _ := strings.Cut(p.Image.URL, ";base64,")
+		content, err := base64.StdEncoding.DecodeString(data)
+		if media, inline := strings.CutPrefix(head, "data:"); err == nil && inline {
+			into.Pictures = append(into.Pictures, model.Picture{Media: media, Data: content})
+			continue
+		}
+		return errNoRequest
 	}
-	return text, nil
+	return nil
 }
 
 // decodeTools reads the tools of a request. The schemas are copies.

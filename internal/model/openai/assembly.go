@@ -189,12 +189,21 @@ func (a *assembly) why() model.Finish {
 	return model.Stopped
 }
 
-// counted is the usage: the endpoint's own, or a quarter of the bytes.
+// counted is the usage: the endpoint's own, or a quarter of the bytes and what
+// pictures are taken for.
 func (a *assembly) counted(sent int) model.Usage {
 	if u, ok := a.usage.tokens(); ok {
 		return u
 	}
-	return model.Usage{Prompt: (sent + 3) / 4, Output: (a.output + 3) / 4, Estimated: true}
+	seen := 0
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Pictures {
+			p := &a.request.Messages[i].Pictures[j]
+			sent -= pictureSize(p)
+			seen += p.Tokens
+		}
+	}
+	return model.Usage{Prompt: (max(sent, 0)+3)/4 + seen, Output: (a.output + 3) / 4, Estimated: true}
 }
 
 // wholeCalls returns the calls with ids that are unique among themselves and

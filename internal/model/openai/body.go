@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/base64"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ func appendBody(b []byte, r model.Request, p parameters) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, &r.Messages[i])
+		b = appendMessage(b, &r.Messages[i], p.pictures)
 	}
 	b = append(b, `],"stream":true`...)
 	if p.usage {
@@ -56,6 +57,9 @@ func roughSize(r model.Request) int {
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		n += 64 + len(m.Text)
+		for j := range m.Pictures {
+			n += 96 + pictureSize(&m.Pictures[j])
+		}
 		for j := range m.Calls {
 			n += 96 + len(m.Calls[j].Args)
 		}
@@ -88,7 +92,7 @@ func appendTools(b []byte, tools []model.Tool) []byte {
 	return append(b, ']')
 }
 
-func appendMessage(b []byte, m *model.Message) []byte {
+func appendMessage(b []byte, m *model.Message, pictures bool) []byte {
 	b = append(b, `{"role":`...)
 	b = appendText(b, string(m.Role))
 	if m.Role == model.Result {
@@ -96,9 +100,12 @@ func appendMessage(b []byte, m *model.Message) []byte {
 		b = appendText(b, m.CallID)
 	}
 	b = append(b, `,"content":`...)
-	if m.Text == "" && len(m.Calls) > 0 {
+	switch {
+	case m.Text == "" && len(m.Calls) > 0:
 		b = append(b, `null`...)
-	} else {
+	case pictures && len(m.Pictures) > 0:
+		b = appendParts(b, m)
+	default:
 		b = appendText(b, m.Text)
 	}
 	for i := range m.Calls {
@@ -121,6 +128,25 @@ func appendMessage(b []byte, m *model.Message) []byte {
 	}
 	return append(b, '}')
 }
+
+// appendParts appends the words of a message and, behind them, its pictures.
+func appendParts(b []byte, m *model.Message) []byte {
+	b = append(b, `[{"type":"text","text":`...)
+	b = appendText(b, m.Text)
+	b = append(b, '}')
+	for i := range m.Pictures {
+		p := &m.Pictures[i]
+		b = append(b, `,{"type":"image_url","image_url":{"url":"data:`...)
+		b = append(b, p.Media...)
+		b = append(b, `;base64,`...)
+		b = base64.StdEncoding.AppendEncode(b, p.Data)
+		b = append(b, `"}}`...)
+	}
+	return append(b, ']')
+}
+
+// pictureSize returns how many bytes of a request a picture takes.
+func pictureSize(p *model.Picture) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
 
 const hex = "0123456789abcdef"
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +17,7 @@ type parameters struct {
 	cacheKey  string // prompt_cache_key; "" leaves it out
 	maxOutput string // the name of the output limit; "" leaves it out
 	effort    string // reasoning_effort; "" leaves it out
+	pictures  bool   // false leaves them out
 }
 
 const (
@@ -30,6 +32,7 @@ const (
 	noUsage quirk = 1 << iota
 	noCacheKey
 	otherMaxOutput
+	noPictures
 )
 
 // quirks remembers, for each model, what the endpoint refused to be sent. The
@@ -60,6 +63,8 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 		found = noCacheKey
 	case p.maxOutput != "" && known&otherMaxOutput == 0 && r.reason.says([]string{maxTokens, maxCompletionTokens}):
 		found = otherMaxOutput
+	case p.pictures && r.reason.says([]string{"image", "vision", "multimodal", "content must be a string"}):
+		found = noPictures // the words name them all the same
 	default:
 		return false
 	}
@@ -74,7 +79,7 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 
 // parametersFor chooses the parameters of a request under what is known of its model.
 func (c *Client) parametersFor(r model.Request, known quirk) parameters {
-	p := parameters{usage: known&noUsage == 0, effort: effortFor(r)}
+	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r)}
 	if c.ownCache && known&noCacheKey == 0 {
 		p.cacheKey = r.CacheKey
 	}
@@ -85,6 +90,11 @@ func (c *Client) parametersFor(r model.Request, known quirk) parameters {
 		}
 	}
 	return p
+}
+
+// hasPictures reports whether any message of a request shows one.
+func hasPictures(r model.Request) bool {
+	return slices.ContainsFunc(r.Messages, func(m model.Message) bool { return len(m.Pictures) > 0 })
 }
 
 // reasons reports whether the name is one of OpenAI's reasoning models, which
