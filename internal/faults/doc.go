@@ -48,5 +48,8 @@
 //
 // Platforms that can be asked what they have are played on a stage of their own,
 // at the points where that makes a difference (K1–K6, K15–K22): there a kill
-// makes no copy. K5 is a batch that history brings after a silence.
+// makes no copy. K5 is a batch that history brings after a silence. Discord is
+// played through a webhook and through the bot itself; it is never told that
+// something arrived (K4), and has no sign that shows words before they are said
+// (K22).
 package faults
