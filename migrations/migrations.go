@@ -11,3 +11,8 @@ import "embed"
 //
 //go:embed sqlite/*.sql
 var SQLite embed.FS
+
+// Postgres holds the schema of the shared engine below the folder "postgres".
+//
+//go:embed postgres/*.sql
+var Postgres embed.FS

@@ -20,7 +20,7 @@ where account = $1 and file = $2 and state = 'wanted'`
 	attachmentOf query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
 	sameContent  query = `select count(*) from attachments where hash = $1 and hash <> ''`
 	addShelved   query = `insert into meta (name, value) values ('shelved', $1)
-on conflict (name) do update set value = cast(value as integer) + excluded.value`
+on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 	shelvedBytes   query = `select value from meta where name = 'shelved'`
 	attachmentPart query = `select object, thread from events where id = $1`
 )

@@ -48,7 +48,7 @@ where n is not null group by agent, circle having count(*) <> max(n)`
 	actionOverdue query = `select id, 'is ' || state || ' past its expiry' from outbox
 where state in ('ready', 'sending') and expires > 0 and expires + 60000 < $1`
 	sentLate query = `select id, 'was settled as sent long after its expiry' from outbox
-where state = 'sent' and expires > 0 and settled > expires + 120000 and $1 > 0`
+where state = 'sent' and expires > 0 and settled > expires + 120000 and cast($1 as bigint) > 0`
 	epochFell query = `select y.id, 'has epoch ' || y.epoch || ', its lease only ' || coalesce(l.epoch, 0) from cycles y
 left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.epoch > coalesce(l.epoch, 0)`
 	usageLost query = `select y.id, 'counts ' || y.prompt || '+' || y.output || ' tokens, its steps ' || sum(s.prompt) || '+' || sum(s.output)

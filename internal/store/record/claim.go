@@ -54,7 +54,7 @@ func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err 
 
 // A place is what a claim must know of a mind in a space before anything else.
 type place struct {
-	leased time.Time      // until when somebody has it; zero when nobody does
+	leased time.Time      // until when somebody has it, by our clock; zero when nobody does
 	epoch  int64          // of the last lease; 0 when there never was one
 	open   spaces.CycleID // that is not finished; empty for none
 	asleep bool           // what arrives for the mind waits until its sleep timer fires
@@ -62,13 +62,16 @@ type place struct {
 
 func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p place, err error) {
 	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.epoch, &p.open, &p.asleep)
+	if !p.leased.IsZero() {
+		p.leased = p.leased.Add(-t.skew)
+	}
 	return p, err
 }
 
 // lease takes the lease of a place with a new epoch.
 func (t *tx) lease(ctx context.Context, c spaces.Claim, p place) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
-	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, ms(l.Expires), c.TTL.Milliseconds())
+	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.leaseTime(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}

@@ -17,7 +17,7 @@ from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle an
 	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
 	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
 	releaseLease  query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
-	cycleProgress query = `active = $2, upto = max(upto, $3), turns = turns + $4, tokens = tokens + $5, actions = $6,
+	cycleProgress query = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
   prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
 	advanceCycle query = `update cycles set ` + cycleProgress + ` where id = $1`
 )
@@ -76,7 +76,7 @@ func (k *commit) all(ctx context.Context) error {
 	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	return k.run(ctx, extendLease, k.key(ms(k.c.At))...)
+	return k.run(ctx, extendLease, k.key(k.leaseTime(k.c.At))...)
 }
 
 // key returns the arguments that name the lease, with more behind them.

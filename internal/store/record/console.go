@@ -38,7 +38,7 @@ from (select distinct agent, circle from uplinks) u left join usage g on g.day =
   and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)
 group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
-	namedCycles  query = `select ` + cycleColumns + ` from cycles where id >= $1 and id < $1 || char(1114111) order by id limit 2`
+	namedCycles  query = `select ` + cycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
 	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)

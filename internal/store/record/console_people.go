@@ -10,7 +10,7 @@ import (
 
 // Names are looked up seldom, and there are as many as people: no index pays.
 const peopleNamed query = `select e.id, e.kind, e.name, e.handle, m.space from entities e join members m on m.entity = e.id
-where e.name like $1 escape '\' or e.handle like $1 escape '\' order by e.name, e.id, m.space limit $2 + 0`
+where lower(e.name) like lower($1) escape '\' or lower(e.handle) like lower($1) escape '\' order by e.name, e.id, m.space limit $2 + 0`
 
 // People implements [console.Record].
 func (c Console) People(ctx context.Context, word string, limit int) ([]console.Presence, error) {

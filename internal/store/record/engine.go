@@ -1,6 +1,9 @@
 package record
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Rows are the answer to a statement, read one after the other. Whoever asked
 // closes them.
@@ -32,17 +35,29 @@ type Engine interface {
 	Close() error
 }
 
+// A Turn is what a session learns when it may write.
+type Turn struct {
+	// News is set when others have written since this session last did: what is
+	// remembered of the tables may be wrong.
+	News bool
+	// Skew is how far the clock that leases go by is ahead of this process's.
+	Skew time.Duration
+}
+
 // A Session is the connection that writes. It belongs to one goroutine.
 type Session interface {
 	Reader
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(ctx context.Context, statement string, args ...any) (int64, error)
-	// Run is Exec for statements whose count does not matter.
+	// Run is Exec for statements whose count does not matter. It may be put off
+	// until the next statement that is answered, and then fail there.
 	Run(ctx context.Context, statement string, args ...any) error
+	// Flush runs what was put off.
+	Flush(ctx context.Context) error
 
-	// Begin opens a transaction, Commit puts it on disk, Rollback takes it back.
-	// A Commit that fails has left nothing behind.
-	Begin(ctx context.Context) error
+	// Begin waits until nobody else writes and opens a transaction. Commit puts it
+	// on disk; a Commit that fails has left nothing behind. Rollback takes it back.
+	Begin(ctx context.Context) (Turn, error)
 	Commit(ctx context.Context) error
 	Rollback(ctx context.Context) error
 
@@ -57,6 +72,14 @@ type Session interface {
 	// Rest is called when nothing was written for a while, and before Close.
 	Rest(ctx context.Context) error
 	Close() error
+}
+
+// An Heir is an engine whose record several processes write. Inherit reports
+// whether no other process lives: then everything that earlier ones held falls to
+// this one. Otherwise each gets what it holds back by itself, or loses it when
+// its leases run out.
+type Heir interface {
+	Inherit(ctx context.Context, s Session) (alone bool, err error)
 }
 
 // A Backuper is an engine that can copy its record into a file, which must not

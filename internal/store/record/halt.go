@@ -13,7 +13,7 @@ const (
 	openRunsHere query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
 join cycles y on y.agent = u.agent and y.circle = u.circle and y.state = 'open' and (y.space = u.space or y.active = u.space)
 where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
-	haltRun query = `update cycles set halted = max(halted, $2) where id = $1`
+	haltRun query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
 	// A row that goes on waiting for a later attempt belongs to a chain as well.
 	stopChains query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`

@@ -18,7 +18,7 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
   union all
   select c.agent, c.circle, c.space, c.started from cycles c where c.state = 'open'
 ) w where not exists (
-  select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
+  select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $3)
 group by agent, circle, space order by min(since) limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// The rows are found on the index of those that are ready, never on the key,
@@ -122,7 +122,7 @@ func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 
 // Waiting implements [shell.Inbox].
 func (s Shell) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error) {
-	out, err := all(ctx, s.s.engine, waiting, []any{ms(at), limit}, func(r row) (w spaces.Waiting, err error) {
+	out, err := all(ctx, s.s.engine, waiting, []any{ms(at), limit, ms(at.Add(s.s.skew()))}, func(r row) (w spaces.Waiting, err error) {
 		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, stamp{&w.Since})
 	})
 	if err != nil {

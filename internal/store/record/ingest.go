@@ -17,7 +17,7 @@ const (
 	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
-	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor = $2 - 1`
+	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
 	insertPast query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
 	eventOfSource query = `select id from events where space = $1 and source = $2`

@@ -16,15 +16,15 @@ const (
 	insertJob query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
 values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + jobColumns
 	selectJob  query = `select ` + jobColumns + ` from jobs where id = $1`
-	newestJobs query = `select ` + jobColumns + ` from (select * from jobs order by id desc limit $1 + 0) order by id`
+	newestJobs query = `select ` + jobColumns + ` from (select * from jobs order by id desc limit $1 + 0) newest order by id`
 	openJobs   query = `select ` + jobColumns + ` from jobs
-where (state = 'ready' or state = 'running') and ($1 = 0 or id = $1) order by id`
+where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id`
 	claimJob query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
-  started = case started when 0 then $4 else started end, updated = $4, ended = 0 where id = $1 returning ` + jobColumns
+  started = case started when 0 then cast($4 as bigint) else started end, updated = $4, ended = 0 where id = $1 returning ` + jobColumns
 	saveProgress query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
   expires = $9, updated = $10 where id = $1`
 	settleJob query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
-  note = '', until = 0, rate = 0, ended = case when $2 = 'done' or $2 = 'failed' or $2 = 'cancelled' then $4 else 0 end where id = $1`
+  note = '', until = 0, rate = 0, ended = case when $2 = 'done' or $2 = 'failed' or $2 = 'cancelled' then cast($4 as bigint) else 0 end where id = $1`
 	wantJob query = `update jobs set want = $2, updated = $3 where id = $1`
 )
 
@@ -94,7 +94,7 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 			return err
 		}
 		for _, j := range open {
-			if (j.State == jobs.Running && j.Expires.After(c.At)) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
+			if (j.State == jobs.Running && j.Expires.After(c.At.Add(t.skew))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
 				continue
 			}
 			if j.Want != "" { // whoever had it died before it could do so
@@ -103,7 +103,7 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 				}
 				continue
 			}
-			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, ms(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
+			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, t.leaseTime(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
 			if err == nil {
 				claimed = &rows[0]
 			}
@@ -138,7 +138,7 @@ func (v Jobs) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.T
 			return err
 		}
 		want = now.Want
-		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), ms(at.Add(ttl)), ms(at))
+		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), t.leaseTime(at.Add(ttl)), ms(at))
 		if err != nil || want == "" {
 			return err
 		}

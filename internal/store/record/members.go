@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"math"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -103,6 +104,9 @@ func (t *tx) readersNow(ctx context.Context, r *room, who spaces.EntityID, added
 	r.readers, r.set, r.size = id, next, size
 	return nil
 }
+
+// everyone is the limit of a list that has none.
+const everyone = math.MaxInt32
 
 // membersOf reads the first members of a space, those longest there first.
 func membersOf(ctx context.Context, src Reader, space spaces.SpaceID, limit int) ([]spaces.Member, error) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 )
 
 // whole are the statements that may read all of a table or of an index: what is
@@ -25,7 +27,7 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 	db := openTables(t)
 	operators := fileConstants(t, "accounts.go", "console.go", "console_people.go", "keys.go", "learned.go", "look.go")
 	parameter := regexp.MustCompile(`\$\d+`)
-	for name, text := range statements(t) {
+	for name, text := range recordtest.Statements(t, ".") {
 		if slices.Contains(whole, name) || slices.Contains(operators, name) || !regexp.MustCompile(`^(select|insert|update|delete)`).MatchString(text) {
 			continue
 		}

@@ -35,7 +35,7 @@ func (s Shell) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []sp
 			err = ErrUnknown
 		}
 		if err == nil {
-			members, err = membersOf(ctx, src, id, -1)
+			members, err = membersOf(ctx, src, id, everyone)
 		}
 		return err
 	})

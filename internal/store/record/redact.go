@@ -11,9 +11,9 @@ import (
 const (
 	// A cycle that shows the words in one turn may repeat them in the others.
 	cyclesShowing query = `select y.id from cycles y where y.agent = $1 and y.circle = $2
-  and (exists (select 1 from turns t where t.cycle = y.id and instr(t.refs, $3) > 0)
-    or exists (select 1 from steps s where s.cycle = y.id and instr(s.refs, $3) > 0)) order by y.started, y.id`
-	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and instr(refs, $3) > 0 order by n`
+  and (exists (select 1 from turns t where t.cycle = y.id and replace(t.refs, $3, '') <> t.refs)
+    or exists (select 1 from steps s where s.cycle = y.id and replace(s.refs, $3, '') <> s.refs)) order by y.started, y.id`
+	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and replace(refs, $3, '') <> refs order by n`
 	redactTurn       query = `update turns set body = $3, tokens = $4 where cycle = $1 and n = $2`
 	redactKeyframe   query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
 	selectRest       query = `select rest from cycles where id = $1`

@@ -14,7 +14,7 @@ const refusalsKept = 30 * 24 * time.Hour
 
 const (
 	countRefusal query = `insert into refusals (account, chat, scope, user_id, kind, n, first_at, last_at) values ($1, $2, $3, $4, $5, 1, $6, $6)
-on conflict (account, chat, scope, user_id, kind) do update set n = n + 1, last_at = excluded.last_at`
+on conflict (account, chat, scope, user_id, kind) do update set n = refusals.n + 1, last_at = excluded.last_at`
 	forgetRefusals query = `delete from refusals where last_at < $1`
 	newestRefusals query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
 )

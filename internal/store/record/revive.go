@@ -12,9 +12,11 @@ const (
 where u.live = 1 and exists (select 1 from mappings m where m.space = u.space and m.live = 1) order by u.agent, u.n`
 )
 
-// revive gives back what an earlier process held. The lock on the directory
-// proves that it is gone.
+// revive gives back what earlier processes held, once all of them are gone.
 func revive(ctx context.Context, t *tx) error {
+	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+		return err
+	}
 	if err := t.run(ctx, expireLeases); err != nil {
 		return err
 	}
@@ -63,8 +65,11 @@ func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
 	return t.openAt(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())
 }
 
-// rest closes what is open, for a clean stop.
+// rest closes what is open, for a clean stop of the last process.
 func rest(ctx context.Context, t *tx) error {
+	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+		return err
+	}
 	open, err := all(ctx, t, openSpans, nil, scanSpan)
 	if err != nil {
 		return err

@@ -14,14 +14,14 @@ const (
 	dropConfig query = `delete from roles where platform = $1 and source = 'config'`
 	dropPaired query = `delete from roles where source = 'pairing'`
 	insertRole query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
-on conflict (platform, scope, user_id, source) do update set role = max(role, excluded.role)`
+on conflict (platform, scope, user_id, source) do update set role = excluded.role where roles.role < excluded.role`
 	// What a message may ask for: its author's role; for what an agent or another
 	// program said, at most a member's.
 	entityRole query = `select e.kind, coalesce(max(r.role), 0) from entities e
 left join identities i on i.entity = e.id
 left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
 where e.id = $1 group by e.id`
-	lowerAuthority query = `update cycles set authority = min(authority, $2) where id = $1`
+	lowerAuthority query = `update cycles set authority = $2 where id = $1 and authority > $2`
 	runAuthority   query = `select authority from cycles where id = $1`
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 const storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
-  code = $9, reason = $10, settled = $11, cut = max(cut, $12) where id = $1`
+  code = $9, reason = $10, settled = $11, cut = case when cut < $12 then $12 else cut end where id = $1`
 
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.

@@ -3,23 +3,19 @@ package record_test
 import (
 	"database/sql"
 	"go/ast"
-	"go/constant"
-	"go/importer"
 	"go/parser"
 	"go/token"
-	"go/types"
-	"io/fs"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // The driver would tell of a misspelt column only when the statement first runs.
 func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 	db := openTables(t)
-	found := statements(t)
+	found := recordtest.Statements(t, ".")
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}
@@ -52,33 +48,6 @@ func openTables(t *testing.T) *sql.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
-}
-
-// statements returns the constants of type query with their values. Fragments,
-// whose names end in Columns or begin with is, are parts of others.
-func statements(t *testing.T) map[string]string {
-	t.Helper()
-	files := token.NewFileSet()
-	//nolint:staticcheck // the folder is one package and has no build tags that matter here
-	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sources []*ast.File
-	for _, f := range packages["record"].Files {
-		sources = append(sources, f)
-	}
-	config := types.Config{Importer: importer.Default(), Error: func(error) {}} // constants need no imports
-	checked, _ := config.Check("record", files, sources, nil)
-	out := map[string]string{}
-	for _, name := range checked.Scope().Names() {
-		c, ok := checked.Scope().Lookup(name).(*types.Const)
-		if !ok || c.Type().String() != "record.query" || strings.HasSuffix(name, "Columns") || name == "isHead" || name == "cycleProgress" {
-			continue
-		}
-		out[name] = constant.StringVal(c.Val())
-	}
-	return out
 }
 
 // fileConstants returns the names of the constants that some files declare.

@@ -100,6 +100,9 @@ func (s *Store) Backup(ctx context.Context, file string) error {
 	return s.Console().Backup(ctx, file)
 }
 
+// skew returns how far the clock that leases go by was ahead at the last turn.
+func (s *Store) skew() time.Duration { return time.Duration(s.writer.skew.Load()) }
+
 // write runs do in a transaction that is on disk when write returns nil. It
 // stops waiting for its turn when ctx ends, and never after it had its turn.
 func (s *Store) write(ctx context.Context, do write) error { return s.writer.write(ctx, do) }

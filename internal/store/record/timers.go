@@ -18,7 +18,7 @@ const (
 	nextTimer    query = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
   union all
-  select min(not_before) as t from inbox where state = 'ready' and not_before > 0)`
+  select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
 )
 
 func scanTimer(r row) (t spaces.Timer, err error) {

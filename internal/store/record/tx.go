@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/fault"
@@ -12,11 +13,14 @@ import (
 // goroutine.
 type tx struct {
 	session Session
+	inherit func(ctx context.Context, s Session) (bool, error)
 	relieve func() bool // gives up what the engine has set aside; nil when nothing is
 	cache   *cache
 	newID   func() string
 	now     func() time.Time
 	idle    time.Duration
+	skew    time.Duration // how far the clock that leases go by is ahead, in this turn
+	skewed  *atomic.Int64 // the same, for those who only read
 	lg      *slog.Logger
 
 	followers []write // of the group's jobs, to run before the commit
@@ -26,13 +30,31 @@ type tx struct {
 	kept bool
 }
 
-func newTx(session Session, e Engine, o Options) *tx {
-	t := &tx{session: session, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, lg: o.Logger}
+func newTx(session Session, e Engine, o Options, skewed *atomic.Int64) *tx {
+	t := &tx{session: session, skewed: skewed, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, lg: o.Logger}
 	if r, ok := e.(Reliever); ok {
 		t.relieve = r.Relieve
 	}
+	t.inherit = func(context.Context, Session) (bool, error) { return true, nil }
+	if h, ok := e.(Heir); ok {
+		t.inherit = h.Inherit
+	}
 	return t
 }
+
+// begin waits for the turn of this process.
+func (t *tx) begin(ctx context.Context) error {
+	turn, err := t.session.Begin(ctx)
+	t.skew = turn.Skew
+	t.skewed.Store(int64(turn.Skew))
+	if turn.News {
+		t.cache.clear()
+	}
+	return err
+}
+
+// leaseTime returns an instant of this process by the clock that leases go by.
+func (t *tx) leaseTime(at time.Time) int64 { return ms(at.Add(t.skew)) }
 
 // follow has do run in the same transaction after all jobs that share it. What
 // do fails at is undone alone; the jobs stay.

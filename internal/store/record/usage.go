@@ -14,12 +14,12 @@ const (
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
   output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
 	chargeRoots query = `insert into roots (root, messages, tokens)
-select distinct root, cast($2 as integer), cast($3 as integer) from inbox where cycle = $1 and cycle <> ''
+select distinct root, cast($2 as bigint), cast($3 as bigint) from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
 	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
 	chargeSenders query = `insert into senders (day, entity, tokens)
-select distinct cast($2 as integer), n.id, cast($3 as integer) from inbox i
+select distinct cast($2 as bigint), n.id, cast($3 as bigint) from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join entities n on n.id = e.actor and n.kind = 'human'
 where i.cycle = $1 and i.cycle <> ''
 on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`

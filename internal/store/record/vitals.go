@@ -14,9 +14,9 @@ group by account order by account`
 	unknownByAccount query = `select account, count(*) from outbox
 where state = 'unknown' and settled >= $1
 group by account order by account`
-	denialsByAgent query = `select agent, count(*) from denials indexed by denials_at where at >= $1 group by agent order by agent`
+	denialsByAgent query = `select agent || '', count(*) from denials where at >= $1 group by agent || '' order by 1`
 	spentOfDay     query = `select agent, space, prompt + output from usage where day = $1 order by agent, space`
-	recordBegan    query = `select coalesce(min(tstamp), '') from goose_db_version where version_id > 0`
+	recordBegan    query = `select coalesce(cast(min(tstamp) as text), '') from goose_db_version where version_id > 0`
 	leasesLost     query = `select coalesce(sum(refused), 0) from leases`
 )
 

@@ -46,6 +46,7 @@ type writer struct {
 	end  error // of the goroutine; read after done
 
 	commits atomic.Int64
+	skew    atomic.Int64 // nanoseconds, see [Turn]
 	slowest atomic.Int64 // nanoseconds of the slowest group since somebody last looked
 }
 
@@ -58,7 +59,7 @@ func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{jobs: make(chan *job), quit: make(chan struct{})}
-	t := newTx(session, e, o)
+	t := newTx(session, e, o, &w.skew)
 	w.done.Go(func() {
 		w.end = errors.Join(w.run(ctx, t, o.Logger), session.Close())
 	})
@@ -135,7 +136,7 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	began := time.Now()
 	defer func() { w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began)))) }()
 	outcomes := make([]outcome, len(group))
-	err := t.session.Begin(ctx)
+	err := t.begin(ctx)
 	kept := 0
 	for i, j := range group {
 		if err != nil {
@@ -206,10 +207,15 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 	}
 	switch {
 	case o.stays():
-		if shared {
-			return o, t.session.Keep(ctx)
+		if !shared {
+			return o, nil
 		}
-		return o, nil
+		if err := t.session.Flush(ctx); err != nil {
+			o = outcome{err: t.session.Kind(err)}
+			t.followers = t.followers[:before]
+			return o, t.undo(ctx)
+		}
+		return o, t.session.Keep(ctx)
 	case shared:
 		return o, t.undo(ctx)
 	}

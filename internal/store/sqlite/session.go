@@ -69,8 +69,13 @@ func (s *session) prepared(ctx context.Context, statement string) (*sql.Stmt, er
 	return st, nil
 }
 
-// Begin implements [record.Session].
-func (s *session) Begin(ctx context.Context) error { return s.Run(ctx, beginWrite) }
+// Flush implements [record.Session]: nothing is put off.
+func (s *session) Flush(context.Context) error { return nil }
+
+// Begin implements [record.Session]. Nobody else writes the file.
+func (s *session) Begin(ctx context.Context) (record.Turn, error) {
+	return record.Turn{}, s.Run(ctx, beginWrite)
+}
 
 // Save implements [record.Session].
 func (s *session) Save(ctx context.Context) error { return s.Run(ctx, saveJob) }

@@ -1,0 +1,136 @@
+package servertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Postgres is a private server. Its user is trestle, without a password.
+type Postgres struct {
+	Port int
+
+	dir  string // of the database files
+	who  *syscall.Credential
+	bin  string
+	runs *server
+	made int // databases so far
+}
+
+// StartPostgres starts a server with an empty data folder. The caller stops it.
+func StartPostgres(ctx context.Context) (*Postgres, error) {
+	p := &Postgres{}
+	var err error
+	if p.bin, err = postgresPrograms(); err != nil {
+		return nil, err
+	}
+	if p.who, err = humble("postgres"); err != nil {
+		return nil, err
+	}
+	if p.dir, err = folder(p.who); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(p.dir, "data")
+	initdb := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), "-D", data, "-U", "trestle", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb.SysProcAttr, initdb.Dir = &syscall.SysProcAttr{Credential: p.who}, p.dir
+	if said, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, said)
+	}
+	if p.Port, err = freePort(); err != nil {
+		return nil, err
+	}
+	return p, p.Start(ctx)
+}
+
+// postgresPrograms returns the folder of the newest server that is installed.
+func postgresPrograms() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		one, err := exec.LookPath("initdb")
+		if err != nil {
+			return "", missing("a Postgres server", "postgresql")
+		}
+		return filepath.Dir(one), nil
+	}
+	newest := slices.MaxFunc(found, func(a, b string) int { return versionOf(a) - versionOf(b) })
+	return filepath.Dir(newest), nil
+}
+
+func versionOf(program string) int {
+	n, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(program))))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Start starts the server again on the same data and port.
+func (p *Postgres) Start(ctx context.Context) error {
+	var err error
+	p.runs, err = launch(p.dir, p.who, filepath.Join(p.bin, "postgres"), "-D", filepath.Join(p.dir, "data"), "-p", strconv.Itoa(p.Port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		err := p.do(ctx, "postgres", "select 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not answer: %w\n%s", err, p.runs.said())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the server and removes its data.
+func (p *Postgres) Stop() error { return p.runs.stop() }
+
+// URL names a database of the server.
+func (p *Postgres) URL(name string) string {
+	return fmt.Sprintf("postgres://trestle@127.0.0.1:%d/%s?sslmode=disable", p.Port, name)
+}
+
+// Database makes an empty database and returns its name.
+func (p *Postgres) Database(tb testing.TB) string {
+	tb.Helper()
+	p.made++
+	name := "t" + strconv.Itoa(p.made)
+	if err := p.do(tb.Context(), "postgres", "create database "+name); err != nil {
+		tb.Fatal(err)
+	}
+	return name
+}
+
+// Do runs statements in a database, beside whoever uses it.
+func (p *Postgres) Do(tb testing.TB, database, statements string) {
+	tb.Helper()
+	if err := p.do(tb.Context(), database, statements); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (p *Postgres) do(ctx context.Context, database, statements string) error {
+	c, err := pgx.Connect(ctx, p.URL(database))
+	if err != nil {
+		return err
+	}
+	_, err = c.PgConn().Exec(ctx, statements).ReadAll()
+	return errors.Join(err, c.Close(ctx))
+}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// Errors that callers act on, beside those of package record.
+var (
+	// ErrBuried is returned for writes of a process whose right to write has passed
+	// to others, because it did not prolong it in time. It has to end.
+	ErrBuried = errors.New("other processes have given this one up")
+	// ErrSetting is returned by [Open] for a server that would break a promise.
+	ErrSetting = errors.New("the server is not set up for a record")
+)
+
+// An InUseError is returned by [Open] when another process writes the record and
+// this one wanted it alone.
+type InUseError struct {
+	Host    string
+	PID     int64
+	Program string        // its version; empty when it did not say
+	Expires time.Duration // how long its right to write lasts if it has died
+}
+
+// Error names the process.
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("the record is in use by process %d on %s", e.PID, e.Host)
+}
+
+// Codes of the server (its documentation, appendix A).
+const (
+	diskFull     = "53100"
+	undefined    = "42P01" // no such table
+	adminStopped = "57P"   // class: the server goes down or ends the connection
+)
+
+// kind gives an error of the server the type its callers look for.
+func kind(err error) error {
+	if codeOf(err) == diskFull {
+		return errors.Join(record.ErrFull, err)
+	}
+	return err
+}
+
+// codeOf returns the server's code of an error; empty when the server did not
+// say anything.
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}

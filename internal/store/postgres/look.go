@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// Look opens a record for reading, beside the processes that write it. It fails
+// with [record.ErrNewer] when a newer program wrote it, and with
+// [record.ErrOlder] when this program would first have to migrate it. The caller
+// closes it.
+func Look(ctx context.Context, url string) (record.Console, error) {
+	e := &engine{opts: Options{URL: url}.withDefaults()}
+	err := e.connect(ctx)
+	if err == nil {
+		err = e.checkSchema(ctx)
+	}
+	if err != nil {
+		return record.Console{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
+	}
+	return record.Look(e), nil
+}
+
+// checkSchema compares the schema of the record with the one this program knows.
+func (e *engine) checkSchema(ctx context.Context) error {
+	want := Schema()
+	var have int64
+	err := e.pool.QueryRow(ctx, schemaVersion).Scan(&have)
+	switch {
+	case codeOf(err) == undefined:
+		return fmt.Errorf("%w: the database is empty", record.ErrOlder)
+	case err != nil:
+		return err
+	case have > want:
+		return newer(have, want, programOf(ctx, e.pool))
+	case have < want:
+		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
+	}
+	return nil
+}
+
+// Schema returns the version of the schema that this program writes.
+func Schema() int64 {
+	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
+	if err != nil {
+		panic("postgres: a constant pattern is wrong")
+	}
+	var newest int64
+	for _, name := range names {
+		if n, err := goose.NumericComponent(path.Base(name)); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	return newest
+}

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+const (
+	schemaVersion = `select max(version_id) from goose_db_version where is_applied`
+	writtenBy     = `select value from meta where name = 'program'`
+	signProgram   = `insert into meta (name, value) values ('program', $1)
+on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`
+)
+
+// migrate brings the schema up to date, each step in its own transaction, while
+// other processes that would do the same wait.
+func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program string) (err error) {
+	db := stdlib.OpenDBFromPool(pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := newProvider(db, files)
+	if err != nil {
+		return err
+	}
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read schema version: %w", err)
+	}
+	if have > want {
+		return newer(have, want, programOf(ctx, pool))
+	}
+	if have < want {
+		if _, err := p.Up(ctx); err != nil {
+			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
+		}
+	}
+	if program == "" {
+		return nil
+	}
+	if _, err := pool.Exec(ctx, signProgram, program); err != nil {
+		return fmt.Errorf("sign the record: %w", kind(err))
+	}
+	return nil
+}
+
+func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
+	sub, err := fs.Sub(files, "postgres")
+	if err != nil {
+		return nil, err
+	}
+	one, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return nil, err
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(one))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return p, nil
+}
+
+// newer is the refusal of a record that a newer program wrote.
+func newer(have, want int64, program string) error {
+	reads := "the newer program"
+	if program != "" {
+		reads = "trestle " + program
+	}
+	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it", record.ErrNewer, have, want, reads)
+}
+
+// programOf returns the version that last opened the record; empty when it is
+// not known.
+func programOf(ctx context.Context, pool *pgxpool.Pool) string {
+	var version string
+	if err := pool.QueryRow(ctx, writtenBy).Scan(&version); err != nil {
+		return "" // a schema so new that it keeps this elsewhere
+	}
+	return version
+}

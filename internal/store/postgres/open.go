@@ -1,0 +1,224 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// Options say where the record is kept and what it gets from outside.
+type Options struct {
+	// URL names the database, with everything a connection needs.
+	URL string
+	// NewID mints an id that is unique for ever.
+	NewID func() string
+	// Now is the clock for what the store notes of its own. Default: time.Now.
+	Now func() time.Time
+	// Logger gets one line a decision. Default: nothing is logged.
+	Logger *slog.Logger
+	// Idle is how long nothing happens in a space before the next event counts as
+	// a new stretch of presence there (spans.idle). Default: 12 hours.
+	Idle time.Duration
+	// Stage runs a part of [Open] under its name, so that it can be timed: first
+	// "database_init", then "schema_migration", then "recovery" of what an earlier
+	// process left. Default: they are just run.
+	Stage func(name string, do func() error) error
+	// Program is the version of the program, noted in the record. Default: none.
+	Program string
+	// Alone refuses to open while another process writes the record.
+	Alone bool
+	// Term is how long the right to write lasts without being prolonged; others may
+	// take it after that. Default: 15 seconds.
+	Term time.Duration
+	// Lost is called once, on a goroutine of the store, when this process may act
+	// no more: others have given it up, or it could not prolong its right in time
+	// and cannot know whether they have. Default: nobody is told.
+	Lost func(error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Stage == nil {
+		o.Stage = func(_ string, do func() error) error { return do() }
+	}
+	if o.Term == 0 {
+		o.Term = 15 * time.Second
+	}
+	if o.Lost == nil {
+		o.Lost = func(error) {}
+	}
+	return o
+}
+
+func (o Options) ofRecord() record.Options {
+	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle}
+}
+
+// An engine is one process at one database.
+type engine struct {
+	opts Options
+	id   string // of this process, among those that write the record
+	pool *pgxpool.Pool
+
+	quit   context.CancelFunc // of what keeps the right to write
+	keeper sync.WaitGroup
+}
+
+var (
+	_ record.Engine = (*engine)(nil)
+	_ record.Heir   = (*engine)(nil)
+)
+
+// Open opens the record in a database and brings its schema up to date. What
+// processes left that are gone is given back.
+//
+// It fails with an [*InUseError] when o.Alone is set and another process writes
+// the record, with [record.ErrNewer] when a newer program made it, and with
+// [ErrSetting] when the server would break a promise.
+func Open(ctx context.Context, o Options) (*record.Store, error) {
+	e := &engine{opts: o.withDefaults()}
+	var s *record.Store
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"database_init", func() error { return e.connect(ctx) }},
+		{"schema_migration", func() error { return migrate(ctx, e.pool, migrations.Postgres, e.opts.Program) }},
+		{"recovery", func() (err error) { s, err = e.start(ctx); return err }},
+	} {
+		if err := e.opts.Stage(step.name, step.do); err != nil {
+			return nil, errors.Join(fmt.Errorf("open record in %s: %w", place(o.URL), err), e.Close())
+		}
+	}
+	return s, nil
+}
+
+// place names a database without what opens it.
+func place(url string) string {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return "the database" // the text may hold a password
+	}
+	return fmt.Sprintf("%s on %s", c.Database, c.Host)
+}
+
+func (e *engine) connect(ctx context.Context) error {
+	c, err := pgxpool.ParseConfig(e.opts.URL)
+	if err != nil {
+		return errors.New("the address of the database cannot be read") // the error quotes it
+	}
+	c.AfterConnect = examineConn
+	if e.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return err
+	}
+	return e.pool.Ping(ctx)
+}
+
+func (e *engine) start(ctx context.Context) (*record.Store, error) {
+	if err := e.enlist(ctx); err != nil {
+		return nil, err
+	}
+	return record.Open(ctx, e, e.opts.ofRecord())
+}
+
+// attach takes a connection to write on and tells the others which it is.
+func (e *engine) attach(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, nameBackend, e.id); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// Session implements [record.Engine].
+func (e *engine) Session(context.Context) (record.Session, error) {
+	return &session{e: e, saved: -1}, nil
+}
+
+// Query implements [record.Reader].
+func (e *engine) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+	return rowsOf(e.pool.Query(ctx, statement, wire(args)...))
+}
+
+func rowsOf(found pgx.Rows, err error) (record.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &rows{Rows: found}, nil
+}
+
+// View implements [record.Engine].
+func (e *engine) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) error {
+	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
+		return do(ctx, view{t})
+	})
+}
+
+// A view reads within one transaction.
+type view struct{ t pgx.Tx }
+
+// Query implements [record.Reader].
+func (v view) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+	return rowsOf(v.t.Query(ctx, statement, wire(args)...))
+}
+
+// Size implements [record.Engine].
+func (e *engine) Size(ctx context.Context) (n int64, err error) {
+	return n, e.pool.QueryRow(ctx, `select pg_database_size(current_database())`).Scan(&n)
+}
+
+// fate returns nil when a transaction was committed whose answer was lost. It
+// asks until the server can tell, for a while.
+func (e *engine) fate(ctx context.Context, xid string) error {
+	ctx, cancel := context.WithTimeout(ctx, fateFor)
+	defer cancel()
+	var verdict *string
+	for {
+		err := e.pool.QueryRow(ctx, `select pg_xact_status(cast($1 as xid8))`, xid).Scan(&verdict)
+		switch {
+		case err == nil && verdict != nil && *verdict == "committed":
+			return nil
+		case err == nil && (verdict == nil || *verdict == "aborted"):
+			return errUndone
+		case ctx.Err() != nil:
+			return fmt.Errorf("nobody knows whether the transaction was committed: %w", errors.Join(ctx.Err(), err))
+		}
+		select {
+		case <-time.After(fatePause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+const (
+	fateFor   = 20 * time.Second
+	fatePause = 50 * time.Millisecond
+)
+
+// Close implements [record.Engine].
+func (e *engine) Close() error {
+	if e.quit != nil {
+		e.quit()
+		e.keeper.Wait()
+		e.quit = nil
+	}
+	if e.pool != nil {
+		e.pool.Close()
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+const (
+	serverNow   = `cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+	nameBackend = `update processes set backend = pg_backend_pid(),
+  began = (select cast(a.backend_start as text) from pg_stat_activity a where a.pid = pg_backend_pid()) where id = $1`
+	// A process lives while its time has not run out and the server still has the
+	// connection it writes on. That connection is a hint that makes taking over
+	// faster: a process that only lost it finds its row gone, and ends.
+	living = `p.expires > ` + serverNow + ` and (p.backend = 0
+  or exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began))`
+	bury    = `delete from processes p where not (` + living + `)`
+	others  = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1 order by p.id`
+	enlist  = `insert into processes (id, host, pid, program, backend, began, ttl, expires) values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5)`
+	prolong = `update processes set expires = ` + serverNow + ` + ttl where id = $1`
+	resign  = `delete from processes where id = $1`
+)
+
+// enlist makes this process one of those that write the record, and begins to
+// keep it one.
+func (e *engine) enlist(ctx context.Context) error {
+	id := e.opts.NewID()
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	since := time.Now()
+	err = pgx.BeginFunc(ctx, e.pool, func(t pgx.Tx) error {
+		if _, err := t.Exec(ctx, lockTurn); err != nil {
+			return err
+		}
+		if _, err := t.Exec(ctx, bury); err != nil {
+			return err
+		}
+		if e.opts.Alone {
+			if err := nobodyElse(ctx, t, id); err != nil {
+				return err
+			}
+		}
+		_, err := t.Exec(ctx, enlist, id, host, os.Getpid(), e.opts.Program, e.opts.Term.Milliseconds())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.id = id
+	// It is kept until Close, whoever opened the store has gone by then.
+	keeping, quit := context.WithCancel(context.WithoutCancel(ctx))
+	e.quit = quit
+	e.keeper.Go(func() { e.keep(keeping, since) })
+	return nil
+}
+
+func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
+	var other InUseError
+	var left int64
+	err := t.QueryRow(ctx, others+` limit 1`, id).Scan(&other.Host, &other.PID, &other.Program, &left)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	other.Expires = time.Duration(left) * time.Millisecond
+	return &other
+}
+
+// keep prolongs the right to write. What the server does not confirm in time is
+// not trusted: others may have been given it, so the process is told to end a
+// while before they can.
+func (e *engine) keep(ctx context.Context, since time.Time) {
+	tick := time.NewTicker(e.opts.Term / 5)
+	defer tick.Stop()
+	defer e.resign(context.WithoutCancel(ctx))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		asked := time.Now()
+		limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
+		tag, err := e.pool.Exec(limited, prolong, e.id)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && tag.RowsAffected() == 1:
+			since = asked
+			continue
+		case err == nil:
+			e.opts.Lost(ErrBuried)
+			return
+		case time.Since(since) > e.opts.Term*4/5:
+			e.opts.Lost(fmt.Errorf("the right to write was not prolonged for %s: %w", time.Since(since).Round(time.Second), err))
+			return
+		}
+		e.opts.Logger.Warn("right to write not prolonged", "error", err)
+	}
+}
+
+// resign gives the right to write back, so that others need not wait for it. A
+// server that cannot be reached lets it run out.
+func (e *engine) resign(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if _, err := e.pool.Exec(ctx, resign, e.id); err != nil {
+		e.opts.Logger.Warn("right to write not given back", "error", err)
+	}
+}
+
+// Inherit implements [record.Heir].
+func (e *engine) Inherit(ctx context.Context, s record.Session) (bool, error) {
+	found, err := s.Query(ctx, others, e.id)
+	if err != nil {
+		return false, err
+	}
+	alone := !found.Next()
+	return alone, found.Close()
+}

@@ -1,0 +1,94 @@
+package postgres_test
+
+import (
+	"database/sql"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// own are the tables that only one engine has.
+var own = []string{"goose_db_version", "processes", "turn", "sqlite_sequence"}
+
+// One text of a statement serves both engines, and a record moves from one to the
+// other: their tables have the same columns.
+func TestBothEnginesHaveTheSameColumns(t *testing.T) {
+	database := server.Database(t)
+	open(t, options(t, database))
+	c, err := pgx.Connect(t.Context(), server.URL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	here, err := c.Query(t.Context(), `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	if diff := cmp.Diff(columns(t, embedded(t)), columns(t, here)); diff != "" {
+		t.Errorf("columns (-sqlite +postgres):\n%s", diff)
+	}
+}
+
+// embedded asks the other engine what it has.
+func embedded(t *testing.T) *sql.Rows {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	there, err := db.QueryContext(t.Context(), `select m.name, c.name, c.type from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = there.Close() })
+	return there
+}
+
+// columns returns what each table has, in the words of Postgres.
+func columns(t *testing.T, rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+}) map[string][]string {
+	t.Helper()
+	words := map[string]string{"integer": "bigint", "blob": "bytea", "real": "double precision", "int": "bigint"}
+	out := map[string][]string{}
+	for rows.Next() {
+		var table, column, kind string
+		if err := rows.Scan(&table, &column, &kind); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(own, table) {
+			continue
+		}
+		kind = strings.ToLower(kind)
+		if word, ok := words[kind]; ok {
+			kind = word
+		}
+		out[table] = append(out[table], column+" "+kind)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for table := range maps.Keys(out) {
+		slices.Sort(out[table])
+	}
+	return out
+}

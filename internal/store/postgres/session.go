@@ -1,0 +1,248 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// A session is the writing connection. Statements whose outcome nobody waits for
+// are put off and travel with the next one that somebody does, so that a job is a
+// round trip for each of its questions and one for its end.
+type session struct {
+	e     *engine
+	conn  *pgxpool.Conn // nil until the first turn, and after it broke
+	off   pgx.Batch     // put off
+	saved int           // how many statements were put off before the savepoint; -1 when it is on the server
+	xid   string        // of the transaction, to ask for when the answer to its commit is lost
+	last  bool          // the session had the last turn as far as it knows
+}
+
+var _ record.Session = (*session)(nil)
+
+// Run implements [record.Session]. What it fails at comes out with the next
+// statement that is answered.
+func (s *session) Run(_ context.Context, statement string, args ...any) error {
+	s.off.Queue(statement, wire(args)...)
+	return nil
+}
+
+// Query implements [record.Reader].
+func (s *session) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+	s.off.Queue(statement, wire(args)...)
+	answers, n, err := s.send(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for range n - 1 {
+		if _, err := answers.Exec(); err != nil {
+			return nil, s.failed(answers, err)
+		}
+	}
+	found, err := answers.Query()
+	if err != nil {
+		return nil, s.failed(answers, err)
+	}
+	return &rows{found, answers.Close}, nil
+}
+
+// Exec implements [record.Session].
+func (s *session) Exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	s.off.Queue(statement, wire(args)...)
+	tag, err := s.flush(ctx)
+	return tag.RowsAffected(), err
+}
+
+// Flush implements [record.Session].
+func (s *session) Flush(ctx context.Context) error {
+	_, err := s.flush(ctx)
+	return err
+}
+
+// flush sends what was put off and returns what became of the last of it.
+func (s *session) flush(ctx context.Context) (tag pgconn.CommandTag, err error) {
+	if s.off.Len() == 0 {
+		return tag, nil
+	}
+	answers, n, err := s.send(ctx)
+	if err != nil {
+		return tag, err
+	}
+	for range n {
+		if tag, err = answers.Exec(); err != nil {
+			return tag, s.failed(answers, err)
+		}
+	}
+	return tag, s.broken(answers.Close())
+}
+
+func (s *session) send(ctx context.Context) (answers pgx.BatchResults, n int, err error) {
+	batch := s.off
+	s.off, s.saved = pgx.Batch{}, -1
+	if s.conn == nil {
+		return nil, 0, errBroken
+	}
+	return s.conn.SendBatch(ctx, &batch), batch.Len(), nil
+}
+
+// failed ends a batch after one of its statements failed; those behind it were
+// not run, and closing tells of the same error once more.
+func (s *session) failed(answers pgx.BatchResults, err error) error {
+	_ = answers.Close()
+	return s.broken(err)
+}
+
+// broken gives up a connection that an error left unusable.
+func (s *session) broken(err error) error {
+	if err != nil && s.conn != nil && s.conn.Conn().IsClosed() {
+		s.drop()
+	}
+	return err
+}
+
+func (s *session) drop() {
+	s.conn.Release()
+	s.conn, s.last = nil, false
+}
+
+// Begin implements [record.Session]: it waits for the session's turn. The locks
+// are taken in one round trip with the questions that every turn begins with.
+func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
+	s.off, s.saved = pgx.Batch{}, -1
+	if s.conn == nil {
+		if s.conn, err = s.e.attach(ctx); err != nil {
+			s.conn = nil
+			return turn, err
+		}
+	}
+	if turn, err = s.takeTurn(ctx); err != nil {
+		return turn, errors.Join(err, s.Rollback(ctx))
+	}
+	return turn, nil
+}
+
+const (
+	begin    = `begin isolation level read committed`
+	lockTurn = `select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`
+	askTurn  = `select t.by, cast(extract(epoch from clock_timestamp()) * 1000 as bigint), cast(pg_current_xact_id() as text),
+  exists (select 1 from processes p where p.id = $1) from turn t`
+	storeTurn = `update turn set by = $1`
+)
+
+func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
+	s.off.Queue(begin)
+	s.off.Queue(lockTurn)
+	found, err := s.Query(ctx, askTurn, s.e.id)
+	if err != nil {
+		return turn, err
+	}
+	var by string
+	var now int64
+	alive := false
+	for found.Next() {
+		if err := found.Scan(&by, &now, &s.xid, &alive); err != nil {
+			return turn, errors.Join(err, found.Close())
+		}
+	}
+	if err := found.Close(); err != nil {
+		return turn, s.broken(err)
+	}
+	if !alive {
+		return turn, ErrBuried
+	}
+	turn.Skew = time.UnixMilli(now).Sub(time.Now()).Round(time.Millisecond)
+	turn.News = by != s.e.id || !s.last
+	s.last = true
+	if by != s.e.id {
+		s.off.Queue(storeTurn, s.e.id)
+	}
+	return turn, nil
+}
+
+// Save implements [record.Session].
+func (s *session) Save(context.Context) error {
+	s.saved = s.off.Len()
+	s.off.Queue(`savepoint job`)
+	return nil
+}
+
+// Keep implements [record.Session].
+func (s *session) Keep(context.Context) error {
+	s.off.Queue(`release savepoint job`)
+	return nil
+}
+
+// Undo implements [record.Session]. What was put off never happened.
+func (s *session) Undo(ctx context.Context) error {
+	if s.conn == nil {
+		return errBroken
+	}
+	if s.saved >= 0 {
+		s.off.QueuedQueries = s.off.QueuedQueries[:s.saved]
+		s.saved = -1
+		return nil
+	}
+	s.off = pgx.Batch{}
+	s.off.Queue(`rollback to savepoint job`)
+	s.off.Queue(`release savepoint job`)
+	return s.Flush(ctx)
+}
+
+var (
+	errBroken = errors.New("the connection to the server broke")
+	errUndone = errors.New("the server has undone the transaction")
+)
+
+// Commit implements [record.Session]. When the connection breaks before the
+// answer, the server is asked what became of the transaction.
+func (s *session) Commit(ctx context.Context) error {
+	s.off.Queue(`commit`)
+	tag, err := s.flush(ctx)
+	switch {
+	case err == nil && tag.String() == "COMMIT":
+		return nil
+	case err == nil: // an error within the transaction was passed over
+		s.last = false
+		return errUndone
+	case s.conn != nil:
+		return errors.Join(err, s.Rollback(ctx))
+	}
+	if lost := s.e.fate(ctx, s.xid); lost != nil {
+		return errors.Join(err, lost)
+	}
+	return nil
+}
+
+// Rollback implements [record.Session].
+func (s *session) Rollback(ctx context.Context) error {
+	s.off, s.saved, s.last = pgx.Batch{}, -1, false
+	if s.conn == nil {
+		return nil // the server has taken back what it had
+	}
+	if _, err := s.conn.Exec(ctx, `rollback`); err != nil {
+		s.drop()
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+// Kind implements [record.Session].
+func (s *session) Kind(err error) error { return kind(err) }
+
+// Rest implements [record.Session]: there is nothing to put in order.
+func (s *session) Rest(context.Context) error { return nil }
+
+// Close implements [record.Session].
+func (s *session) Close() error {
+	if s.conn != nil {
+		s.drop()
+	}
+	return nil
+}
