@@ -48,7 +48,12 @@ func StartPostgres(ctx context.Context) (*Postgres, error) {
 	if p.Port, err = freePort(); err != nil {
 		return nil, err
 	}
-	return p, p.Start(ctx)
+	p.runs, err = launch(p.dir, p.who, filepath.Join(p.bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.Port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
+	if err != nil {
+		return nil, err
+	}
+	return p, p.answers(ctx)
 }
 
 // postgresPrograms returns the folder of the newest server that is installed.
@@ -76,14 +81,27 @@ func versionOf(program string) int {
 	return n
 }
 
-// Start starts the server again on the same data and port.
-func (p *Postgres) Start(ctx context.Context) error {
-	var err error
-	p.runs, err = launch(p.dir, p.who, filepath.Join(p.bin, "postgres"), "-D", filepath.Join(p.dir, "data"), "-p", strconv.Itoa(p.Port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
-	if err != nil {
-		return err
+// Crash ends the server without letting it put anything in order.
+func (p *Postgres) Crash(tb testing.TB) {
+	tb.Helper()
+	if err := p.runs.down(tb.Context()); err != nil {
+		tb.Fatal(err)
 	}
+}
+
+// Return starts the server again, on the same data and the same port.
+func (p *Postgres) Return(tb testing.TB) {
+	tb.Helper()
+	if err := p.runs.up(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := p.answers(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// answers waits until the server does.
+func (p *Postgres) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {

@@ -1,9 +1,11 @@
 package servertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -11,23 +13,29 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // A server is a program that runs until its input ends.
 type server struct {
 	dir string // all it writes
 	cmd *exec.Cmd
-	in  io.Closer
+	in  io.WriteCloser
 }
 
 // The shell outlives a test process that is killed: it then reads the end of its
 // input, stops the server and removes what it wrote.
 const untilInputEnds = `trap '' INT TERM
-"$@" </dev/null &
-pid=$!
-cat >/dev/null
-kill -QUIT $pid 2>/dev/null
-wait $pid 2>/dev/null
+up() { "$@" </dev/null & pid=$!; }
+down() { kill -QUIT $pid 2>/dev/null; wait $pid 2>/dev/null; }
+up "$@"
+while read -r word; do
+	case $word in
+	down) down; echo is down >"$DIR/state" ;;
+	up) up "$@" ;;
+	esac
+done
+down
 cd / && rm -rf "$DIR"`
 
 // launch runs a program with dir as its folder, as the user whom dir belongs to.
@@ -51,6 +59,29 @@ func launch(dir string, who *syscall.Credential, program string, args ...string)
 // stop ends the program and waits until it is gone.
 func (s *server) stop() error {
 	return errors.Join(s.in.Close(), s.cmd.Wait())
+}
+
+// down ends the program as a crash would; up starts it again.
+func (s *server) down(ctx context.Context) error {
+	state := filepath.Join(s.dir, "state")
+	if _, err := io.WriteString(s.in, "down\n"); err != nil {
+		return err
+	}
+	for {
+		if err := os.Remove(state); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (s *server) up() error {
+	_, err := io.WriteString(s.in, "up\n")
+	return err
 }
 
 // said returns what the program wrote, for the report of a failure.

@@ -190,9 +190,10 @@ func (s *session) Undo(ctx context.Context) error {
 		return nil
 	}
 	s.off = pgx.Batch{}
-	s.off.Queue(`rollback to savepoint job`)
-	s.off.Queue(`release savepoint job`)
-	return s.Flush(ctx)
+	// Not prepared: after an error the server prepares nothing until the first of
+	// these has run.
+	_, err := s.conn.Conn().PgConn().Exec(ctx, `rollback to savepoint job; release savepoint job`).ReadAll()
+	return s.broken(err)
 }
 
 var (

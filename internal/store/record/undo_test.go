@@ -3,37 +3,11 @@ package record_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
-
-// openRecord opens an empty record that ends with the test.
-func openRecord(t *testing.T) *record.Store {
-	t.Helper()
-	var n atomic.Int64
-	s, err := sqlite.Open(t.Context(), sqlite.Options{
-		Dir: t.TempDir(), NewID: func() string { return fmt.Sprintf("id-%06d", n.Add(1)) },
-		Now: func() time.Time { return start }, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
 
 func openRoom(t *testing.T, s *record.Store) spaces.SpaceID {
 	t.Helper()
@@ -53,20 +27,22 @@ func message(room spaces.SpaceID) spaces.Intake {
 
 // What the writer remembers of a room is forgotten when its write is undone.
 func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
-	s := openRecord(t)
-	room := openRoom(t, s)
-	undone := errors.New("undone")
-	err := s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
-		return errors.Join(tx.Take(ctx, message(room)), undone)
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		room := openRoom(t, s)
+		undone := errors.New("undone")
+		err := s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
+			return errors.Join(tx.Take(ctx, message(room)), undone)
+		})
+		if !errors.Is(err, undone) {
+			t.Fatal(err)
+		}
+		if got, err := s.Border().Record(t.Context(), message(room)); err != nil || got.New != 1 {
+			t.Fatalf("recorded %+v, %v", got, err)
+		}
+		found, err := s.Audit(t.Context(), start)
+		if err != nil || len(found) != 0 {
+			t.Errorf("audit: %v %v", found, err)
+		}
 	})
-	if !errors.Is(err, undone) {
-		t.Fatal(err)
-	}
-	if got, err := s.Border().Record(t.Context(), message(room)); err != nil || got.New != 1 {
-		t.Fatalf("recorded %+v, %v", got, err)
-	}
-	found, err := s.Audit(t.Context(), start)
-	if err != nil || len(found) != 0 {
-		t.Errorf("audit: %v %v", found, err)
-	}
 }

@@ -62,121 +62,133 @@ func grouped(t *testing.T, s *record.Store, writes []write) []error {
 
 // DELIVERY 2.7: what waits together is committed together.
 func TestWritersShareCommits(t *testing.T) {
-	s := openRecord(t)
-	var writes []write
-	for n := range 200 {
-		writes = append(writes, keep(fmt.Sprint(n)))
-	}
-	before := s.Commits()
-	for i, err := range grouped(t, s, writes) {
-		if err != nil {
-			t.Errorf("write %d: %v", i, err)
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		var writes []write
+		for n := range 200 {
+			writes = append(writes, keep(fmt.Sprint(n)))
 		}
-	}
-	if n := s.Commits() - before; n > 100 {
-		t.Errorf("200 writes took %d commits, want them to share", n)
-	}
-	if got := rowsOf(t, s); got != 200 {
-		t.Errorf("%d rows, want 200", got)
-	}
+		before := s.Commits()
+		for i, err := range grouped(t, s, writes) {
+			if err != nil {
+				t.Errorf("write %d: %v", i, err)
+			}
+		}
+		if n := s.Commits() - before; n > 100 {
+			t.Errorf("200 writes took %d commits, want them to share", n)
+		}
+		if got := rowsOf(t, s); got != 200 {
+			t.Errorf("%d rows, want 200", got)
+		}
+	})
 }
 
 func TestFailedWriteTakesNoNeighbourWithIt(t *testing.T) {
-	s := openRecord(t)
-	broken := errors.New("changed my mind")
-	var writes []write
-	for n := range 30 {
-		writes = append(writes, func(ctx context.Context, tx *record.Tx) error {
-			if err := keep(fmt.Sprint(n))(ctx, tx); err != nil || n%3 != 0 {
-				return err
-			}
-			return broken
-		})
-	}
-	for n, err := range grouped(t, s, writes) {
-		if want := n%3 == 0; errors.Is(err, broken) != want {
-			t.Errorf("write %d gave %v", n, err)
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		broken := errors.New("changed my mind")
+		var writes []write
+		for n := range 30 {
+			writes = append(writes, func(ctx context.Context, tx *record.Tx) error {
+				if err := keep(fmt.Sprint(n))(ctx, tx); err != nil || n%3 != 0 {
+					return err
+				}
+				return broken
+			})
 		}
-	}
-	if got := rowsOf(t, s); got != 20 {
-		t.Errorf("%d rows, want the 20 that did not fail", got)
-	}
+		for n, err := range grouped(t, s, writes) {
+			if want := n%3 == 0; errors.Is(err, broken) != want {
+				t.Errorf("write %d gave %v", n, err)
+			}
+		}
+		if got := rowsOf(t, s); got != 20 {
+			t.Errorf("%d rows, want the 20 that did not fail", got)
+		}
+	})
 }
 
 // A panic in a write is its caller's; the writer lives on.
 func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
-	s := openRecord(t)
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
+				if err := keep("lost")(ctx, tx); err != nil {
+					return err
+				}
+				panic("own bug")
+			})
 		}()
-		_ = s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
-			if err := keep("lost")(ctx, tx); err != nil {
-				return err
-			}
-			panic("own bug")
-		})
-	}()
-	if err := s.Write(t.Context(), keep("kept")); err != nil {
-		t.Fatal(err)
-	}
-	if got := rowsOf(t, s); got != 1 {
-		t.Errorf("%d rows, want the one after the panic", got)
-	}
+		if err := s.Write(t.Context(), keep("kept")); err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsOf(t, s); got != 1 {
+			t.Errorf("%d rows, want the one after the panic", got)
+		}
+	})
 }
 
 func TestClosedStoreTakesNothing(t *testing.T) {
-	s := openRecord(t)
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(t.Context(), keep("late")); !errors.Is(err, record.ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
-	}
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(t.Context(), keep("late")); !errors.Is(err, record.ErrClosed) {
+			t.Errorf("got %v, want ErrClosed", err)
+		}
+	})
 }
 
 func TestWaitingWriteEndsWithItsContext(t *testing.T) {
-	s := openRecord(t)
-	hold, begun, release := held()
-	var busy sync.WaitGroup
-	busy.Go(func() {
-		if err := s.Write(t.Context(), hold); err != nil {
-			t.Error(err)
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		hold, begun, release := held()
+		var busy sync.WaitGroup
+		busy.Go(func() {
+			if err := s.Write(t.Context(), hold); err != nil {
+				t.Error(err)
+			}
+		})
+		<-begun
+		ctx, cancel := context.WithCancel(t.Context())
+		var late error
+		busy.Go(func() { late = s.Write(ctx, keep("late")) })
+		cancel()
+		release()
+		busy.Wait()
+		if rows := rowsOf(t, s); (late == nil) != (rows == 1) {
+			t.Errorf("the write gave %v and left %d rows", late, rows)
 		}
 	})
-	<-begun
-	ctx, cancel := context.WithCancel(t.Context())
-	var late error
-	busy.Go(func() { late = s.Write(ctx, keep("late")) })
-	cancel()
-	release()
-	busy.Wait()
-	if rows := rowsOf(t, s); (late == nil) != (rows == 1) {
-		t.Errorf("the write gave %v and left %d rows", late, rows)
-	}
 }
 
 // DELIVERY 3.1, exec_then_error: the caller of a commit whose answer is lost
 // learns of an error, and its neighbours of nothing.
 func TestWriteWhoseAnswerIsLostIsStillThere(t *testing.T) {
-	s := openRecord(t)
-	lost := errors.New("answer lost")
-	outcomes := grouped(t, s, []write{
-		keep("a"),
-		func(ctx context.Context, tx *record.Tx) error {
-			tx.Stays()
-			return errors.Join(keep("b")(ctx, tx), lost)
-		},
-		keep("c"),
-	})
-	for n, err := range outcomes {
-		if want := n == 1; errors.Is(err, lost) != want {
-			t.Errorf("write %d gave %v", n, err)
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		lost := errors.New("answer lost")
+		outcomes := grouped(t, s, []write{
+			keep("a"),
+			func(ctx context.Context, tx *record.Tx) error {
+				tx.Stays()
+				return errors.Join(keep("b")(ctx, tx), lost)
+			},
+			keep("c"),
+		})
+		for n, err := range outcomes {
+			if want := n == 1; errors.Is(err, lost) != want {
+				t.Errorf("write %d gave %v", n, err)
+			}
 		}
-	}
-	if got := rowsOf(t, s); got != 3 {
-		t.Errorf("%d rows, want all three", got)
-	}
+		if got := rowsOf(t, s); got != 3 {
+			t.Errorf("%d rows, want all three", got)
+		}
+	})
 }

@@ -129,6 +129,37 @@ func lives(t *testing.T, open func(*testing.T) Store) {
 	})
 }
 
+// sharedLives is lives in two processes, neither of which ends: each thing is done
+// by either, which must believe nothing that the other has changed.
+func sharedLives(t *testing.T, open func(*testing.T) [2]Store) {
+	rapid.Check(t, func(r *rapid.T) {
+		both := open(t)
+		l := &life{world: newWorld(t, both[0]), epochs: map[spaces.SpaceID]int64{}, eaten: map[spaces.EventID]spaces.CycleID{}}
+		defer both[0].Close(t)
+		defer both[1].Close(t)
+		team := opening("team", "ada")
+		team.Chats[0].Chat = other
+		l.rooms = []spaces.SpaceID{l.family("ada"), l.open(team)}
+		either := func(do func(*rapid.T)) func(*rapid.T) {
+			return func(r *rapid.T) {
+				l.s = both[rapid.IntRange(0, 1).Draw(r, "process")]
+				do(r)
+			}
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"hear":  either(func(r *rapid.T) { l.record(l.drawUpdate(r, rapid.SampledFrom(l.rooms).Draw(r, "room"))) }),
+			"wake":  either(l.wake),
+			"step":  either(l.stepOn),
+			"send":  either(l.send),
+			"time":  func(r *rapid.T) { l.now = l.now.Add(time.Duration(rapid.IntRange(1, 90).Draw(r, "s")) * time.Second) },
+			"deaf":  either(func(r *rapid.T) { l.ok(l.s.Border.Hearing(t.Context(), account, rapid.Bool().Draw(r, "hears"), l.now)) }),
+			"leave": either(func(*rapid.T) { l.ok(l.s.Border.Live(t.Context(), account, other, l.n%2 == 0, "gone", l.now)) }),
+			"":      func(*rapid.T) {},
+		})
+		l.soundIn(r)
+	})
+}
+
 func (l *life) wake(r *rapid.T) {
 	room := rapid.SampledFrom(l.rooms).Draw(r, "room")
 	picky := rapid.Bool().Draw(r, "picky")

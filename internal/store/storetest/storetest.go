@@ -83,3 +83,9 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		t.Run(name, func(t *testing.T) { test(t, open) })
 	}
 }
+
+// RunShared runs what holds when two processes write one record. open returns
+// both, on an empty record.
+func RunShared(t *testing.T, open func(t *testing.T) [2]Store) {
+	t.Run("AnyLifeOfTwoLeavesASoundRecord", func(t *testing.T) { sharedLives(t, open) })
+}

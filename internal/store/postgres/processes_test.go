@@ -1,0 +1,284 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
+
+func openRoom(t *testing.T, s *record.Store) spaces.SpaceID {
+	t.Helper()
+	p, err := s.Border().Open(t.Context(), spaces.Opening{
+		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
+		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Space
+}
+
+// message is the n-th message of a person in a room.
+func message(room spaces.SpaceID, person string, n int) spaces.Intake {
+	id := person + strconv.Itoa(n)
+	return spaces.Intake{Account: "telegram:1", At: start, Items: []spaces.Incoming{{
+		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: id, Body: spaces.Said{Text: "Hello " + id}},
+		From:  spaces.Identity{Platform: "telegram", User: person, Kind: spaces.Human, Name: person},
+		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+	}}}
+}
+
+func sound(t *testing.T, s *record.Store) {
+	t.Helper()
+	found, err := s.Audit(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Error("audit:", f)
+	}
+}
+
+// DELIVERY 2.7, I2, I11: what two processes record at once, each update told to
+// both of them, is one dense log.
+func TestProcessesThatWriteAtOnceLeaveOneDenseLog(t *testing.T) {
+	database := server.Database(t)
+	stores := []*record.Store{open(t, options(t, database)), open(t, options(t, database))}
+	room := openRoom(t, stores[0])
+	var mu sync.Mutex
+	fresh := 0
+	var all sync.WaitGroup
+	for _, s := range stores {
+		for writer := range 4 {
+			all.Go(func() {
+				for n := range 10 {
+					done, err := s.Border().Record(t.Context(), message(room, fmt.Sprintf("person %d ", writer), n))
+					if err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					fresh += done.New
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	all.Wait()
+	if fresh != 40 {
+		t.Errorf("%d updates were new, want each of the 40 once", fresh)
+	}
+	events, err := stores[1].Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
+	if err != nil || len(events) != 42 || events[41].Seq != 42 {
+		t.Errorf("the log has %d events (%v), want linked, joined and forty", len(events), err)
+	}
+	sound(t, stores[0])
+}
+
+// I8, F41: a mind in a space is run by one process, whoever asks.
+func TestOneOfTwoProcessesRunsAMind(t *testing.T) {
+	database := server.Database(t)
+	stores := []*record.Store{open(t, options(t, database)), open(t, options(t, database))}
+	room := openRoom(t, stores[0])
+	for n := range 10 {
+		if _, err := stores[n%2].Border().Record(t.Context(), message(room, "zoe", n)); err != nil {
+			t.Fatal(err)
+		}
+		wakes := make([]*spaces.Wake, 2)
+		var both sync.WaitGroup
+		for i, s := range stores {
+			both.Go(func() { wakes[i] = claim(t, s, fmt.Sprint(i), room) })
+		}
+		both.Wait()
+		if (wakes[0] == nil) == (wakes[1] == nil) {
+			t.Fatalf("round %d: process 0 got %v, process 1 got %v", n, wakes[0] != nil, wakes[1] != nil)
+		}
+		for i, wake := range wakes {
+			if wake != nil {
+				rest(t, stores[i], wake)
+			}
+		}
+	}
+	sound(t, stores[1])
+}
+
+func claim(t *testing.T, s *record.Store, holder string, room spaces.SpaceID) *spaces.Wake {
+	t.Helper()
+	wake, err := s.Shell().Claim(t.Context(), spaces.Claim{
+		Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: room, Holder: holder, TTL: time.Minute, At: start,
+		Judge: func(j spaces.Judged) []spaces.Verdict {
+			out := make([]spaces.Verdict, len(j.Rows))
+			for i, r := range j.Rows {
+				out[i] = spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "direct"}
+			}
+			return out
+		},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return wake
+}
+
+// rest ends a wake without a word.
+func rest(t *testing.T, s *record.Store, wake *spaces.Wake) {
+	t.Helper()
+	_, err := s.Shell().Commit(t.Context(), spaces.StepCommit{
+		Lease: wake.Lease, Active: wake.Cycle.Active, Upto: wake.Rows[len(wake.Rows)-1].Seq, At: start,
+		Step:  spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, At: start},
+		Close: &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded."},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// I3, I4, I8: whatever two processes do in whatever order, each believes only
+// what is in the record.
+func TestTwoProcessesShareEveryPort(t *testing.T) {
+	database := server.Database(t)
+	storetest.RunShared(t, func(t *testing.T) [2]storetest.Store {
+		t.Helper()
+		empty(t, database)
+		return [2]storetest.Store{suite(t, options(t, database)), suite(t, options(t, database))}
+	})
+}
+
+// F34: a process that wants the record alone is told who has it; one that has
+// died without a word is no obstacle.
+func TestLivingProcessIsAnObstacleAndADeadOneIsNot(t *testing.T) {
+	database := server.Database(t)
+	first := open(t, options(t, database))
+	openRoom(t, first)
+	o := options(t, database)
+	o.Alone = true
+	_, err := postgres.Open(t.Context(), o)
+	if held, ok := errors.AsType[*postgres.InUseError](err); !ok || held.PID == 0 || held.Expires <= 0 {
+		t.Fatalf("got %v, want who has the record", err)
+	}
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
+values ('dead', 'elsewhere', 7, '', 1, '2020-01-01 00:00:00+00', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 60000)`)
+	open(t, o)
+}
+
+// F42, DELIVERY 2.7: a process that others have given up writes nothing more, and
+// is told to end.
+func TestProcessThatWasGivenUpWritesNothing(t *testing.T) {
+	database := server.Database(t)
+	lost := make(chan error, 1)
+	o := options(t, database)
+	o.Term, o.Lost = 500*time.Millisecond, func(err error) { lost <- err }
+	s := open(t, o)
+	room := openRoom(t, s)
+	server.Do(t, database, `delete from processes`)
+	if _, err := s.Border().Record(t.Context(), message(room, "zoe", 1)); !errors.Is(err, postgres.ErrBuried) {
+		t.Errorf("got %v, want ErrBuried", err)
+	}
+	if err := <-lost; !errors.Is(err, postgres.ErrBuried) {
+		t.Errorf("the process was told %v, want ErrBuried", err)
+	}
+}
+
+// F40: a process that cannot reach the server is told to end before others may
+// take its place.
+func TestProcessThatIsCutOffIsToldToEnd(t *testing.T) {
+	database := server.Database(t)
+	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	lost := make(chan error, 1)
+	o := linked(t, link, database)
+	o.Term, o.Lost = time.Second, func(err error) { lost <- err }
+	open(t, o)
+	link.Cut()
+	if err := <-lost; err == nil || errors.Is(err, postgres.ErrBuried) {
+		t.Errorf("the process was told %v, want that it could not prolong its right", err)
+	}
+	link.Mend()
+}
+
+// linked returns options for a store behind a link.
+func linked(t *testing.T, link *servertest.Link, database string) postgres.Options {
+	t.Helper()
+	o := options(t, database)
+	o.URL = strings.Replace(o.URL, strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1)
+	return o
+}
+
+// F36, DELIVERY 2.7: when the connection breaks while a commit is under way, the
+// caller learns what became of it.
+func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
+	database := server.Database(t)
+	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	s := open(t, linked(t, link, database))
+	amend := func(lose bool) error {
+		return s.Border().Amend(t.Context(), func(d *activity.Desk) {
+			d.Wrong++
+			if lose {
+				link.LoseAnswer()
+			}
+		})
+	}
+	for n := range 6 {
+		if err := amend(n%2 == 1); err != nil {
+			t.Fatalf("write %d: %v", n, err)
+		}
+	}
+	desk, err := s.Border().Load(t.Context())
+	if err != nil || desk.Wrong != 6 {
+		t.Errorf("%d writes are there (%v), want 6", desk.Wrong, err)
+	}
+}
+
+// F35: the server crashes in the middle of everything; what was confirmed is
+// there, and the store goes on.
+func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
+	private, err := servertest.StartPostgres(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := options(t, "")
+	o.URL = private.URL(private.Database(t))
+	s := open(t, o)
+	room := openRoom(t, s)
+	var confirmed []int
+	for n := range 60 {
+		if n%20 == 10 {
+			private.Crash(t)
+		}
+		if _, err := s.Border().Record(t.Context(), message(room, "zoe", n)); err == nil {
+			confirmed = append(confirmed, n)
+		}
+		if n%20 == 12 {
+			private.Return(t)
+		}
+	}
+	if len(confirmed) < 50 {
+		t.Errorf("%d of 60 messages were recorded, want all but those while the server was gone", len(confirmed))
+	}
+	for _, n := range confirmed {
+		done, err := s.Border().Record(t.Context(), message(room, "zoe", n))
+		if err != nil || done.New != 0 {
+			t.Errorf("message %d was confirmed and is not there (%+v, %v)", n, done, err)
+		}
+	}
+	sound(t, s)
+}

@@ -1,0 +1,67 @@
+package record_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// server is what all tests of the package share.
+var server *servertest.Postgres
+
+func TestMain(m *testing.M) {
+	var err error
+	if server, err = servertest.StartPostgres(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// onEachEngine runs a test with an empty record on every engine.
+func onEachEngine(t *testing.T, test func(t *testing.T, s *record.Store)) {
+	t.Helper()
+	var n atomic.Int64
+	newID := func() string { return fmt.Sprintf("id-%06d", n.Add(1)) }
+	now := func() time.Time { return start }
+	quiet := slog.New(slog.DiscardHandler)
+	for name, open := range map[string]func(t *testing.T) (*record.Store, error){
+		"sqlite": func(t *testing.T) (*record.Store, error) {
+			t.Helper()
+			return sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID, Now: now, Logger: quiet})
+		},
+		"postgres": func(t *testing.T) (*record.Store, error) {
+			t.Helper()
+			return postgres.Open(t.Context(), postgres.Options{URL: server.URL(server.Database(t)), NewID: newID, Now: now, Logger: quiet})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+			test(t, s)
+		})
+	}
+}
