@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium browser race scene fuzz faults bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres browser race scene fuzz faults bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -28,7 +28,7 @@ lint: ## look for faults without running anything
 fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
-test: chromium ## run every test (those of the console need a browser)
+test: chromium postgres ## run every test (some need a browser, some a Postgres server of their own)
 	@go test -timeout 5m ./...
 	@go test -timeout 1m -tags otlp ./internal/telemetry
 
@@ -40,10 +40,21 @@ chromium:
 		echo 'installing chromium and chromium-driver for the tests of the console'; \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; }
 
+# Tests start private Postgres servers from the installed programs, as an ordinary
+# user and on free ports. No server of the machine is needed, nor is one started:
+# what the package would create is held back.
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of the store need a Postgres server: apt-get install postgresql, as root' >&2; exit 1; }; \
+		echo 'installing postgresql for the tests of the store'; \
+		mkdir -p /etc/postgresql-common/createcluster.d && \
+		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/trestle-tests.conf && \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends postgresql >/dev/null; }
+
 browser: chromium ## run the console's tests in a real browser
 	@go test -count=1 -timeout 2m -v ./internal/console/browsertest
 
-race: chromium ## run every test under the race detector, in another order (needs a C compiler)
+race: chromium postgres ## run every test under the race detector, in another order (needs a C compiler)
 	@CGO_ENABLED=1 go test -race -shuffle=1 -timeout 10m ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect

@@ -35,6 +35,7 @@ var modules = []fence{
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
 	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
+	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/servertest"}, "only a store opens a database; tests make empty ones"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "figures are exposed in one place"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "spans are made of the record in one place, and nothing on a message's way knows of them"},
@@ -53,8 +54,8 @@ var modules = []fence{
 var standard = []fence{
 	{"database/sql", []string{"internal/store/...", "internal/faults/..."}, "only a store holds SQL; the auditor reads it after a kill"},
 	{"net/http", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console/...", "internal/demo", "internal/problems", "internal/doctor", "internal/skew", "internal/telemetry", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
-	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
-	{"os/exec", []string{"internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program"},
+	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
+	{"os/exec", []string{"internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
 	{"plugin", nil, "no code is loaded at run time"},
 	{"unsafe", nil, "nothing here needs it"},
 	{"reflect", nil, "types are known where they are used"},

@@ -45,6 +45,8 @@ var rows = []row{
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/record", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems", "internal/fault"}, "the record imports what declares the ports it implements, with the types in them; it does not know the engine it stands on"},
+	{"internal/store/recordtest", nil, "it reads the source of the record"},
+	{"internal/servertest", nil, "a private server is a program on a port; it knows none of our types"},
 	{"internal/store/...", []string{"activity", "internal/doctor", "internal/store", "internal/store/record", "migrations/..."}, "an engine opens, locks, migrates and copies a database; what is in it is the record's"},
 	{"internal/config", []string{"adapters", "spaces"}, "what an operator decides, in the words of the two contracts: secrets, wake policies; it knows none of the parts it configures"},
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},

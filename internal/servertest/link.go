@@ -90,8 +90,7 @@ func (l *Link) keep(near, far net.Conn) bool {
 }
 
 func (l *Link) pass(to, from net.Conn, answers bool) {
-	defer to.Close()
-	defer from.Close()
+	defer func() { _, _ = to.Close(), from.Close() }()
 	bytes := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(bytes)

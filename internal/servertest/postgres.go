@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,10 +16,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Postgres is a private server. Its user is trestle, without a password.
+// A Postgres is a private server with an empty data folder. Its user is trestle,
+// without a password. It starts when the first database is made on it; the caller
+// stops it.
 type Postgres struct {
 	Port int
 
+	once sync.Once
 	dir  string // of the database files
 	who  *syscall.Credential
 	bin  string
@@ -26,34 +30,31 @@ type Postgres struct {
 	made int // databases so far
 }
 
-// StartPostgres starts a server with an empty data folder. The caller stops it.
-func StartPostgres(ctx context.Context) (*Postgres, error) {
-	p := &Postgres{}
-	var err error
+func (p *Postgres) start(ctx context.Context) (err error) {
 	if p.bin, err = postgresPrograms(); err != nil {
-		return nil, err
+		return err
 	}
 	if p.who, err = humble("postgres"); err != nil {
-		return nil, err
+		return err
 	}
 	if p.dir, err = folder(p.who); err != nil {
-		return nil, err
+		return err
 	}
 	data := filepath.Join(p.dir, "data")
 	initdb := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), "-D", data, "-U", "trestle", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 	initdb.SysProcAttr, initdb.Dir = &syscall.SysProcAttr{Credential: p.who}, p.dir
 	if said, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, said)
+		return fmt.Errorf("initdb: %w: %s", err, said)
 	}
 	if p.Port, err = freePort(); err != nil {
-		return nil, err
+		return err
 	}
 	p.runs, err = launch(p.dir, p.who, filepath.Join(p.bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.Port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return p, p.answers(ctx)
+	return p.answers(ctx)
 }
 
 // postgresPrograms returns the folder of the newest server that is installed.
@@ -118,7 +119,12 @@ func (p *Postgres) answers(ctx context.Context) error {
 }
 
 // Stop ends the server and removes its data.
-func (p *Postgres) Stop() error { return p.runs.stop() }
+func (p *Postgres) Stop() error {
+	if p.runs == nil {
+		return nil
+	}
+	return p.runs.stop()
+}
 
 // URL names a database of the server.
 func (p *Postgres) URL(name string) string {
@@ -128,6 +134,11 @@ func (p *Postgres) URL(name string) string {
 // Database makes an empty database and returns its name.
 func (p *Postgres) Database(tb testing.TB) string {
 	tb.Helper()
+	var err error
+	p.once.Do(func() { err = p.start(tb.Context()) })
+	if err != nil {
+		tb.Fatal(err)
+	}
 	p.made++
 	name := "t" + strconv.Itoa(p.made)
 	if err := p.do(tb.Context(), "postgres", "create database "+name); err != nil {

@@ -48,12 +48,11 @@ func launch(dir string, who *syscall.Credential, program string, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		return nil, err
+	if s.in, err = s.cmd.StdinPipe(); err == nil {
+		err = s.cmd.Start()
 	}
-	return s, s.cmd.Start()
+	return s, errors.Join(err, log.Close())
 }
 
 // stop ends the program and waits until it is gone.

@@ -246,10 +246,7 @@ func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 // F35: the server crashes in the middle of everything; what was confirmed is
 // there, and the store goes on.
 func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
-	private, err := servertest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	var private servertest.Postgres
 	defer func() {
 		if err := private.Stop(); err != nil {
 			t.Error(err)

@@ -25,7 +25,7 @@ func (r *rows) Scan(dest ...any) error {
 // Close implements [record.Rows].
 func (r *rows) Close() error {
 	r.Rows.Close()
-	err := r.Rows.Err()
+	err := r.Err()
 	if r.done != nil {
 		done := r.done
 		r.done = nil

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"database/sql"
 	"maps"
 	"path/filepath"
@@ -26,12 +27,13 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(t.Context())
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
 	here, err := c.Query(t.Context(), `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer here.Close()
+	//nolint:rowserrcheck // columns looks for it
 	if diff := cmp.Diff(columns(t, embedded(t)), columns(t, here)); diff != "" {
 		t.Errorf("columns (-sqlite +postgres):\n%s", diff)
 	}
@@ -61,12 +63,15 @@ func embedded(t *testing.T) *sql.Rows {
 	return there
 }
 
-// columns returns what each table has, in the words of Postgres.
-func columns(t *testing.T, rows interface {
+// An answer is what either driver gives.
+type answer interface {
 	Next() bool
 	Scan(dest ...any) error
 	Err() error
-}) map[string][]string {
+}
+
+// columns returns what each table has, in the words of Postgres.
+func columns(t *testing.T, rows answer) map[string][]string {
 	t.Helper()
 	words := map[string]string{"integer": "bigint", "blob": "bytea", "real": "double precision", "int": "bigint"}
 	out := map[string][]string{}

@@ -157,7 +157,7 @@ func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
 	if !alive {
 		return turn, ErrBuried
 	}
-	turn.Skew = time.UnixMilli(now).Sub(time.Now()).Round(time.Millisecond)
+	turn.Skew = time.Until(time.UnixMilli(now)).Round(time.Millisecond)
 	turn.News = by != s.e.id || !s.last
 	s.last = true
 	if by != s.e.id {

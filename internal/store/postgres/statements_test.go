@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(t.Context())
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
 	found := recordtest.Statements(t, "../record")
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -11,7 +12,7 @@ type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
 	Err() error
-	Close() error
+	io.Closer
 }
 
 // A Reader answers statements. Their parameters are written $1, $2 and so on.

@@ -16,21 +16,9 @@ import (
 )
 
 // server is what all tests of the package share.
-var server *servertest.Postgres
+var server servertest.Postgres
 
-func TestMain(m *testing.M) {
-	var err error
-	if server, err = servertest.StartPostgres(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 

@@ -20,15 +20,18 @@ func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}
 	for name, text := range found {
-		st, err := db.PrepareContext(t.Context(), text)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		prepare(t, db, name, text)
 	}
+}
+
+func prepare(t *testing.T, db *sql.DB, name, text string) {
+	t.Helper()
+	st, err := db.PrepareContext(t.Context(), text)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	t.Cleanup(func() { _ = st.Close() })
 }
 
 // openTables returns a database with the schema of today and nothing in it.

@@ -43,7 +43,7 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		defer r.close()
+		defer r.db.Close()
 		if _, err := r.db.ExecContext(t.Context(), "delete from spaces"); err == nil {
 			t.Errorf("%s: a look could write", when)
 		}

@@ -183,7 +183,7 @@ func (e *engine) Relieve() bool { return dropBallast(e.opts.Dir) }
 func (e *engine) Close() error {
 	var errs []error
 	if e.readers != nil {
-		errs = append(errs, e.readers.close())
+		errs = append(errs, e.close())
 	}
 	if e.db != nil {
 		errs = append(errs, e.db.Close())

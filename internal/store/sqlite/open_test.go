@@ -65,7 +65,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reading.close()
+	defer reading.db.Close()
 	for name, c := range map[string]struct {
 		db   *sql.DB
 		want map[string]string
