@@ -76,6 +76,9 @@ func (p *program) askRemote(ctx context.Context, path string, a any) error {
 	}
 	resp, err := http.DefaultClient.Do(q)
 	if err != nil {
+		if broken, ok := errors.AsType[*url.Error](err); ok {
+			err = broken.Err // the address is told beside it
+		}
 		return &failure{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, todo: "see that it runs and can be reached", code: exitTryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read

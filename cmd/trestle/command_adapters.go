@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,14 +13,13 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 func adaptersCommand(p *program) *cobra.Command {
 	since := "7d"
 	c := &cobra.Command{
-		Use: "adapters [NAME]", Short: "list the accounts on platforms; with a name, when it was connected with each of its spaces", Args: cobra.MaximumNArgs(1),
+		Annotations: fromAPI(), Use: "adapters [NAME]", Short: "list the accounts on platforms; with a name, when it was connected with each of its spaces", Args: cobra.MaximumNArgs(1),
 		Long: "List the accounts on platforms. With a name, show when each agent was connected with each of the account's spaces; " +
 			"the JSON is then one object: such a row with `from`, `to` and `spaces`, each with its `spans`.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -159,24 +159,29 @@ type connectedSpan struct {
 const manySpans = 10_000
 
 func (p *program) showAdapter(ctx context.Context, name, since string) error {
-	from, err := sinceFlag(since)
-	if err != nil {
-		return err
-	}
-	status, err := p.readStatus(ctx)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == name })
-	if i < 0 {
-		return &failure{what: fmt.Sprintf("there is no adapter %q", name), where: "adapters", todo: "trestle adapters lists them", code: exitFailed}
-	}
-	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
-	err = p.lookInto(ctx, func(_ *config.Config, r record.Console) error { return a.connect(ctx, r) })
+	a, err := consult[adapterAnswer](ctx, p, "adapters show", url.Values{"name": {name}, "since": {since}})
 	if err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
+}
+
+// tellAdapter says when an account was connected with its spaces.
+func tellAdapter(ctx context.Context, o outlook, q url.Values) (any, error) {
+	from, err := sinceFlag(q.Get("since"))
+	if err != nil {
+		return nil, err
+	}
+	status, err := o.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == q.Get("name") })
+	if i < 0 {
+		return nil, &failure{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", todo: "trestle adapters lists them", code: exitFailed}
+	}
+	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
+	return a, a.connect(ctx, o.Console)
 }
 
 // connect reads the connections of the spaces that have chats on the account.

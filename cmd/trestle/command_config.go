@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +28,7 @@ func configCommand(p *program) *cobra.Command {
 	}
 	var o config.Showing
 	show := &cobra.Command{
-		Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.showConfig(c.Context(), o) },
 	}
 	show.Flags().BoolVar(&o.Origin, "origin", false, "show where each value was written")
@@ -92,24 +95,47 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 // showConfig prints the configuration and, apart from it, what people decided
 // while the program ran: that stands in the record and never competes with a key.
 func (p *program) showConfig(ctx context.Context, o config.Showing) error {
-	c, err := p.load()
-	if err != nil {
-		return err
+	var all []config.Row
+	if p.remote != "" {
+		var err error
+		if all, err = consult[[]config.Row](ctx, p, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
+			return err
+		}
+	} else {
+		c, err := p.load()
+		if err != nil {
+			return err
+		}
+		if all, err = shownRows(ctx, c, o); err != nil {
+			return err
+		}
 	}
-	rows := c.Rows(o)
-	learned, err := learnedRows(ctx, c)
-	if err != nil {
-		return err
-	}
-	all := append(rows, learned...)
 	return answerRows(p, all, func(w io.Writer) {
-		config.WriteRows(w, all[:len(rows)], o)
-		if len(learned) > 0 {
+		own := len(all)
+		if i := slices.IndexFunc(all, func(r config.Row) bool { return r.Origin == ofRecord }); i >= 0 {
+			own = i
+		}
+		config.WriteRows(w, all[:own], o)
+		if own < len(all) {
 			fmt.Fprintln(w, "\nlearned, in the record:")
-			config.WriteRows(w, learned, o)
+			config.WriteRows(w, all[own:], o)
 		}
 	})
 }
+
+// shownRows lists the configuration and, behind it, what the record holds.
+func shownRows(ctx context.Context, c *config.Config, o config.Showing) ([]config.Row, error) {
+	learned, err := learnedRows(ctx, c)
+	return append(c.Rows(o), learned...), err
+}
+
+// tellConfig lists the configuration in force.
+func tellConfig(ctx context.Context, o outlook, q url.Values) (any, error) {
+	return shownRows(ctx, o.conf, config.Showing{All: q.Get("all") == "true"})
+}
+
+// ofRecord is the origin of what was learned.
+const ofRecord = "record"
 
 // learnedRows lists what the record holds beside the configuration; nothing
 // where there is no record yet, or none that this program reads.
@@ -119,7 +145,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 	}
 	store, err := sqlite.Look(ctx, c.Data)
 	if errors.Is(err, record.ErrOlder) || errors.Is(err, record.ErrNewer) {
-		return []config.Row{{Path: "learned", Value: err.Error(), Origin: "record"}}, nil
+		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
 		return nil, &failure{what: err.Error(), where: c.Data, todo: "see that the folder can be read", code: exitFailed}
@@ -129,7 +155,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 	if err != nil {
 		return nil, err
 	}
-	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: "record"}) }
+	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: ofRecord}) }
 	for _, a := range desk.Admitted {
 		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, when(a.At), inCircle(string(a.Circle)))))
 	}

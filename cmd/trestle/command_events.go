@@ -2,18 +2,19 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -27,12 +28,29 @@ type eventRow struct {
 	Actor  spaces.EntityID `json:"actor,omitempty"`
 	Kind   spaces.Kind     `json:"kind"`
 	Thread spaces.ThreadID `json:"thread,omitempty"`
-	Body   spaces.Body     `json:"body"` // what its kind holds
+	Body   spaces.Body     `json:"body"`           // what its kind holds
+	Name   string          `json:"name,omitempty"` // of the actor, when it is known
+}
+
+// UnmarshalJSON reads a row as it is answered.
+func (r *eventRow) UnmarshalJSON(text []byte) error {
+	type plainRow eventRow // without this method
+	var shell struct {
+		plainRow
+		Body json.RawMessage `json:"body"`
+	}
+	if err := json.Unmarshal(text, &shell); err != nil {
+		return err
+	}
+	*r = eventRow(shell.plainRow)
+	var err error
+	r.Body, err = spaces.Decode(r.Kind, shell.Body)
+	return err
 }
 
 // eventChoice says which events are wanted.
 type eventChoice struct {
-	space string // its id or name
+	space string // its id or name; among reads its id
 	kind  string // of the record, or, of live events, their type
 	from  int64  // seq in the space, or id of a live event
 	limit int
@@ -47,8 +65,6 @@ func eventsCommand(p *program) *cobra.Command {
 			switch {
 			case follow:
 				return p.follow(c.Context(), which)
-			case p.remote != "":
-				return &failure{what: "the record of another machine is not read event by event", where: "events --remote", todo: "follow it with -f, or see trestle spaces show SPACE --remote URL", code: exitUsage}
 			case which.from > 0 && which.space == "":
 				return &failure{what: "--from is a number within one space", where: "events --from", todo: "name the space with --space", code: exitUsage}
 			}
@@ -63,15 +79,52 @@ func eventsCommand(p *program) *cobra.Command {
 	return c
 }
 
-// chosen reads the events of the record that are wanted, oldest first.
-func (p *program) chosen(ctx context.Context, r console.Record, which eventChoice) ([]spaces.Event, error) {
-	id := spaces.SpaceID("")
+func (p *program) events(ctx context.Context, which eventChoice) error {
+	q := url.Values{"kind": {which.kind}, "from": {strconv.FormatInt(which.from, 10)}, "limit": {strconv.Itoa(which.limit)}}
 	if which.space != "" {
-		var err error
-		if id, err = p.spaceCalled(ctx, which.space); err != nil {
-			return nil, err
+		id, err := p.spaceCalled(ctx, which.space)
+		if err != nil {
+			return err
 		}
+		q.Set("space", string(id))
 	}
+	rows, err := consult[[]eventRow](ctx, p, "events", q)
+	if err != nil {
+		return err
+	}
+	return answerRows(p, rows, func(w io.Writer) {
+		var lines [][]string
+		for _, e := range rows {
+			who := dash(plain(cmp.Or(e.Name, string(e.Actor))))
+			lines = append(lines, []string{e.At, string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Kind), who, saidIn(e.Body)})
+		}
+		table(w, lines)
+	})
+}
+
+// tellEvents lists the newest events of the record that are wanted, oldest first.
+func tellEvents(ctx context.Context, o outlook, q url.Values) (any, error) {
+	from, wrong := strconv.ParseInt(q.Get("from"), 10, 64)
+	limit, bad := strconv.Atoi(q.Get("limit"))
+	if wrong != nil || bad != nil || limit < 1 {
+		return nil, &failure{what: "that is no number of events", where: "events", todo: "write --limit with 1 or more", code: exitUsage}
+	}
+	which := eventChoice{space: q.Get("space"), kind: q.Get("kind"), from: from, limit: limit}
+	found, err := which.among(ctx, o.Console)
+	if err != nil {
+		return nil, err
+	}
+	names, err := o.Names(ctx, actors(found))
+	rows := make([]eventRow, 0, len(found))
+	for _, e := range found {
+		rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body, names[e.Actor].Name})
+	}
+	return rows, err
+}
+
+// among reads the events of the record that are wanted, oldest first.
+func (which eventChoice) among(ctx context.Context, r console.Rooms) ([]spaces.Event, error) {
+	id := spaces.SpaceID(which.space)
 	if which.kind == "" && which.from == 0 {
 		return r.Recent(ctx, id, which.limit)
 	}
@@ -97,30 +150,6 @@ func (p *program) chosen(ctx context.Context, r console.Record, which eventChoic
 // eventWindow is how many of the newest events are looked through for a kind or
 // a number.
 const eventWindow = 100_000
-
-func (p *program) events(ctx context.Context, which eventChoice) error {
-	return p.look(ctx, func(_ *config.Config, r console.Record) error {
-		found, err := p.chosen(ctx, r, which)
-		if err != nil {
-			return err
-		}
-		names, err := r.Names(ctx, actors(found))
-		if err != nil {
-			return err
-		}
-		rows := make([]eventRow, 0, len(found))
-		for _, e := range found {
-			rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body})
-		}
-		return answerRows(p, rows, func(w io.Writer) {
-			var lines [][]string
-			for _, e := range found {
-				lines = append(lines, []string{when(e.At), string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Body.Kind()), speaker(e, names), saidIn(e.Body)})
-			}
-			table(w, lines)
-		})
-	})
-}
 
 // liveLine is one live event as it is printed: the stream's own, with its id, at
 // which --from goes on.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,12 +18,14 @@ type hudAnswer struct {
 	Keyframe string        `json:"keyframe,omitempty"`
 	Turns    []spaces.Turn `json:"turns"`
 	Tokens   int           `json:"tokens"`
+	// Runs are the runs that the turns belong to, one for each turn.
+	Runs []spaces.CycleID `json:"runs"`
 }
 
 func hudCommand(p *program) *cobra.Command {
 	var cycles int
 	c := &cobra.Command{
-		Use: "hud MIND", Short: "print what a mind (agent/circle) has before it: its keyframe and what it was shown since", Args: cobra.ExactArgs(1),
+		Annotations: fromAPI(), Use: "hud MIND", Short: "print what a mind (agent/circle) has before it: its keyframe and what it was shown since", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.hud(c.Context(), args[0], cycles) },
 	}
 	c.Flags().IntVar(&cycles, "cycles", 10, "newest cycles to print")
@@ -31,27 +33,40 @@ func hudCommand(p *program) *cobra.Command {
 }
 
 func (p *program) hud(ctx context.Context, name string, cycles int) error {
+	a, err := consult[hudAnswer](ctx, p, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
+	if err != nil {
+		return err
+	}
+	return p.answer(a, a.print)
+}
+
+// tellHUD says what a mind has before it.
+func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
+	name := q.Get("mind")
 	m, ok := spaces.ParseMind(name)
 	if !ok {
-		return &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+		return nil, &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
 	}
-	return p.look(ctx, func(_ *config.Config, r console.Record) error {
-		keyframe, turns, err := r.Turns(ctx, m, cycles)
-		if err != nil {
-			return err
-		}
-		if keyframe == nil && len(turns) == 0 {
-			return &failure{what: "this mind has not been shown anything", where: "hud " + name, todo: "see trestle status for the minds there are", code: exitFailed}
-		}
-		a := hudAnswer{Mind: m.String(), Turns: turns}
-		if keyframe != nil {
-			a.Keyframe, a.Tokens = keyframe.Text, keyframe.Tokens
-		}
-		for _, t := range turns {
-			a.Tokens += t.Tokens
-		}
-		return p.answer(a, a.print)
-	})
+	cycles, err := strconv.Atoi(q.Get("cycles"))
+	if err != nil || cycles < 1 {
+		return nil, &failure{what: "there is no such number of cycles", where: "hud --cycles", todo: "write 1 or more", code: exitUsage}
+	}
+	keyframe, turns, err := o.Turns(ctx, m, cycles)
+	if err != nil {
+		return nil, err
+	}
+	if keyframe == nil && len(turns) == 0 {
+		return nil, &failure{what: "this mind has not been shown anything", where: "hud " + name, todo: "see trestle status for the minds there are", code: exitFailed}
+	}
+	a := hudAnswer{Mind: m.String(), Turns: turns}
+	if keyframe != nil {
+		a.Keyframe, a.Tokens = keyframe.Text, keyframe.Tokens
+	}
+	for _, t := range turns {
+		a.Tokens += t.Tokens
+		a.Runs = append(a.Runs, t.Cycle)
+	}
+	return a, nil
 }
 
 func (a hudAnswer) print(w io.Writer) {
@@ -59,10 +74,10 @@ func (a hudAnswer) print(w io.Writer) {
 		fmt.Fprintf(w, "── keyframe ──\n%s\n", plain(a.Keyframe))
 	}
 	last := spaces.CycleID("")
-	for _, t := range a.Turns {
-		if t.Cycle != last {
-			fmt.Fprintf(w, "── cycle %s ──\n", t.Cycle)
-			last = t.Cycle
+	for i, t := range a.Turns {
+		if a.Runs[i] != last {
+			last = a.Runs[i]
+			fmt.Fprintf(w, "── cycle %s ──\n", last)
 		}
 		fmt.Fprintf(w, "[%s]", t.Role)
 		if t.Text != "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -28,13 +28,13 @@ type jobRequest struct {
 func jobsCommand(p *program) *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
-		Use: "jobs", Short: "list long work: imports, backfills, copies", Args: refuseUnknownJob,
+		Annotations: fromAPI(), Use: "jobs", Short: "list long work: imports, backfills, copies", Args: refuseUnknownJob,
 		RunE: func(c *cobra.Command, _ []string) error { return p.listJobs(c.Context(), limit) },
 	}
 	c.Flags().IntVar(&limit, "limit", limit, "at most this many, the newest")
 	follow := false
 	show := &cobra.Command{
-		Use: "show ID", Short: "show one job; with --follow, until it is over", Args: cobra.ExactArgs(1),
+		Annotations: fromAPI(), Use: "show ID", Short: "show one job; with --follow, until it is over", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.showJob(c.Context(), args[0], follow) },
 	}
 	show.Flags().BoolVarP(&follow, "follow", "f", false, "stay until it is over or paused; Ctrl-C leaves it running")
@@ -71,21 +71,40 @@ func jobNumber(text string) (int64, error) {
 }
 
 func (p *program) listJobs(ctx context.Context, limit int) error {
-	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
-		found, err := r.Jobs().Jobs(ctx, limit)
-		if err != nil {
-			return err
+	all, err := consult[[]jobs.Snapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
+	if err != nil {
+		return err
+	}
+	return answerRows(p, all, func(w io.Writer) {
+		for _, j := range all {
+			fmt.Fprintf(w, "%d  %s\n", j.ID, plain(jobs.Text(j.Job, time.Now())))
 		}
-		all := make([]jobs.Snapshot, 0, len(found))
-		for _, j := range found {
-			all = append(all, jobs.Shown(j))
-		}
-		return answerRows(p, all, func(w io.Writer) {
-			for _, j := range found {
-				fmt.Fprintf(w, "%d  %s\n", j.ID, plain(jobs.Text(j, time.Now())))
-			}
-		})
 	})
+}
+
+// tellJobs lists the newest jobs, or tells of one.
+func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
+	if text := q.Get("id"); text != "" {
+		id, err := jobNumber(text)
+		if err != nil {
+			return nil, err
+		}
+		j, err := o.Jobs().Job(ctx, id)
+		if err != nil {
+			return nil, jobFailure(err, id)
+		}
+		return jobs.Shown(j), nil
+	}
+	limit, err := strconv.Atoi(q.Get("limit"))
+	if err != nil || limit < 1 {
+		return nil, &failure{what: "the limit is no number of jobs", where: "jobs --limit", todo: "write 1 or more", code: exitUsage}
+	}
+	found, err := o.Jobs().Jobs(ctx, limit)
+	all := make([]jobs.Snapshot, 0, len(found))
+	for _, j := range found {
+		all = append(all, jobs.Shown(j))
+	}
+	return all, err
 }
 
 // jobTick is how often a job that is followed is looked at.
@@ -98,30 +117,31 @@ func (p *program) showJob(ctx context.Context, text string, follow bool) error {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
-		j, err := r.Jobs().Job(ctx, id)
-		if err != nil {
-			return jobFailure(err, id)
+	look := func() (jobs.Snapshot, error) {
+		return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
+	}
+	j, err := look()
+	if err != nil {
+		return err
+	}
+	if !follow {
+		return p.answer(j, func(w io.Writer) { printJob(w, j.Job) })
+	}
+	shower := jobs.NewShower(p.out, p.progressForm())
+	for {
+		shower.Show(j.Job, time.Now())
+		if j.State.Over() || j.State == jobs.Paused {
+			return jobEnded(j.Job)
 		}
-		if !follow {
-			return p.answer(jobs.Shown(j), func(w io.Writer) { printJob(w, j) })
+		select {
+		case <-ctx.Done():
+			return &silent{exitInterrupted}
+		case <-time.After(jobTick):
 		}
-		shower := jobs.NewShower(p.out, p.progressForm())
-		for {
-			shower.Show(j, time.Now())
-			if j.State.Over() || j.State == jobs.Paused {
-				return jobEnded(j)
-			}
-			select {
-			case <-ctx.Done():
-				return &silent{exitInterrupted}
-			case <-time.After(jobTick):
-			}
-			if j, err = r.Jobs().Job(ctx, id); err != nil {
-				return jobFailure(err, id)
-			}
+		if j, err = look(); err != nil {
+			return err
 		}
-	})
+	}
 }
 
 // progressForm is how progress is shown where stdout goes.

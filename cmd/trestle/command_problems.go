@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ import (
 func problemsCommand(p *program) *cobra.Command {
 	var since string
 	c := &cobra.Command{
-		Use: "problems", Short: "list what is wrong now, the worst first", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "problems", Short: "list what is wrong now, the worst first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.listProblems(c.Context(), since) },
 	}
 	c.Flags().StringVar(&since, "since", "", "also those that were over since then: 90s, 5m, 2h, 7d")
@@ -81,22 +82,25 @@ func openProblems(ctx context.Context, r record.Console, since time.Time) ([]pro
 }
 
 func (p *program) listProblems(ctx context.Context, since string) error {
+	rows, err := consult[[]problemRow](ctx, p, "problems", url.Values{"since": {since}})
+	if err != nil {
+		return err
+	}
+	return answerRows(p, rows, func(w io.Writer) { printProblems(w, rows, p.clock()) })
+}
+
+// tellProblems lists what is wrong.
+func tellProblems(ctx context.Context, o outlook, q url.Values) (any, error) {
 	now := time.Now()
 	from := now
-	if since != "" {
+	if q.Get("since") != "" {
 		var err error
-		if from, err = sinceFlag(since); err != nil {
-			return err
+		if from, err = sinceFlag(q.Get("since")); err != nil {
+			return nil, err
 		}
 	}
-	return p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
-		all, err := openProblems(ctx, r, from)
-		if err != nil {
-			return err
-		}
-		rows := problemRows(all, now)
-		return answerRows(p, rows, func(w io.Writer) { printProblems(w, rows, p.clock()) })
-	})
+	all, err := openProblems(ctx, o.Console, from)
+	return problemRows(all, now), err
 }
 
 func printProblems(w io.Writer, rows []problemRow, at clock) {

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
+	"net/url"
 	"strings"
 	"time"
 
@@ -35,7 +34,7 @@ type statusAnswer struct {
 func statusCommand(p *program) *cobra.Command {
 	var check, watch bool
 	c := &cobra.Command{
-		Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
+		Annotations: fromAPI(), Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case watch:
@@ -59,21 +58,22 @@ func (p *program) status(ctx context.Context) error {
 	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
 }
 
-// readStatus reads the record, and asks the process that serves it if there is
+// readStatus says how everything stands, here or on another machine.
+func (p *program) readStatus(ctx context.Context) (statusAnswer, error) {
+	return consult[statusAnswer](ctx, p, "status", nil)
+}
+
+// tellStatus reads the record, and asks the process that serves it if there is
 // one.
-func (p *program) readStatus(ctx context.Context) (a statusAnswer, err error) {
-	err = p.lookInto(ctx, func(conf *config.Config, r record.Console) error {
-		a = statusAnswer{Version: ownVersion().Version, Data: conf.Data, Entries: problemExtensions(conf.Problems)}
-		if c, running := dial(ctx, filepath.Join(conf.Data, socketName)); running {
-			a.Running = true
-			err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a.Health) })
-			if err != nil {
-				return err
-			}
-		}
-		return a.read(ctx, conf, r, time.Now())
-	})
-	return a, err
+func tellStatus(ctx context.Context, o outlook, _ url.Values) (any, error) { return o.status(ctx) }
+
+func (o outlook) status(ctx context.Context) (a statusAnswer, err error) {
+	a = statusAnswer{Version: ownVersion().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
+	if a.Health, err = o.health(ctx); err != nil {
+		return a, err
+	}
+	a.Running = a.Health != nil
+	return a, a.read(ctx, o.conf, o.Console, time.Now())
 }
 
 // read fills in what the record says.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // exitCode is what the process tells its caller.
@@ -40,6 +41,9 @@ func (f *failure) Error() string {
 	}
 	return f.what + ": " + f.where
 }
+
+// Refusal implements [console.Refused].
+func (f *failure) Refusal() console.Refusal { return console.Refusal{Error: f.what, Do: f.todo} }
 
 // report writes err for people and returns the exit code it asks for.
 func report(w io.Writer, err error) exitCode {

@@ -62,7 +62,7 @@ func (p *program) command() *cobra.Command {
 		Use:           "trestle",
 		Short:         "LLM agents that live in chats",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: refuseUnknown,
+		Args: refuseUnknown, Annotations: fromAPI(),
 		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c.Context()) },
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -141,7 +141,7 @@ func (p *program) checkFlags(c *cobra.Command) error {
 		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
 	}
 	if p.remote != "" && c.Annotations[asksAPI] == "" {
-		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", todo: "run it there; runs, spaces, denials, explain and events -f take --remote", code: exitUsage}
+		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", todo: "run it there; the commands that read the record take --remote", code: exitUsage}
 	}
 	return nil
 }
@@ -189,6 +189,9 @@ trestle --help lists every command.
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
 func (p *program) alone(ctx context.Context) error {
+	if p.remote != "" {
+		return p.status(ctx)
+	}
 	conf, err := p.load()
 	if err == nil {
 		if _, err := os.Stat(conf.Data); err == nil {

@@ -27,6 +27,16 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 		{"denials"},
 		{"explain", run, "-o", "json"},
 		{"explain", "--silence", "home", "3"},
+		{"search", "hello"},
+		{"problems"},
+		{"problems", "--since", "1h", "-o", "json"},
+		{"jobs", "-o", "json"},
+		{"events"},
+		{"events", "--space", "home", "--kind", "said", "-o", "json"},
+		{"hud", "ada/home"},
+		{"hud", "ada/home", "-o", "json"},
+		{"config", "show", "--all", "--origin"},
+		{"adapters"},
 	} {
 		near, _, _ := s.do(t, "", args...)
 		got, errs, code := far.do(t, "", append(args, "--remote", address)...)
@@ -35,6 +45,24 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 		}
 		if diff := cmp.Diff(near, got); diff != "" || got == "" {
 			t.Errorf("%v (-here +there):\n%s", args, diff)
+		}
+	}
+	for _, args := range [][]string{{"status", "-o", "json"}, {"-o", "json"}} {
+		there := answerOf[statusAnswer](t, far, append(args, "--remote", address)...)
+		if !there.Running || there.Health == nil || len(there.Minds) == 0 || !strings.HasPrefix(there.Data, s.folder) {
+			t.Errorf("%v says %+v", args, there)
+		}
+	}
+	if _, errs, code := far.do(t, "", "status", "--check", "--remote", address); code != exitDone {
+		t.Errorf("status --check: exit %s: %s", code, errs)
+	}
+	for name, args := range map[string][]string{
+		"names no mind": {"hud", "nobody"}, "there is no adapter": {"adapters", "moon"}, "no job 7": {"jobs", "show", "7"},
+	} {
+		_, near, _ := s.do(t, "", args...)
+		_, errs, code := far.do(t, "", append(args, "--remote", address)...)
+		if code == exitDone || !strings.Contains(errs, strings.SplitN(near, "\n", 2)[0]) {
+			t.Errorf("%s: exit %s: %s, want as here: %s", name, code, errs, near)
 		}
 	}
 	for name, test := range map[string]struct {
@@ -56,7 +84,7 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 // An answer about this machine must not be taken for one about another.
 func TestCommandsOfThisMachineRefuseAnother(t *testing.T) {
 	s := aTalk(t)
-	for _, args := range [][]string{{"status"}, {"jobs"}, {"backup", "x.db"}, {"config", "show"}, {"doctor"}, {}} {
+	for _, args := range [][]string{{"jobs", "cancel", "1"}, {"problems", "ack", "1"}, {"backup", "x.db"}, {"config", "check"}, {"doctor"}, {"init"}} {
 		_, errs, code := s.do(t, "", append(args, "--remote", "http://127.0.0.1:1")...)
 		if code != exitUsage || !strings.Contains(errs, "does not ask another machine") {
 			t.Errorf("%v: exit %s: %s", args, code, errs)

@@ -25,7 +25,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 func (s *process) newConsole() *console.Console {
 	return console.New(console.Options{
 		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Settings: settings{s.parts}, Live: live{s.bus},
-		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
+		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
 

@@ -323,6 +323,12 @@ type Refusal struct {
 	Do    string `json:"do,omitempty"`
 }
 
+// Refused is an error in words for whoever asked.
+type Refused interface {
+	error
+	Refusal() Refusal
+}
+
 // briefHealth is the answer of GET /health to anybody.
 type briefHealth struct {
 	Status string `json:"status"`

@@ -38,6 +38,23 @@ func (c *Console) apiStatus(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, statusAnswer{h, lights(h, t, time.Now()), t})
 }
 
+func (c *Console) apiAnswer(w http.ResponseWriter, r *http.Request) {
+	if c.Answers == nil {
+		c.missing(w, r)
+		return
+	}
+	a, err := c.Answers(r.Context(), r.PathValue("command"), r.URL.Query())
+	if no, ok := errors.AsType[Refused](err); ok {
+		reply(w, http.StatusUnprocessableEntity, no.Refusal())
+		return
+	}
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, a)
+}
+
 func (c *Console) apiTools(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, toolsAnswer{c.Manifest, c.Tools})
 }

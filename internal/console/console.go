@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 )
 
@@ -18,6 +19,10 @@ type Options struct {
 	// Tools are the acts agents have, and Manifest the name of that set.
 	Tools    []Tool
 	Manifest string
+	// Answers returns what a reading command of the program answers with -o json, by
+	// the command's name; none of that name is [ErrUnknown], and a [Refused] is told
+	// to whoever asks. Default: no command is answered.
+	Answers func(ctx context.Context, command string, q url.Values) (any, error)
 	// Metrics answers in the exposition format of Prometheus.
 	Metrics http.Handler
 	// Access says from where the console may be called. It is asked at every
@@ -124,6 +129,7 @@ func (c *Console) routes() []route {
 		{"GET /api/tools", holder, c.apiTools},
 		{"GET /api/denials", holder, c.apiDenials},
 		{"GET /api/search", holder, c.apiSearch},
+		{"GET /api/answers/{command...}", holder, c.apiAnswer},
 		{"GET /api/problems", holder, c.apiProblems},
 		{"GET /api/adapters", holder, c.apiAdapters},
 		{"GET /api/config", holder, c.apiConfig},

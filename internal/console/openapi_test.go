@@ -51,6 +51,7 @@ var operations = map[string]operation{
 	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk.", gives: toolsAnswer{}},
 	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: denialsAnswer{}},
 	"GET /api/search":              {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
+	"GET /api/answers/{command}":   {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
 	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
 	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
 	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},

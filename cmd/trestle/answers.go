@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// An outlook is what a reading command looks at: a configuration, the record,
+// and the process that serves it.
+type outlook struct {
+	record.Console
+	conf *config.Config
+	// health says how the process stands; nil where nothing runs.
+	health func(context.Context) (*health, error)
+}
+
+// tellers are the reading commands whose answer is more than the API's own. Each
+// is given its arguments and returns what it answers with -o json.
+var tellers = map[string]func(context.Context, outlook, url.Values) (any, error){
+	"status":        tellStatus,
+	"adapters show": tellAdapter,
+	"problems":      tellProblems,
+	"jobs":          tellJobs,
+	"hud":           tellHUD,
+	"events":        tellEvents,
+	"config show":   tellConfig,
+}
+
+// consult returns what a reading command answers: made from the record here, or
+// by the process of the machine that --remote names.
+func consult[T any](ctx context.Context, p *program, command string, q url.Values) (answer T, err error) {
+	if p.remote != "" {
+		err := p.askRemote(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer)
+		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
+	}
+	err = p.lookInto(ctx, func(conf *config.Config, r record.Console) error {
+		told, err := tellers[command](ctx, outlook{r, conf, func(ctx context.Context) (*health, error) { return healthThere(ctx, conf) }}, q)
+		answer, _ = told.(T)
+		return err
+	})
+	return answer, err
+}
+
+// healthThere asks the process that serves the data folder; nil where none does.
+func healthThere(ctx context.Context, conf *config.Config) (h *health, err error) {
+	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
+	if !running {
+		return nil, nil
+	}
+	err = c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) })
+	return h, err
+}
+
+// answers is [console.Options.Answers] of a running process.
+func (s *process) answers(ctx context.Context, command string, q url.Values) (any, error) {
+	tell, ok := tellers[strings.TrimSpace(command)]
+	if !ok {
+		return nil, console.ErrUnknown
+	}
+	return tell(ctx, outlook{s.store.Console(), s.config(), func(context.Context) (*health, error) { return new(s.health()), nil }}, q)
+}
