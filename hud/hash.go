@@ -3,6 +3,7 @@ package hud
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // Hash names a frame by its bytes: roles, texts, calls and their arguments. A
@@ -10,31 +11,64 @@ import (
 // same name. It recognises a frame and defends against nobody, so it takes the
 // sums that processors compute: a full window is hashed for every call.
 func Hash(ms []Message) string {
-	var h sums
-	for i := range ms {
-		h.add(string(ms[i].Role), ms[i].Text, ms[i].CallID, "\x00")
-		for _, call := range ms[i].Calls {
-			h.add(call.Name, call.Args)
-		}
+	var h Hasher
+	return h.Hash(ms)
+}
+
+// A Hasher names frames as [Hash] does. It remembers the frame before and reads
+// again only what differs from it: frames of one mind begin alike until a cut. It
+// keeps that frame's messages alive; the zero value is ready, for one goroutine.
+type Hasher struct {
+	before []Message
+	after  []sums // after each message of before
+}
+
+// Hash returns the name of a frame.
+func (h *Hasher) Hash(ms []Message) string {
+	known := 0
+	for known < min(len(ms), len(h.before)) && same(&ms[known], &h.before[known]) {
+		known++
 	}
-	return fmt.Sprintf("%08x%08x", h.ieee, h.castagnoli)
+	var s sums
+	h.after = slices.Grow(h.after[:known], len(ms)-known)
+	if known > 0 {
+		s = h.after[known-1]
+	}
+	var chunk [4 << 10]byte
+	for i := known; i < len(ms); i++ {
+		s.message(&ms[i], chunk[:])
+		h.after = append(h.after, s)
+	}
+	h.before = ms
+	return fmt.Sprintf("%08x%08x", s.ieee, s.castagnoli)
+}
+
+// same reports whether two messages have the same bytes. Those of one mind share
+// their strings, so that none of them is read.
+func same(a, b *Message) bool {
+	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sums are two independent sums of what was added.
-type sums struct {
-	ieee, castagnoli uint32
-	chunk            [4 << 10]byte
+type sums struct{ ieee, castagnoli uint32 }
+
+func (s *sums) message(m *Message, chunk []byte) {
+	s.add(chunk, string(m.Role), m.Text, m.CallID, "\x00")
+	for _, call := range m.Calls {
+		s.add(chunk, call.Name, call.Args)
+	}
 }
 
-func (h *sums) add(parts ...string) {
-	for _, s := range parts {
-		for s != "" {
-			n := copy(h.chunk[:], s)
-			h.ieee = crc32.Update(h.ieee, crc32.IEEETable, h.chunk[:n])
-			h.castagnoli = crc32.Update(h.castagnoli, castagnoli, h.chunk[:n])
-			s = s[n:]
+// add adds parts by way of chunk.
+func (s *sums) add(chunk []byte, parts ...string) {
+	for _, p := range parts {
+		for p != "" {
+			n := copy(chunk, p)
+			s.ieee = crc32.Update(s.ieee, crc32.IEEETable, chunk[:n])
+			s.castagnoli = crc32.Update(s.castagnoli, castagnoli, chunk[:n])
+			p = p[n:]
 		}
 	}
 }

@@ -34,6 +34,7 @@ type mind struct {
 	lastEnd   time.Time // of a cycle
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
+	hasher    hud.Hasher
 }
 
 // minds holds the minds in use, and forgets those used longest ago.

@@ -34,7 +34,6 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if !c.settings.Tags {
 		req.Tools = c.shell.catalogue.Tools()
 	}
-	c.request = hud.Hash(frame.Messages)
 	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
 	if err := fault.Point("model.before_call"); err != nil {
 		return model.Response{}, err
@@ -67,7 +66,7 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	if err != nil {
 		return hud.Frame{}, fmt.Errorf("frame of %s: %w", m.id, err)
 	}
-	c.size, c.shown = frame.Tokens, shown(v, tail, &frame)
+	c.size, c.shown, c.request = frame.Tokens, shown(v, tail, &frame), m.hasher.Hash(frame.Messages)
 	plan, err := json.Marshal(frame.Plan)
 	if err != nil {
 		panic("shell: frame plan does not marshal: " + err.Error())

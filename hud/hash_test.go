@@ -1,0 +1,72 @@
+package hud
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// PRD-10-9: the frame behind a run is recognised later.
+func TestFrameHasOneNameWhateverCameBefore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		message := rapid.Custom(func(t *rapid.T) Message {
+			m := Message{Role: spaces.RoleUser, Text: rapid.StringN(0, 8, 8).Draw(t, "text"), CallID: rapid.SampledFrom([]string{"", "c1"}).Draw(t, "call")}
+			for range rapid.IntRange(0, 2).Draw(t, "calls") {
+				m.Calls = append(m.Calls, spaces.TurnCall{Name: "send", Args: rapid.StringN(0, 4, 4).Draw(t, "args")})
+			}
+			return m
+		})
+		var h Hasher
+		var frame []Message
+		for range rapid.IntRange(1, 6).Draw(t, "frames") {
+			kept := frame[:rapid.IntRange(0, len(frame)).Draw(t, "kept")]
+			frame = append(append([]Message{}, kept...), rapid.SliceOfN(message, 0, 3).Draw(t, "new")...)
+			if got, want := h.Hash(frame), Hash(frame); got != want {
+				t.Fatalf("got %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+func TestEveryByteOfAFrameCounts(t *testing.T) {
+	frame := func() []Message {
+		return []Message{{Role: spaces.RoleSystem, Text: strings.Repeat("a", 9000)}, {
+			Role: spaces.RoleAssistant, CallID: "c1", Calls: []spaces.TurnCall{{Name: "send", Args: "{}"}},
+		}}
+	}
+	names := map[string]string{Hash(frame()): "nothing"}
+	for what, change := range map[string]func([]Message){
+		"a role":    func(ms []Message) { ms[0].Role = spaces.RoleUser },
+		"a text":    func(ms []Message) { ms[0].Text = ms[0].Text[:8999] + "b" },
+		"a call":    func(ms []Message) { ms[1].Calls[0].Name = "sent" },
+		"arguments": func(ms []Message) { ms[1].Calls[0].Args = "[]" },
+		"an id":     func(ms []Message) { ms[1].CallID = "c2" },
+	} {
+		ms := frame()
+		change(ms)
+		name := Hash(ms)
+		if other, taken := names[name]; taken {
+			t.Errorf("%s and %s change nothing", what, other)
+		}
+		names[name] = what
+	}
+}
+
+func BenchmarkHashOfNextFrame(b *testing.B) {
+	var frame []Message
+	for range 100 {
+		frame = append(frame, Message{Role: spaces.RoleUser, Text: strings.Repeat("abcdefgh", 50)})
+	}
+	tails := [...]Message{{Role: spaces.RoleUser, Text: "one"}, {Role: spaces.RoleUser, Text: "two"}}
+	frames := [...][]Message{append(frame[:100:100], tails[0]), append(frame[:100:100], tails[1])}
+	var h Hasher
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		h.Hash(frames[n%2])
+		n++
+	}
+}
