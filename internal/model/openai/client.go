@@ -113,6 +113,7 @@ func newTransport() *http.Transport {
 		MaxIdleConnsPerHost: 256,
 		IdleConnTimeout:     90 * time.Second,
 		DisableCompression:  true,
+		WriteBufferSize:     64 << 10, // a usual request is one write, and is copied once
 	}
 }
 
