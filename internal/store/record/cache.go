@@ -16,6 +16,7 @@ type cache struct {
 	powers   map[spaces.EntityID]spaces.Authority // what somebody's words may ask for
 	rosters  map[spaces.SpaceID][]spaces.Member   // of small rooms
 	numbers  map[spaces.Mind]int64                // how many closed cycles a mind has
+	payers   map[spaces.CycleID]payers            // of open cycles
 	handled  map[post]bool                        // where no row is ready, neither now nor later
 	unsaved  []*line                              // lines whose head has moved in the running job
 	unstored []*room                              // rooms that changed in the running job
@@ -32,7 +33,7 @@ func (c *cache) clear() {
 		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
 		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
 		powers: map[spaces.EntityID]spaces.Authority{}, rosters: map[spaces.SpaceID][]spaces.Member{},
-		numbers: map[spaces.Mind]int64{}, handled: map[post]bool{},
+		numbers: map[spaces.Mind]int64{}, handled: map[post]bool{}, payers: map[spaces.CycleID]payers{},
 	}
 }
 
@@ -65,6 +66,9 @@ func (c *cache) trim() {
 	}
 	if len(c.powers) > maxCached || len(c.rosters) > maxCached {
 		c.regroup()
+	}
+	if len(c.payers) > maxCached {
+		clear(c.payers)
 	}
 	if len(c.numbers) > maxCached || len(c.handled) > maxCached {
 		clear(c.numbers)

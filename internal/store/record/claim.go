@@ -90,6 +90,9 @@ func (t *tx) wake(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, e
 		Active: c.Space, Upto: up.Cursor, Started: c.At,
 	}}
 	fillWake(wake, woken)
+	if _, err = t.pays(ctx, id, woken); err != nil {
+		return nil, err
+	}
 	if wake.Head, err = t.head(ctx, c.Space); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ func (k *commit) close(ctx context.Context) error {
 			return err
 		}
 	}
+	delete(k.cache.payers, k.c.Step.Cycle)
 	own, err := k.line(ctx, k.mind.Inner(), k.mind.Branch())
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), y.halted
+	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
 	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
 	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
@@ -21,6 +21,10 @@ from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle an
   prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
 	advanceCycle query = `update cycles set ` + cycleProgress + ` where id = $1`
 )
+
+// leaseSlack is how many milliseconds a lease may be short of its time: it is not
+// extended for less.
+const leaseSlack = 1000
 
 // Commit implements [shell.Journal].
 func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
@@ -59,6 +63,7 @@ type commit struct {
 	turns   int            // before this step
 	ordinal int            // of the next action
 	spoke   int            // messages of this step
+	leased  int64          // when the lease was last taken or extended
 }
 
 func (k *commit) all(ctx context.Context) error {
@@ -76,7 +81,11 @@ func (k *commit) all(ctx context.Context) error {
 	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	return k.run(ctx, extendLease, k.key(k.leaseTime(k.c.At))...)
+	now := k.leaseTime(k.c.At)
+	if now-k.leased < leaseSlack {
+		return nil // it was taken or extended just now
+	}
+	return k.run(ctx, extendLease, k.key(now)...)
 }
 
 // key returns the arguments that name the lease, with more behind them.
@@ -91,7 +100,7 @@ func (k *commit) hold(ctx context.Context) error {
 	var holder string
 	var epoch int64
 	var halted int
-	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &halted)
+	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ func (t *tx) store(ctx context.Context, e *entry, v spaces.Verdict, cycle spaces
 		return t.run(ctx, ignoreRow, key...)
 	}
 	e.State, e.Cycle = spaces.RowClaimed, cycle
+	delete(t.cache.payers, cycle)
 	return t.run(ctx, claimRow, append(key, string(cycle))...)
 }
 

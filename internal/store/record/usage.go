@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/shell"
@@ -13,16 +14,12 @@ const (
 	addUsage query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
   output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
-	chargeRoots query = `insert into roots (root, messages, tokens)
-select distinct root, cast($2 as bigint), cast($3 as bigint) from inbox where cycle = $1 and cycle <> ''
-on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
 	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
-	chargeSenders query = `insert into senders (day, entity, tokens)
-select distinct cast($2 as bigint), n.id, cast($3 as bigint) from inbox i
-join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join entities n on n.id = e.actor and n.kind = 'human'
-where i.cycle = $1 and i.cycle <> ''
+	chargeSender query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
 on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
+	payingRows query = `select i.root, e.actor from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> '' order by i.seq`
 	senderTokens  query = `select tokens from senders where day = $1 and entity = $2`
 	sendersTokens query = `select coalesce(max(s.tokens), 0) from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
@@ -45,13 +42,8 @@ func (k *commit) charge(ctx context.Context) error {
 	if u.Total() == 0 && k.spoke == 0 {
 		return nil
 	}
-	if u.Total() > 0 {
-		if err := k.run(ctx, chargeSenders, string(k.c.Step.Cycle), day(k.c.At), u.Total()); err != nil {
-			return fmt.Errorf("count for senders: %w", err)
-		}
-	}
 	if k.space != "" {
-		return k.run(ctx, chargeRoots, string(k.c.Step.Cycle), k.spoke, u.Total())
+		return k.chargeRows(ctx, u.Total())
 	}
 	// A wake without a space begins chains of its own, one a message.
 	for _, e := range k.done.Events {
@@ -63,6 +55,73 @@ func (k *commit) charge(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// chargeRows counts tokens for the people whose words the cycle answers, and them
+// and what it said for the chains of those words.
+func (k *commit) chargeRows(ctx context.Context, tokens int) error {
+	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	if err != nil {
+		return fmt.Errorf("find who is answered: %w", err)
+	}
+	for _, who := range charged.people {
+		if tokens == 0 {
+			break
+		}
+		if err := k.run(ctx, chargeSender, day(k.c.At), string(who), tokens); err != nil {
+			return fmt.Errorf("count for senders: %w", err)
+		}
+	}
+	for _, root := range charged.roots {
+		if err := k.run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
+			return fmt.Errorf("count for chain %s: %w", root, err)
+		}
+	}
+	return nil
+}
+
+// payers are those a cycle is counted for: the chains its rows belong to, and the
+// people whose words they are. Each is there once.
+type payers struct {
+	roots  []spaces.EventID
+	people []spaces.EntityID
+}
+
+// payers returns whom a cycle is counted for. Its rows change only when it claims
+// more, and then they are looked up again.
+func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p payers, err error) {
+	if p, ok := t.cache.payers[id]; ok {
+		return p, nil
+	}
+	rows, err := all(ctx, t, payingRows, []any{string(id)}, func(r row) (e entry, err error) {
+		return e, r.Scan(&e.root, &e.event.Actor)
+	})
+	if err != nil {
+		return p, err
+	}
+	return t.pays(ctx, id, rows)
+}
+
+// pays notes whom a cycle with these rows is counted for.
+func (t *tx) pays(ctx context.Context, id spaces.CycleID, rows []entry) (p payers, err error) {
+	actors := make([]spaces.EntityID, len(rows))
+	for n, e := range rows {
+		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
+	}
+	slices.Sort(p.roots)
+	slices.Sort(actors)
+	p.roots = slices.Compact(p.roots)
+	for _, who := range slices.Compact(actors) {
+		kind, err := t.kindOf(ctx, who)
+		if err != nil {
+			return p, err
+		}
+		if kind == spaces.Human {
+			p.people = append(p.people, who)
+		}
+	}
+	t.cache.payers[id] = p
+	return p, nil
 }
 
 // Stop marks causal chains as stopped by a person: nothing they lead to wakes
