@@ -97,8 +97,11 @@ func (v *View) appendActive(dst []byte) []byte {
 		return append(dst, "ACTIVE SPACE: none (call enter_space to set one)"...)
 	}
 	dst = appendQuoted(append(dst, "ACTIVE SPACE: "...), v.label(s))
-	dst = append(append(dst, " ("...), s.Short...)
-	return append(dst, ')')
+	dst = append(append(append(dst, " ("...), s.Short...), ')')
+	if v.Branch != "" && v.Branch != spaces.Primary { // SEQ-28
+		dst = append(appendQuoted(append(dst, " on branch "...), string(v.Branch)), ", a rehearsal: nothing you do in a room reaches anybody"...)
+	}
+	return dst
 }
 
 func (v *View) appendFailure(dst []byte, f *spaces.Failed) []byte {

@@ -74,8 +74,9 @@ type View struct {
 	Circle spaces.CircleID
 	Seats  []Seat
 	Active spaces.SpaceID
-	Self   *spaces.Self // nil is empty
-	System string       // the system message
+	Branch spaces.BranchID // of the rooms, on which the agent acts; empty is the primary one
+	Self   *spaces.Self    // nil is empty
+	System string          // the system message
 	// FixedTokens are those of System and of the tools, counted by the shell.
 	FixedTokens int
 	Keyframe    *spaces.Keyframe     // nil before the first cut

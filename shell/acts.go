@@ -98,6 +98,7 @@ func NewCatalogue() *Catalogue {
 		define[goal]("goal", sys, spaces.RiskReadOwn, false),
 		define[remember]("remember", sys, spaces.RiskReadOwn, false),
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
+		define[fork]("fork", sys, spaces.RiskReadOwn, false),
 	}}
 	sum := sha256.New()
 	for _, s := range c.specs {

@@ -60,6 +60,24 @@ func (a bookmark) perform(s *stage) outcome {
 	})
 }
 
+type fork struct {
+	Reason string `json:"reason" jsonschema:"what you want to try out"`
+}
+
+func (a fork) perform(s *stage) outcome {
+	if strings.TrimSpace(a.Reason) == "" {
+		return s.deny("empty_text", "A fork needs a reason.", "")
+	}
+	if s.branch != "" {
+		return s.deny("forked", "This is a rehearsal already.", "It ends when you rest.")
+	}
+	s.branch = rehearsalOf(s.wake.Cycle.ID)
+	return s.done(map[string]any{"branch": string(s.branch)})
+}
+
+// rehearsalOf names the branch on which a cycle goes on once it has forked.
+func rehearsalOf(c spaces.CycleID) spaces.BranchID { return spaces.BranchID("rehearsal:" + string(c)) }
+
 type note struct {
 	Text string `json:"text"`
 }

@@ -20,7 +20,7 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
 		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
-		cl.Say, cl.Once = say, "budget|"+string(c.wake.Cycle.Space)+"|"+time.Now().UTC().Format(time.DateOnly)
+		cl.Say, cl.Once = say, "budget|"+string(c.wake.Cycle.Space)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
 	}
 	return true, c.close(ctx, cl)
 }
@@ -33,7 +33,7 @@ const (
 
 // overdrawn returns which cap is reached, or "", and what the room is told of it.
 func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
-	set, now := c.settings, time.Now()
+	set, now := c.settings, c.shell.Now()
 	used := c.usage.Total()
 	c.warn("this cycle", used, set.CycleTokens)
 	if set.CycleTokens > 0 && used >= set.CycleTokens {

@@ -21,7 +21,7 @@ const commitLimit = 10 * time.Second
 func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []spaces.Body) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
-	now := time.Now()
+	now := c.shell.Now()
 	sc.Lease, sc.Active, sc.Upto, sc.At = c.wake.Lease, c.active, c.upto, now
 	sc.Step = spaces.Step{
 		Cycle: c.wake.Cycle.ID, N: c.step, Phase: c.phase, State: spaces.StepDone,
@@ -78,7 +78,7 @@ func (c *cycle) stop(cl *spaces.Closing) {
 	if cl.Stop == spaces.StopSleeping {
 		to = spaces.Sleeping
 	}
-	c.change(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: time.Now()})
+	c.change(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
 }
 
 // rest closes the cycle. text is what the agent wrote last, if anything.
@@ -160,12 +160,12 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	for _, r := range c.wake.Rows {
 		attempts = max(attempts, r.Attempts)
 	}
-	retry := time.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
+	retry := c.shell.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
 	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, RetryAt: retry}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && stop != spaces.StopModelError {
 		again := *t
-		again.ID, again.Due = c.shell.NewID(), time.Now().Add(timerAgain)
+		again.ID, again.Due = c.shell.NewID(), c.shell.Now().Add(timerAgain)
 		sc.Timers = append(sc.Timers, again)
 	}
 	if cl.Back {

@@ -24,7 +24,7 @@ func (m *mind) due(o outlook) string {
 		return m.owed
 	case m.renewed():
 		return hud.CutFresh
-	case len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep && time.Since(m.lastEnd) >= set.CacheTTL:
+	case len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep && m.shell.Now().Sub(m.lastEnd) >= set.CacheTTL:
 		return hud.CutTurns
 	}
 	cause, _ := m.whole(o).NeedsCut(tailTokens)
@@ -68,7 +68,7 @@ func (m *mind) compact(o outlook, cause string, by spaces.CycleID) (spaces.Keyfr
 	v := m.whole(o)
 	before := v.Count()
 	k, plan := v.Cut(cause)
-	k.At = time.Now()
+	k.At = m.shell.Now()
 	var err error
 	if k.Plan, err = json.Marshal(plan); err != nil {
 		panic("shell: keyframe plan does not marshal: " + err.Error())

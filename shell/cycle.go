@@ -28,12 +28,13 @@ type cycle struct {
 	outlook
 	nonce string // of the tags dialect
 
-	step    int           // number of the next model call
-	phase   spaces.Phase  // it is in
-	upto    int64         // last event of the trigger space that was shown
-	judged  int64         // last event of it that the gate had judged when it was last asked
-	turns   []spaces.Turn // committed
-	pending []spaces.Turn // shown, not yet committed
+	branch  spaces.BranchID // on which it acts, once it has forked
+	step    int             // number of the next model call
+	phase   spaces.Phase    // it is in
+	upto    int64           // last event of the trigger space that was shown
+	judged  int64           // last event of it that the gate had judged when it was last asked
+	turns   []spaces.Turn   // committed
+	pending []spaces.Turn   // shown, not yet committed
 
 	usage   spaces.Usage  // of all calls
 	unsaved spaces.Usage  // of calls whose step is not committed
@@ -102,7 +103,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	c := &cycle{
-		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: time.Now(), since: m.rested(),
+		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.rested(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, seen: map[sighting]model.Picture{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
@@ -153,7 +154,7 @@ func (c *cycle) enter(p spaces.Phase) {
 }
 
 func (c *cycle) move(to spaces.State, by, reason string) {
-	c.change(to, Cause{By: by, Reason: reason, At: time.Now()})
+	c.change(to, Cause{By: by, Reason: reason, At: c.shell.Now()})
 }
 
 // change makes a move that is known to be legal, and tells it.

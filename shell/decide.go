@@ -113,12 +113,24 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 	case err != nil:
 		return true, err
 	}
-	c.spoke += len(st.effects)
+	c.branch = st.branch
+	c.spoke += spoken(st.effects)
 	c.committedLive(st)
 	if closing != nil {
 		return true, nil
 	}
 	return false, fault.Point("acts.recorded")
+}
+
+// spoken counts the effects that reach somebody.
+func spoken(effects []spaces.Effect) int {
+	n := 0
+	for i := range effects {
+		if effects[i].Branch == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // closing returns how the cycle ends with these acts, or nil if it goes on: an

@@ -320,7 +320,7 @@ func (m *mind) view(c *cycle) *hud.View {
 		closed = closed[:len(closed)-1]
 	}
 	v := m.whole(c.outlook)
-	v.Closed, v.Current = m.carried(closed), c.turns
+	v.Closed, v.Current, v.Branch = m.carried(closed), c.turns, c.branch
 	return v
 }
 

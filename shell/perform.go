@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -15,9 +14,9 @@ func (c *cycle) stage() *stage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &stage{
-		wake: c.wake, view: m.view(c), active: c.active, upto: c.upto, guard: c.system.guard, settings: c.settings,
+		wake: c.wake, view: m.view(c), active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
-		now:    time.Now(), newID: c.shell.NewID, phase: c.phase,
+		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase,
 	}
 }
 

@@ -85,6 +85,9 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 	if set.Tags {
 		fixed = tagPromptTokens + own
 	}
+	if a.System != "" {
+		text, fixed = a.System, hud.Bound(a.System)+toolTokens
+	}
 	if s.systems.all == nil {
 		s.systems.all = map[systemKey]system{}
 	}
@@ -98,7 +101,7 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 const (
 	promptTokens    = 1740
 	tagPromptTokens = 1989
-	toolTokens      = 1397
+	toolTokens      = 1476
 )
 
 // toolOverhead is what a provider adds around each tool, in tokens.

@@ -27,7 +27,7 @@ func (c *cycle) derive(last spaces.StepCommit) string {
 	case who == "":
 		who = "nobody"
 	}
-	if c.spoke+len(last.Effect) == 0 {
+	if c.spoke+spoken(last.Effect) == 0 {
 		return "Read what " + who + " wrote; said nothing."
 	}
 	return "Responded to " + who + ". Acts: " + strings.Join(did, ", ") + "."

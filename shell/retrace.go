@@ -39,7 +39,10 @@ func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
 		clear(c.done)
 	case r.OK && s != nil:
 		c.done[doneKey(s, a.Args)] = true
-		if s.room {
+		switch {
+		case s.name == "fork":
+			c.branch = rehearsalOf(c.wake.Cycle.ID)
+		case s.room && c.branch == "":
 			c.spoke++
 		}
 	}

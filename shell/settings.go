@@ -16,7 +16,10 @@ type Agent struct {
 	Name    string
 	Persona string
 	Model   model.Model
-	Denied  []string // acts taken from it; system acts cannot be
+	// System is the system message, instead of the one made of the prompts, the
+	// name and the persona. Default: that one.
+	System string
+	Denied []string // acts taken from it; system acts cannot be
 }
 
 // Settings are the knobs of one agent in one space, already resolved: most
@@ -100,6 +103,8 @@ type Options struct {
 	// Nonce mints the secret word that marks an act in the tags dialect.
 	Nonce  func() string
 	Logger *slog.Logger
+	// Now is what time it is for the agents. Default: time.Now.
+	Now func() time.Time
 	// Cycles is how many cycles may run at once. Default: 1024.
 	Cycles int
 	// Poll is how often the record is asked for work nobody rang for. Default: 1 s.

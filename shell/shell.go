@@ -47,6 +47,9 @@ func New(o Options) *Shell {
 	if o.Cycles == 0 {
 		o.Cycles = 1024
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Poll == 0 {
 		o.Poll = time.Second
 	}

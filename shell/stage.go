@@ -16,7 +16,8 @@ type stage struct {
 	wake     *spaces.Wake
 	view     *hud.View
 	active   spaces.SpaceID
-	upto     int64 // last event of the trigger space the agent was shown
+	branch   spaces.BranchID // of every room, once the agent has forked
+	upto     int64           // last event of the trigger space the agent was shown
 	guard    *hud.Instructions
 	settings Settings
 	strict   bool // speech fails when others spoke meanwhile
@@ -75,6 +76,9 @@ func (s *stage) do(e spaces.Effect) outcome {
 	out := s.done(map[string]any{})
 	if e.Kind == spaces.ActSend {
 		out.body["messageId"] = hud.OwnID(e.ID)
+	}
+	if e.Branch != "" {
+		out.body["rehearsed"] = true
 	}
 	out.refs = []spaces.EventID{e.ID}
 	return out
@@ -159,7 +163,7 @@ func (s *stage) newest() spaces.EventID {
 // effect starts an effect on a room, in the thread the agent is talking in.
 func (s *stage) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
 	e := spaces.Effect{
-		Kind: kind, Space: r.ID(), ID: spaces.EventID(s.newID()), Seen: r.Upto(),
+		Kind: kind, Space: r.ID(), Branch: s.branch, ID: spaces.EventID(s.newID()), Seen: r.Upto(),
 		Policy: s.settings.OnUnknown, MaxRun: spaces.MaxAgentRun,
 	}
 	if s.settings.Expires > 0 {

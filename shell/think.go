@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/fault"
@@ -56,7 +55,7 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	v := m.view(c)
 	v.Current = append(slices.Clip(c.turns), c.pending...)
 	v.FixedTokens += tokens
-	in := hud.TailInput{Now: time.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c)}
+	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c)}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}

@@ -82,8 +82,12 @@ type File struct {
 // store turns it into an event and one action for each chat of the room, in one
 // transaction.
 type Effect struct {
-	Kind    ActionKind
-	Space   SpaceID
+	Kind  ActionKind
+	Space SpaceID
+	// Branch is the line of the room on which it happens; empty is the primary one.
+	// What happens on another, which begins with it, reaches no platform and wakes
+	// nobody: it is a rehearsal.
+	Branch  BranchID
 	Thread  ThreadID
 	ID      EventID // of the event it becomes
 	Target  EventID // message answered, edited, deleted or reacted to

@@ -31,6 +31,7 @@ var answerTypes = map[string]string{
 	"spaces":          "[]console.spaceRow",
 	"runs":            "[]console.RunRow",
 	"explain":         "console.runAnswer",
+	"rehearse":        "main.rehearsalAnswer",
 	"hud":             "main.hudAnswer",
 	"events":          "[]main.eventRow",
 	"backup":          "main.checkedBackup",

@@ -96,6 +96,7 @@ func commands() []func(*program) *cobra.Command {
 		searchCommand,
 		runsCommand,
 		explainCommand,
+		rehearseCommand,
 		denialsCommand,
 		hudCommand,
 		eventsCommand,

@@ -44,7 +44,7 @@ group by u.agent, u.circle order by u.agent, u.circle`
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
   and e.seq <= (select case when inner_to = 0 then 9223372036854775807 else inner_to end from cycles where id = $3) order by e.seq`
 	recentEvents query = `select ` + eventColumns + ` from events e join spaces s on s.id = e.space
-where s.kind = 'room' order by e.n desc limit $1 + 0`
+where s.kind = 'room' and e.branch = 'main' order by e.n desc limit $1 + 0`
 	recentIn    query = `select ` + eventColumns + ` from events e where e.space = $1 and e.branch = 'main' order by e.seq desc limit $2 + 0`
 	newestTurns query = `select t.cycle, t.n, t.body from
   (select id, started from cycles where agent = $1 and circle = $2 order by started desc, id desc limit $3 + 0) y

@@ -29,6 +29,9 @@ func (k *commit) effects(ctx context.Context) error {
 }
 
 func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
+	if f.Branch != "" && f.Branch != spaces.Primary {
+		return k.rehearse(ctx, f)
+	}
 	l, err := k.line(ctx, f.Space, spaces.Primary)
 	if err != nil {
 		return err
@@ -42,13 +45,8 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 	if err := k.bounded(ctx, f); err != nil {
 		return err
 	}
-	e := spaces.Event{
-		ID: f.ID, Space: f.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: f.Thread,
-		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
-		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: bodyOf(f),
-	}
+	e := k.eventOf(f, spaces.Primary)
 	if f.Kind == spaces.ActSend {
-		e.ReplyTo = f.Target
 		k.spoke++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
@@ -70,6 +68,19 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 		k.done.Wakes = append(k.done.Wakes, spaces.Waiting{Mind: m, Space: e.Space, Since: k.c.At})
 	}
 	return k.order(ctx, f, e)
+}
+
+// eventOf returns the event that the effect becomes on a branch of its room.
+func (k *commit) eventOf(f spaces.Effect, branch spaces.BranchID) spaces.Event {
+	e := spaces.Event{
+		ID: f.ID, Space: f.Space, Branch: branch, Object: spaces.ChatObject, Thread: f.Thread,
+		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
+		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: bodyOf(f),
+	}
+	if f.Kind == spaces.ActSend {
+		e.ReplyTo = f.Target
+	}
+	return e
 }
 
 // fresh fails when somebody else has spoken in the thread since the agent looked.

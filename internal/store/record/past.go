@@ -1,0 +1,201 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> '' limit 1`
+	// The event that opened the run in the inner log tells what was recorded before it.
+	runBegan query = `select y.inner_from, e.n from cycles y
+join events e on e.space = $2 and e.branch = $3 and e.seq = y.inner_from where y.id = $1`
+	lastBefore  query = `select seq from events where space = $1 and branch = 'main' and n < $2 order by seq desc limit 1`
+	shownBefore query = `select coalesce(max(upto), -1) from cycles
+where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
+	firstSpan query = `select from_seq from spans where agent = $1 and circle = $2 and space = $3 order by id limit 1`
+)
+
+// A Past is the record as a mind had it when one of its runs began, for lives of
+// that run that do not happen. It never writes. Who is in a room and what people
+// are called is as it is now; nothing was spent and nothing failed.
+type Past struct {
+	now   Shell
+	run   console.Run
+	inner int64          // its part of the inner log begins here
+	began int64          // and here in the order of recording
+	seen  int64          // last event of its room that the mind had been shown
+	head  int64          // last event of its room that was recorded
+	timer []spaces.Timer // that woke it; empty when a row did
+}
+
+var _ shell.Record = (*Past)(nil)
+
+// Past returns the record as it was when a run began. A unique beginning of its
+// id is enough. No such run is [console.ErrUnknown].
+func (c Console) Past(ctx context.Context, id string) (*Past, error) {
+	run, err := c.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m := run.Cycle.Mind
+	p := &Past{now: Shell{&Store{engine: c.engine}}, run: run}
+	if _, err := one(ctx, c.engine, runBegan, []any{string(run.Cycle.ID), string(m.Inner()), string(m.Branch())}, &p.inner, &p.began); err != nil {
+		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+	}
+	if p.timer, err = all(ctx, c.engine, firedTimer, []any{string(run.Cycle.ID)}, scanTimer); err != nil {
+		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+	}
+	if p.seen, err = p.shown(ctx, run.Cycle.Space); err != nil {
+		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+	}
+	if p.head, err = p.last(ctx, run.Cycle.Space); err != nil {
+		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+	}
+	return p, nil
+}
+
+// Run returns the run it looks back to.
+func (p *Past) Run() console.Run { return p.run }
+
+// Entry returns the entry of the configuration that a room comes from; empty
+// when it has none.
+func (p *Past) Entry(ctx context.Context, space spaces.SpaceID) (key string, err error) {
+	if _, err := one(ctx, p.now.s.engine, spaceKey, []any{string(space)}, &key); err != nil {
+		return "", fmt.Errorf("entry of %s: %w", space, err)
+	}
+	return key, nil
+}
+
+// Wake returns what the run began with, as if nothing of it had happened.
+func (p *Past) Wake() spaces.Wake {
+	y := p.run.Cycle
+	w := spaces.Wake{Cycle: spaces.Cycle{
+		ID: y.ID, Mind: y.Mind, Space: y.Space, Epoch: y.Epoch, State: spaces.CycleOpen, Wake: y.Wake, Active: y.Space,
+		Upto: p.seen, Base: y.Base, Authority: y.Authority, Started: y.Started,
+	}}
+	if len(p.timer) > 0 {
+		w.Timer = &p.timer[0]
+	}
+	for i, r := range p.run.Rows {
+		if e := p.run.Events[i]; e.Seq <= p.head { // what came later joined it
+			w.Rows, w.Events = append(w.Rows, r), append(w.Events, e)
+			w.Consumed = append(w.Consumed, spaces.Consumed{Event: e.ID, Root: e.Root, Depth: e.Depth, At: e.Seq})
+			w.Head = max(w.Head, e.Seq)
+		}
+	}
+	return w
+}
+
+// shown returns the last event of a room that the mind had been shown before the
+// run: that of its last run there, or of the moment it came in.
+func (p *Past) shown(ctx context.Context, space spaces.SpaceID) (int64, error) {
+	y, src := p.run.Cycle, p.now.s.engine
+	place := []any{string(y.Mind.Agent), string(y.Mind.Circle), string(space)}
+	var upto, from int64
+	if _, err := one(ctx, src, shownBefore, append(slices.Clip(place), y.Base), &upto); err != nil || upto >= 0 {
+		return upto, err
+	}
+	_, err := one(ctx, src, firstSpan, place, &from)
+	return max(from-1, 0), err
+}
+
+// last returns the last event of a room that was recorded before the run.
+func (p *Past) last(ctx context.Context, space spaces.SpaceID) (seq int64, err error) {
+	_, err = one(ctx, p.now.s.engine, lastBefore, []any{string(space), p.began}, &seq)
+	return seq, err
+}
+
+// Space implements [shell.Record].
+func (p *Past) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+	return p.now.Space(ctx, id)
+}
+
+// Events implements [shell.Record].
+func (p *Past) Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error) {
+	last, err := p.last(ctx, space)
+	if err != nil {
+		return nil, fmt.Errorf("events of %s: %w", space, err)
+	}
+	events, err := p.now.Events(ctx, space, branch, after, limit)
+	return slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq > last }), err
+}
+
+// Self implements [shell.Record].
+func (p *Past) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
+	events, err := p.now.Self(ctx, m)
+	return slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq >= p.inner }), err
+}
+
+// Uplinks implements [shell.Record].
+func (p *Past) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error) {
+	began := p.run.Cycle.Started
+	ups, err := p.now.Uplinks(ctx, m)
+	ups = slices.DeleteFunc(ups, func(u spaces.Uplink) bool { return u.OpenedAt.After(began) })
+	for i := range ups {
+		u := &ups[i]
+		u.CursorID = ""
+		if u.Cursor, err = p.shown(ctx, u.Space); err != nil {
+			return nil, fmt.Errorf("cursor of %s in %s: %w", m, u.Space, err)
+		}
+		if u.FreshAt.After(began) {
+			u.Fresh, u.FreshAt = 0, time.Time{}
+		}
+	}
+	return ups, err
+}
+
+// Spans implements [shell.Record].
+func (p *Past) Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error) {
+	began := p.run.Cycle.Started
+	spans, err := p.now.Spans(ctx, m, space, limit)
+	spans = slices.DeleteFunc(spans, func(s spaces.ConnectionSpan) bool { return s.Opened.After(began) })
+	for i := range spans {
+		if s := &spans[i]; s.Closed.After(began) {
+			s.Closed, s.To, s.ToID, s.Closer = time.Time{}, 0, "", ""
+		}
+	}
+	return spans, err
+}
+
+// Keyframe implements [shell.Record]: the one the run's first frame began with.
+func (p *Past) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyframe, error) {
+	if len(p.run.Steps) == 0 || p.run.Steps[0].Shown == nil || p.run.Steps[0].Shown.Keyframe == 0 {
+		return nil, nil
+	}
+	found, err := all(ctx, p.now.s.engine, oneKeyframe, []any{string(m.Agent), string(m.Circle), p.run.Steps[0].Shown.Keyframe}, scanKeyframe)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// Cycles implements [shell.Record].
+func (p *Past) Cycles(ctx context.Context, m spaces.Mind, n int64, turns bool, limit int) ([]spaces.ClosedCycle, error) {
+	cycles, err := p.now.Cycles(ctx, m, n, turns, limit)
+	return slices.DeleteFunc(cycles, func(c spaces.ClosedCycle) bool { return c.N > p.run.Cycle.Base }), err
+}
+
+// Entities implements [shell.Record].
+func (p *Past) Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
+	return p.now.Entities(ctx, ids)
+}
+
+// Spent implements [shell.Record].
+func (*Past) Spent(context.Context, time.Time, spaces.AgentID, spaces.SpaceID) (shell.Spent, error) {
+	return shell.Spent{}, nil
+}
+
+// SpentBySenders implements [shell.Record].
+func (*Past) SpentBySenders(context.Context, time.Time, spaces.CycleID) (int, error) { return 0, nil }
+
+// Failures implements [shell.Record].
+func (*Past) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.Failed, error) {
+	return nil, nil
+}

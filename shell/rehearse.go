@@ -1,0 +1,97 @@
+package shell
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Rehearsal is a past wake lived once more. Nothing of it has happened.
+type Rehearsal struct {
+	Turns   []spaces.Turn // as the agent had them before it, in order
+	Steps   []spaces.Step
+	Inner   []spaces.Body   // what it would have written into the inner log
+	Effects []spaces.Effect // what it would have done to rooms
+	Timers  []spaces.Timer  // what it would have set
+	Cuts    []spaces.Compacted
+	Close   spaces.Closing // how it ended
+	Usage   spaces.Usage
+}
+
+// Rehearse lives a past wake once more, as the agent and the settings of o would:
+// the same shell and the same view over o.Record, which shows the past, and no
+// way out. What the steps decide is kept in the result alone: o.Inbox, o.Journal
+// and o.Halter are not asked for anything. The agent's clock begins when the wake
+// did. A wake that could not be lived to its end has the stop reason that says so.
+func Rehearse(ctx context.Context, o Options, w spaces.Wake) Rehearsal {
+	began := time.Now()
+	o.Now = func() time.Time { return w.Cycle.Started.Add(time.Since(began)) }
+	t := &tape{base: w.Cycle.Base, head: w.Head}
+	o.Inbox, o.Journal, o.Halter, o.Presence = nil, t, nil, nil
+	s, p := New(o), place{w.Cycle.Mind, w.Cycle.Space}
+	s.running[p] = &run{}
+	s.run(ctx, p, &w)
+	return t.made
+}
+
+// A tape is the journal of a rehearsal. It keeps what it is given and reaches no
+// record and no outbox.
+type tape struct {
+	base, head int64
+
+	mu   sync.Mutex // guards made
+	made Rehearsal
+}
+
+var _ Journal = (*tape)(nil)
+
+// Commit implements [Journal]. Nobody else speaks in a rehearsal: it is never
+// stale.
+func (t *tape) Commit(_ context.Context, c spaces.StepCommit) (spaces.Committed, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := &t.made
+	m.Turns, m.Inner = append(m.Turns, c.Turns...), append(m.Inner, c.Inner...)
+	m.Steps, m.Effects = append(m.Steps, c.Step), append(m.Effects, c.Effect...)
+	m.Timers, m.Usage = append(m.Timers, c.Timers...), m.Usage.Add(c.Step.Usage)
+	done := spaces.Committed{Head: t.head}
+	if c.Close != nil {
+		m.Close, done.N = *c.Close, t.base+1
+	}
+	return done, nil
+}
+
+// Cut implements [Journal]. The keyframe is the rehearsal's own.
+func (t *tape) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.Compacted) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.made.Cuts = append(t.made.Cuts, c)
+	return nil
+}
+
+// Redact implements [Journal]: the record has redacted itself.
+func (t *tape) Redact(context.Context, spaces.Mind, spaces.EventID, func(string) string) error {
+	return nil
+}
+
+// Deny implements [Journal].
+func (t *tape) Deny(_ context.Context, _ spaces.Mind, d spaces.Denial) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.made.Inner = append(t.made.Inner, spaces.Denied{Denial: d})
+	return nil
+}
+
+// Said returns the messages of the rehearsal, in order.
+func (r *Rehearsal) Said() []string {
+	var said []string
+	for _, e := range r.Effects {
+		if e.Kind == spaces.ActSend {
+			said = append(said, e.Text)
+		}
+	}
+	return slices.Clip(said)
+}
