@@ -129,7 +129,7 @@ func (c *Console) routes() []route {
 		{"GET /api/tools", holder, c.apiTools},
 		{"GET /api/denials", holder, c.apiDenials},
 		{"GET /api/search", holder, c.apiSearch},
-		{"GET /api/answers/{command...}", holder, c.apiAnswer},
+		{"GET /api/answers/{command}", holder, c.apiAnswer},
 		{"GET /api/problems", holder, c.apiProblems},
 		{"GET /api/adapters", holder, c.apiAdapters},
 		{"GET /api/config", holder, c.apiConfig},
