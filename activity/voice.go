@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
 // head names who said the words of an action and where, as CommonMark.
 func (*Egress) head(a spaces.Action) string {
 	head := "**" + escapeMarkdown(a.Voice) + "** (" + platformName(a.Via) + "):"
-	if beginsBlock(a.Text) {
+	if blockStart.MatchString(a.Text) {
 		return head + "\n\n"
 	}
 	return head + " "
@@ -65,11 +66,9 @@ func platformName(platform string) string {
 	return platform
 }
 
-// beginsBlock reports whether a CommonMark text begins with something that must
-// stand on a line of its own.
-func beginsBlock(text string) bool {
-	return strings.HasPrefix(text, "    ") || strings.ContainsAny(text[:min(1, len(text))], "#>-+*|0123456789`~")
-}
+// blockStart is what a CommonMark text begins with that must stand on a line of its
+// own.
+var blockStart = regexp.MustCompile("^(?:    |[#>+*|`~-]|[0-9]{1,9}[.)])")
 
 // escapeMarkdown makes a name mean itself in CommonMark, on one line.
 func escapeMarkdown(name string) string {

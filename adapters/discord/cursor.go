@@ -101,20 +101,17 @@ func (p *position) at(shard int, seq int64) {
 	}
 }
 
-// seen reports whether the message was handed in before, and else notes it.
-func (p *position) seen(channel string, id snowflake) bool {
-	if id == 0 {
-		return false
-	}
+// note notes that a message was handed in. One that comes late, behind a newer one
+// of its channel, is handed in like any other: who records it knows its key.
+func (p *position) note(channel string, id snowflake) {
 	if id <= p.Last[channel] {
-		return true
+		return
 	}
 	p.Last[channel], p.Mark = id, max(p.Mark, id)
 	if len(p.Last) > maxLast {
 		oldest := slices.MinFunc(slices.Collect(maps.Keys(p.Last)), func(a, b string) int { return cmp.Compare(p.Last[a], p.Last[b]) })
 		delete(p.Last, oldest)
 	}
-	return false
 }
 
 // after returns the id behind which a channel has to be read.

@@ -111,7 +111,7 @@ func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild stri
 		return r.unreadable("MESSAGE_CREATE", raw, err.Error()), nil
 	}
 	m.GuildID = guild // history does not name it
-	if r.at.seen(m.ChannelID, flake(m.ID)) || r.isOurs(&m) {
+	if r.at.note(m.ChannelID, flake(m.ID)); r.isOurs(&m) {
 		return nil, nil
 	}
 	return r.client.updatesOf(ctx, r.self, &m, raw)

@@ -22,7 +22,7 @@ func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adap
 	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_CREATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
-	if r.at.seen(m.ChannelID, flake(m.ID)) || r.isOurs(&m) {
+	if r.at.note(m.ChannelID, flake(m.ID)); r.isOurs(&m) {
 		return nil, nil
 	}
 	if m.GuildID == "" {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// bridged is a room of a Telegram chat and two Discord channels: in the kitchen
+// copies go through a webhook, in the cellar the bot speaks itself.
+func bridged(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nlimits: {outgoing: off}\nspaces:\n"+
+		"  family: {agents: [ada], wake: none, relay: true, chats: [\"telegram:-1001000000001\", \"guild:6\", \"guild:7\"]}\n")
+	w.addChat("kitchen", "discord", []string{"Maya"})
+	w.addChat("cellar", "discord", []string{"Maya"})
+	w.discord.rooms["cellar"].Denies(fakediscord.ManageWebhooks)
+	w.addChat("family", "supergroup", []string{"Kai"})
+	w.settle()
+	return w
+}
+
+// tells has Kai write in the Telegram chat.
+func (w *world) tells(text string) { w.says(w.chats["family"], w.people["Kai"], text, 0, 0) }
+
+// arrived returns what the bot posted in a channel.
+func (s *discordSide) arrived(room string) (all []string) {
+	for _, m := range s.rooms[room].Sent(s.bot) {
+		all = append(all, m.Content)
+	}
+	return all
+}
+
+// DELIVERY F45, I6, I7, I9: refusals for now, errors of the server, garbage, lost
+// and late answers: every copy arrives once, in order, through a webhook and
+// without, and none is sent before Discord allows it.
+func TestAStormOfDiscordsLosesAndDoublesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := bridged(t)
+		storm := []fake.Fault{
+			{Do: fake.Refuse, RetryAfter: 1}, {Do: fake.Refuse, RetryAfter: 300}, {Do: fake.HTML, Status: 503}, {Do: fake.Refuse, Status: 500},
+			{Do: fake.Garbage, Apply: true}, {Do: fake.Garbage}, {Do: fake.Cut, Apply: true}, {Do: fake.Cut}, {Do: fake.Truncate, Apply: true},
+			{Do: fake.Hang, Apply: true}, {Do: fake.Delay, Wait: 40 * time.Second},
+		}
+		var kitchen, cellar []string
+		for i, f := range storm {
+			for _, method := range []string{"execute webhook", "create message"} {
+				f.Method, f.Every, f.Times = method, 2, 2
+				w.discord.Fault(f)
+			}
+			for n := range 4 {
+				text := fmt.Sprintf("%d in storm %d", n, i)
+				w.tells(text)
+				kitchen, cellar = append(kitchen, text), append(cellar, "**Kai** (Telegram): "+text)
+			}
+			<-time.After(15 * time.Minute)
+			w.discord.ClearFaults()
+		}
+		w.settle()
+		for room, want := range map[string][]string{"kitchen": kitchen, "cellar": cellar} {
+			if diff := cmp.Diff(want, w.discord.arrived(room)); diff != "" {
+				t.Errorf("in the %s (-want +got):\n%s", room, diff)
+			}
+		}
+		for _, c := range w.discord.Ledger().Calls {
+			if c.Early > 0 {
+				t.Errorf("%s came %s before Discord allows it", c.Method, c.Early)
+			}
+		}
+		w.stop()
+	})
+}
+
+// DELIVERY F46: what can never succeed fails at once, and what is behind it, and
+// beside it, passes; a server that let us go is not called again.
+func TestWhatDiscordNeverTakesHoldsUpNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := bridged(t)
+		w.tells("before")
+		w.settle()
+		w.discord.Fault(fake.Fault{Method: "execute webhook", Do: fake.Refuse, Status: 400})
+		w.tells("refused")
+		w.tells("behind it")
+		w.settle()
+		if diff := cmp.Diff([]string{"before", "behind it"}, w.discord.arrived("kitchen")); diff != "" {
+			t.Errorf("in the kitchen (-want +got):\n%s", diff)
+		}
+		w.discord.rooms["cellar"].Drops()
+		w.settle()
+		w.tells("without a cellar")
+		w.settle()
+		if got := w.discord.arrived("kitchen"); !slices.Contains(got, "without a cellar") {
+			t.Errorf("beside a channel that is gone arrive %q", got)
+		}
+		w.discord.guild.Kicks(w.discord.bot)
+		w.settle()
+		calls := len(w.discord.Ledger().Calls)
+		w.tells("to nobody")
+		w.settle()
+		<-time.After(time.Hour)
+		for _, c := range w.discord.Ledger().Calls[calls:] {
+			if c.Method == "execute webhook" || c.Method == "create message" {
+				t.Errorf("%s was called after we had been let go", c.Method)
+			}
+		}
+		w.audited()
+		w.stop()
+	})
+}
+
+// audited has the record looked over.
+func (w *world) audited() {
+	w.t.Helper()
+	if found, err := w.process.store.Audit(w.t.Context(), time.Now()); err != nil || len(found) > 0 {
+		w.t.Errorf("audit: %v, %v", found, err)
+	}
+}
+
+// DELIVERY F24, I2, I11: an edit before its original, a reply before its parent, a
+// delete of what nobody knows, and all of it twice, leave a sound log in which
+// each thing stands once.
+func TestDiscordsEventsOutOfOrderLeaveASoundLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nservers:\n  \"guild:3\": {agents: [ada], wake: none}\n")
+		w.addChat("kitchen", "discord", []string{"Maya"})
+		w.settle()
+		s := w.discord
+		message := func(id int, more string) json.RawMessage {
+			return fmt.Appendf(nil, `{"id":"%d","channel_id":"%s","guild_id":"%s","type":0,"timestamp":"2000-01-01T00:00:00Z","author":{"id":"%s","username":"maya","global_name":"Maya"}%s}`,
+				id, s.rooms["kitchen"].ID, s.guild.ID, s.person("Maya").ID, more)
+		}
+		events := []struct {
+			kind string
+			data json.RawMessage
+		}{
+			{"MESSAGE_UPDATE", message(9001, `,"content":"mended","edited_timestamp":"2000-01-01T00:00:09Z"`)},
+			{"MESSAGE_CREATE", message(9001, `,"content":"original"`)},
+			{"MESSAGE_CREATE", message(9003, `,"content":"an answer","message_reference":{"type":0,"message_id":"9002","channel_id":"`+s.rooms["kitchen"].ID.String()+`"}`)},
+			{"MESSAGE_CREATE", message(9002, `,"content":"what it answers"`)},
+			{"MESSAGE_DELETE", fmt.Appendf(nil, `{"id":"9004","channel_id":"%s","guild_id":"%s"}`, s.rooms["kitchen"].ID, s.guild.ID)},
+		}
+		for range 2 {
+			for _, e := range events {
+				s.bot.Inject(e.kind, e.data)
+				w.settle()
+			}
+		}
+		w.audited()
+		got, _ := w.render("log")
+		want := "== kitchen\n#1 linked 6\n#2 joined Ada\n#3 edited Maya \"mended\"\n#4 said Maya \"original\"\n#5 said Maya \"an answer\"\n#6 said Maya \"what it answers\"\n#7 deleted\n"
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+		w.stop()
+	})
+}
