@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,20 +171,6 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 		})
 	}
 	return s.wait(ctx, g)
-}
-
-// shrink gives back to the system, once things are quiet, what only the start
-// needed: reading the migrations takes more memory than running idle.
-func shrink(ctx context.Context) error {
-	started := time.NewTimer(2 * time.Second)
-	defer started.Stop()
-	select {
-	case <-started.C:
-		runtime.GC() // pools give up what they hold at the second collection
-		debug.FreeOSMemory()
-	case <-ctx.Done():
-	}
-	return nil
 }
 
 // errOver ends a process whose terminal has nothing more to say.
