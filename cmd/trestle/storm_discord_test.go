@@ -46,9 +46,17 @@ func TestAStormOfDiscordsLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := bridged(t)
 		storm := []fake.Fault{
-			{Do: fake.Refuse, RetryAfter: 1}, {Do: fake.Refuse, RetryAfter: 300}, {Do: fake.HTML, Status: 503}, {Do: fake.Refuse, Status: 500},
-			{Do: fake.Garbage, Apply: true}, {Do: fake.Garbage}, {Do: fake.Cut, Apply: true}, {Do: fake.Cut}, {Do: fake.Truncate, Apply: true},
-			{Do: fake.Hang, Apply: true}, {Do: fake.Delay, Wait: 40 * time.Second},
+			{Do: fake.Refuse, RetryAfter: 1},
+			{Do: fake.Refuse, RetryAfter: 300},
+			{Do: fake.HTML, Status: 503},
+			{Do: fake.Refuse, Status: 500},
+			{Do: fake.Garbage, Apply: true},
+			{Do: fake.Garbage},
+			{Do: fake.Cut, Apply: true},
+			{Do: fake.Cut},
+			{Do: fake.Truncate, Apply: true},
+			{Do: fake.Hang, Apply: true},
+			{Do: fake.Delay, Wait: 40 * time.Second},
 		}
 		var kitchen, cellar []string
 		for i, f := range storm {
