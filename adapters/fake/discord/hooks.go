@@ -136,6 +136,14 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 	return ok(in.shown(m, h.bot, intentContent, false))
 }
 
+func (d *Discord) getAs(c *call, h *webhook, in *Channel) answer {
+	m := in.find(parseID(c.r.PathValue("message")))
+	if m == nil || m.wire.WebhookID != h.id {
+		return noMessage
+	}
+	return ok(in.shown(m, h.bot, intentContent, false))
+}
+
 func (d *Discord) editAs(c *call, h *webhook, in *Channel) answer {
 	m := in.find(parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {

@@ -51,6 +51,7 @@ func (d *Discord) table() *http.ServeMux {
 		{"POST /channels/{channel}/webhooks", "create webhook", false, d.inChannel(ManageWebhooks, d.createWebhook)},
 
 		{"POST /webhooks/{webhook}/{token}", "execute webhook", true, d.onWebhook(d.executeWebhook)},
+		{"GET /webhooks/{webhook}/{token}/messages/{message}", "get webhook message", true, d.onWebhook(d.getAs)},
 		{"PATCH /webhooks/{webhook}/{token}/messages/{message}", "edit webhook message", true, d.onWebhook(d.editAs)},
 		{"DELETE /webhooks/{webhook}/{token}/messages/{message}", "delete webhook message", true, d.onWebhook(d.deleteAs)},
 		{"POST /interactions/{interaction}/{token}/callback", "answer interaction", true, d.answerInteraction},
