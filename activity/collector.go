@@ -78,7 +78,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			c.logger.Error("files not looked after", "err", err)
 		}
 		if !busy {
-			c.rest(ctx, poll)
+			restOn(ctx, c.bell, poll)
 		}
 	}
 	return nil
@@ -182,20 +182,22 @@ func (c *Collector) keep(body io.ReadCloser) (hash string, size int64, err error
 
 // Ring tells that there may be something new to fetch. It never blocks; a lost ring
 // costs the time of a poll.
-func (c *Collector) Ring() {
+func (c *Collector) Ring() { ringOn(c.bell) }
+
+func ringOn(bell chan<- struct{}) {
 	select {
-	case c.bell <- struct{}{}:
+	case bell <- struct{}{}:
 	default:
 	}
 }
 
-// rest returns after d, when the bell rings, or when ctx is done.
-func (c *Collector) rest(ctx context.Context, d time.Duration) {
+// restOn returns after d, when the bell rings, or when ctx is done.
+func restOn(ctx context.Context, bell <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-c.bell:
+	case <-bell:
 	case <-timer.C:
 	}
 }

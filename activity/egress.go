@@ -143,12 +143,7 @@ func (e *Egress) Account() string { return e.account.Key() }
 
 // Ring tells that the outbox may have something new. It never blocks; a lost
 // ring costs the time of a poll.
-func (e *Egress) Ring() {
-	select {
-	case e.bell <- struct{}{}:
-	default:
-	}
-}
+func (e *Egress) Ring() { ringOn(e.bell) }
 
 // Run sends until ctx is done, then lets the sends in hand finish within the
 // grace period and returns nil. It fails only when what an earlier process left
@@ -165,7 +160,7 @@ func (e *Egress) Run(ctx context.Context) error {
 	defer cut(nil)
 	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	for ctx.Err() == nil {
-		e.rest(ctx, e.round(ctx, work))
+		restOn(ctx, e.bell, e.round(ctx, work))
 	}
 	e.hands.open(nil)
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
@@ -219,17 +214,6 @@ func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
 		defer e.hands.drop(a.ID)
 		e.carry(work, stop.Done(), a)
 	})
-}
-
-// rest returns when the bell rings, after d, or when ctx is done.
-func (e *Egress) rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-e.bell:
-	case <-timer.C:
-	}
 }
 
 // trouble says that the record is out of reach. The outbox keeps what is there.

@@ -68,7 +68,7 @@ func (e *entry) refer(refs []spaces.EventID) []spaces.EventID {
 	switch {
 	case e.message.Notice != nil, e.message.Deleted:
 		return refs
-	case e.change != nil && e.change.kind != spaces.KindEdited:
+	case e.change != nil && e.change.kind != spaces.KindEdited && e.change.kind != spaces.KindTranscribed:
 		return refs
 	}
 	return append(refs, e.message.ID)
@@ -187,6 +187,9 @@ func (v *View) appendOrigin(dst []byte, m *spaces.Message) []byte {
 
 func (r *Room) appendChange(dst []byte, e *entry, self spaces.EntityID, limit int) []byte {
 	c := e.change
+	if c.kind == spaces.KindTranscribed && !e.message.Deleted {
+		return appendWords(appendShort(append(dst, "heard in "...), e.message.Seq), e.message.Text, limit)
+	}
 	dst = r.appendSpeaker(dst, c.actor, self)
 	target := func(verb string) []byte {
 		return appendShort(append(dst, verb...), e.message.Seq)

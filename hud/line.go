@@ -51,6 +51,9 @@ func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 	for i := range m.Attachments {
 		dst = appendAttachment(dst, &m.Attachments[i])
 	}
+	if m.Heard {
+		dst = append(dst, " heard"...)
+	}
 	if !m.EditedAt.IsZero() {
 		dst = append(dst, " edited"...)
 	}
@@ -168,7 +171,7 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 		return appendQuoted(dst, clip(b.Reason, 120))
 	case spaces.Migrated:
 		return append(dst, "the chat moved on its platform"...)
-	case spaces.Said, spaces.Edited, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,
+	case spaces.Said, spaces.Edited, spaces.Transcribed, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,
 		spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result,
 		spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned,
 		spaces.Compacted, spaces.Stopped, spaces.Spanned:

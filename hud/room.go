@@ -104,7 +104,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 	if b, ok := e.Body.(spaces.Unreacted); ok {
 		c.emoji = b.Emoji
 	}
-	if c.kind == spaces.KindEdited || c.kind == spaces.KindDeleted {
+	if c.kind == spaces.KindEdited || c.kind == spaces.KindTranscribed || c.kind == spaces.KindDeleted {
 		r.rewrite(i)
 	}
 	r.tokens[i] = 0
@@ -115,7 +115,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.tokens[i] = 0
-	if m.EditedAt.IsZero() && !m.Deleted {
+	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
 	}
 	for _, u := range r.linked[i] {

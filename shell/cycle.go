@@ -129,6 +129,7 @@ func (c *cycle) live(ctx context.Context) error {
 	if c.wake.Halted {
 		return spaces.ErrHalted
 	}
+	c.listen(ctx)
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}

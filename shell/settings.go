@@ -95,6 +95,7 @@ type Options struct {
 	Bus      Bus
 	Presence Presence // nil: nobody is shown anything
 	Sight    Sight    // nil: no model sees
+	Ears     Ears     // nil: nobody hears voices
 	Counter  *hud.Counter
 	// Holder names this process in leases; unique for ever.
 	Holder string

@@ -141,6 +141,8 @@ func amend(m *Message, e Event) {
 		}
 	case Unreacted:
 		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool { return r == Reaction{b.Emoji, e.Actor} })
+	case Transcribed:
+		m.hear(b.Text)
 	case Pinned:
 		m.Pinned = true
 	case Unpinned:
@@ -150,6 +152,14 @@ func amend(m *Message, e Event) {
 		Denied, Transitioned, Compacted, Stopped, Spanned:
 		panic("spaces: " + string(e.Body.Kind()) + " does not amend a message")
 	}
+}
+
+// hear adds what a voice says to what was written beside it.
+func (m *Message) hear(text string) {
+	if m.Text != "" {
+		m.Text += "\n"
+	}
+	m.Text, m.Heard = m.Text+text, true
 }
 
 // Target returns which message a body is about: its event id, its platform
@@ -163,6 +173,8 @@ func Target(b Body) (EventID, Ref) {
 	case Reacted:
 		return b.Target, b.Ref
 	case Unreacted:
+		return b.Target, b.Ref
+	case Transcribed:
 		return b.Target, b.Ref
 	case Pinned:
 		return b.Target, b.Ref

@@ -85,6 +85,16 @@ type Unreacted struct {
 	Emoji  string  `json:"emoji"`
 }
 
+// Transcribed tells what was said in a voice that a message carries. Machines hear
+// it, so it may be wrong; it takes nothing from what was written.
+type Transcribed struct {
+	Target EventID `json:"target,omitempty"`
+	Ref    Ref     `json:"ref,omitzero"`
+	File   string  `json:"file"`  // which attachment, as its platform names it
+	Text   string  `json:"text"`  // plain
+	Model  string  `json:"model"` // that heard it
+}
+
 // Joined means that somebody is now in the space.
 type Joined struct {
 	Who EntityID `json:"who"`

@@ -24,6 +24,7 @@ type Message struct {
 	Reactions   []Reaction
 	Edits       []Revision // earlier texts, oldest first
 	EditedAt    time.Time  // zero if never
+	Heard       bool       // Text, or the end of it, was spoken and heard by a machine
 	Deleted     bool
 	Pinned      bool
 	// Failure is the state an agent's message ended in when it did not reach one
@@ -128,7 +129,7 @@ func (c *Chat) Apply(e Event) (changed []int) {
 	switch b := e.Body.(type) {
 	case Said:
 		return c.say(e, b)
-	case Edited, Deleted, Reacted, Unreacted, Pinned, Unpinned:
+	case Edited, Deleted, Reacted, Unreacted, Transcribed, Pinned, Unpinned:
 		return c.revise(e)
 	case Delivered:
 		return c.deliver(b)

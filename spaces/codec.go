@@ -46,6 +46,7 @@ var decoders = map[Kind]func([]byte) (Body, error){
 	KindFailed:       decode[Failed],
 	KindGap:          decode[Gap],
 	KindUnreadable:   decode[Unreadable],
+	KindTranscribed:  decode[Transcribed],
 	KindNoted:        decode[Noted],
 	KindBookmarked:   decode[Bookmarked],
 	KindWoke:         decode[Woke],

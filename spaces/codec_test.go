@@ -42,6 +42,7 @@ var samples = []Body{
 	Deleted{Target: "v1", Ref: ref},
 	Reacted{Target: "v1", Ref: ref, Emoji: "👍"},
 	Unreacted{Target: "v1", Ref: ref, Emoji: "👍"},
+	Transcribed{Target: "v1", Ref: ref, File: "f1", Text: "hello", Model: "whisper-1"},
 	Joined{Who: "e1"},
 	Left{Who: "e1", By: "e2"},
 	Renamed{Title: "Den"},

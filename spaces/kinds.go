@@ -22,6 +22,8 @@ const (
 	KindFailed     Kind = "failed"
 	KindGap        Kind = "gap"
 	KindUnreadable Kind = "unreadable"
+
+	KindTranscribed Kind = "transcribed"
 )
 
 // The kinds of event in inner logs.
@@ -57,6 +59,9 @@ func (Reacted) Kind() Kind { return KindReacted }
 
 // Kind returns KindUnreacted.
 func (Unreacted) Kind() Kind { return KindUnreacted }
+
+// Kind returns KindTranscribed.
+func (Transcribed) Kind() Kind { return KindTranscribed }
 
 // Kind returns KindJoined.
 func (Joined) Kind() Kind { return KindJoined }
@@ -144,6 +149,7 @@ func (Edited) body()       {}
 func (Deleted) body()      {}
 func (Reacted) body()      {}
 func (Unreacted) body()    {}
+func (Transcribed) body()  {}
 func (Joined) body()       {}
 func (Left) body()         {}
 func (Renamed) body()      {}

@@ -138,6 +138,8 @@ func saidIn(b spaces.Body) string {
 		return strconv.Quote(b.Text)
 	case spaces.Edited:
 		return "edited to " + strconv.Quote(b.Text)
+	case spaces.Transcribed:
+		return "heard " + strconv.Quote(b.Text)
 	case spaces.Reacted:
 		return "reacted " + plain(b.Emoji)
 	case spaces.Renamed:

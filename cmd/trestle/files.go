@@ -65,8 +65,12 @@ func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
 	}
 }
 
-// ringAccounts tells lines that their outbox has something new.
+// ringAccounts tells lines that their outbox has something new, and whoever hears
+// voices that there may be one.
 func (p *parts) ringAccounts(accounts []string) {
+	if s := p.scribe.Load(); s != nil {
+		s.Ring()
+	}
 	for _, a := range accounts {
 		if out := p.egress(a); out != nil {
 			out.Ring()

@@ -208,6 +208,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
 		g.Go(func() error { return s.runJobs(ctx) })
+		g.Go(func() error { return s.write(ctx) })
 		g.Go(func() error { return s.crew(ctx) })
 		if s.reloader != nil {
 			g.Go(func() error { return s.reloader.Run(ctx) })

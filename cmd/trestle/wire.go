@@ -52,8 +52,9 @@ type parts struct {
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lineup  lineup
-	files   *files.Folder // nil: files are not fetched
-	hooks   hooks         // what is called at webhook_listen
+	files   *files.Folder                   // nil: files are not fetched
+	scribe  atomic.Pointer[activity.Scribe] // nil: voices are not heard
+	hooks   hooks                           // what is called at webhook_listen
 
 	presence *presence
 	spaceKeys
@@ -111,6 +112,7 @@ type outside struct {
 	nonce  func() string                                    // the secret word of one cycle's acts
 	client *http.Client                                     // for platforms; nil is the adapter's own
 	models func(config.Model) model.Model                   // nil asks the configured endpoints
+	hearer activity.Transcriber                             // nil asks the configured endpoint
 	times  map[string]activity.LineOptions                  // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
@@ -240,6 +242,9 @@ func (p *parts) newShell() *shell.Shell {
 	}
 	if p.files != nil {
 		o.Sight = newSight(p.border, p.files)
+		if p.hears() {
+			o.Ears = ears{p.border}
+		}
 	}
 	return shell.New(o)
 }

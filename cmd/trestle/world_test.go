@@ -41,6 +41,7 @@ type world struct {
 	network  *fake.Network
 	model    *modeltest.Scripted
 	other    model.Model // answers in place of model, when set
+	dictated dictation   // what voices say, where a model is configured that hears
 	minted   atomic.Int64
 
 	chats  map[string]*fake.Chat
@@ -153,6 +154,7 @@ func (w *world) start() {
 	s.outside = outside{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
 		models: func(config.Model) model.Model { return &model.Retry{Model: w.thinks(), Attempts: 1} },
+		hearer: &w.dictated,
 	}
 	w.process = s
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -498,6 +500,8 @@ func tell(b spaces.Body) string {
 		}
 		return fmt.Sprintf("%s %q", from, b.Text)
 	case spaces.Edited:
+		return fmt.Sprintf(" %q", b.Text)
+	case spaces.Transcribed:
 		return fmt.Sprintf(" %q", b.Text)
 	case spaces.Reacted:
 		return " " + b.Emoji

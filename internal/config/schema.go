@@ -128,6 +128,8 @@ func (k settingKey) schema() *schema {
 	switch k.value.kind {
 	case oneWord:
 		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, reference07}
+	case aName:
+		s = scalar()
 	case wholeNumber:
 		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, reference07}
 	case someTokens:

@@ -60,6 +60,8 @@ type Settings struct {
 		Fetch         bool
 		MaxMB, KeepMB int
 	}
+	// Voice names the model that hears voice messages; empty: none does.
+	Voice struct{ Model string }
 	// Images says how many pictures the model is shown; 0 when it does not see.
 	Images struct{ Most, Side int }
 	// Retention is how long full model requests are kept; 0 is for ever.

@@ -47,6 +47,7 @@ const (
 	anAmount // of money
 	yesOrNo  // true or false
 	someTime // a length of time
+	aName    // of something the endpoint has
 )
 
 // mustSet sets a value that has been checked before.
@@ -159,6 +160,17 @@ func ratio(field func(*Settings) *float64) value {
 			return fmt.Errorf("%q is no share between 0 and 1", text)
 		}
 		*field(s) = f
+		return nil
+	}}
+}
+
+// name is what somebody else calls a thing; empty for none.
+func name(field func(*Settings) *string) value {
+	return value{kind: aName, set: func(s *Settings, text string) error {
+		if strings.ContainsAny(text, " \t\r\n") {
+			return fmt.Errorf("%q is no name", text)
+		}
+		*field(s) = text
 		return nil
 	}}
 }

@@ -117,6 +117,8 @@ func tellingOf(b spaces.Body) string {
 		return text
 	case spaces.Edited:
 		return "edited to: " + b.Text
+	case spaces.Transcribed:
+		return "heard: " + b.Text
 	case spaces.Deleted:
 		return "deleted a message"
 	case spaces.Reacted:

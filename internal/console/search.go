@@ -41,6 +41,8 @@ func wordsOf(b spaces.Body) string {
 		return b.Text
 	case spaces.Edited:
 		return b.Text
+	case spaces.Transcribed:
+		return b.Text
 	}
 	return ""
 }

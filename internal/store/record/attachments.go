@@ -64,7 +64,9 @@ func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []s
 		case o.State == activity.FileMissing:
 			err = t.missing(ctx, o)
 		case o.State == activity.FileStored:
-			err = t.shelved(ctx, o)
+			if err = t.shelved(ctx, o); err == nil {
+				err = t.voice(ctx, o)
+			}
 		}
 		if err == nil {
 			waiting, err = t.fileSettled(ctx, o)

@@ -54,7 +54,7 @@ left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.
 	usageLost query = `select y.id, 'counts ' || y.prompt || '+' || y.output || ' tokens, its steps ' || sum(s.prompt) || '+' || sum(s.output)
 from cycles y join steps s on s.cycle = y.id group by y.id having sum(s.prompt) <> y.prompt or sum(s.output) <> y.output`
 	dayLost query = `select 'usage', 'days count ' || d.n || ' tokens, steps ' || s.n
-from (select coalesce(sum(prompt + output), 0) as n from usage) d, (select coalesce(sum(prompt + output), 0) as n from steps) s where d.n <> s.n`
+from (select coalesce(sum(prompt + output), 0) as n from usage where agent <> '') d, (select coalesce(sum(prompt + output), 0) as n from steps) s where d.n <> s.n`
 	timerTwice query = `select fired_by, 'was woken by ' || count(*) || ' timers' from timers
 where fired_by <> '' group by fired_by having count(*) > 1`
 	messageWithoutEvent query = `select m.account || ' ' || m.chat || ' ' || m.message, 'is of no event' from messages m

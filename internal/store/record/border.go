@@ -17,6 +17,7 @@ var (
 	_ activity.Refusals  = Border{}
 	_ activity.Insight   = Border{}
 	_ activity.Shelf     = Border{}
+	_ activity.Voices    = Border{}
 )
 
 // Border returns the border's view of the store.

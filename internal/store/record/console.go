@@ -228,7 +228,7 @@ func cycleOf(b spaces.Body) spaces.CycleID {
 		return b.Cycle
 	case spaces.Said, spaces.Edited, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Joined, spaces.Left,
 		spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered,
-		spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Spanned:
+		spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Spanned:
 		return ""
 	}
 	panic("record: cycle of an unknown body")

@@ -16,10 +16,10 @@ const maxBehind = 10 * console.MaxSearched
 
 const (
 	wordsAnywhere query = `select ` + eventColumns + ` from events e
-where e.n > (select coalesce(max(n), 0) from events) - $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted')
+where e.n > (select coalesce(max(n), 0) from events) - $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed')
 order by e.n desc limit $1 + 0`
 	wordsWithin query = `select ` + eventColumns + ` from events e
-where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted') order by e.seq desc limit $1 + 0`
+where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed') order by e.seq desc limit $1 + 0`
 )
 
 // Because implements [console.Record].
@@ -89,13 +89,15 @@ type overtaken map[any]bool
 // see takes the events of a log from the newest on. It returns the words of one
 // that has words which stand, and notes which older ones it overtakes.
 func (o overtaken) see(e spaces.Event) (text string, stands bool) {
-	switch b := e.Body.(type) { //nolint:gochecksumtype // the query brings these three alone
+	switch b := e.Body.(type) { //nolint:gochecksumtype // the query brings these four alone
 	case spaces.Said:
 		return b.Text, !o[e.ID] && !o[b.Ref]
 	case spaces.Edited:
 		stands = !o[b.Target] && !o[b.Ref]
 		o.note(b.Target, b.Ref)
 		return b.Text, stands
+	case spaces.Transcribed: // takes nothing from what was written beside it
+		return b.Text, !o[b.Target] && !o[b.Ref]
 	case spaces.Deleted:
 		o.note(b.Target, b.Ref)
 	}

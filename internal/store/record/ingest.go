@@ -214,7 +214,7 @@ func (i *intake) translate(ctx context.Context, it spaces.Incoming) (err error) 
 		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Renamed, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed,
-		spaces.Gap, spaces.Unreadable, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted,
+		spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted,
 		spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
 		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
 		// nothing to look up

@@ -119,7 +119,7 @@ func carried(e spaces.Event, files bool) (cargo, bool) {
 	case spaces.Unreacted:
 		return cargo{from: b.Ref, kind: spaces.ActReact, target: b.Target}, b.Target != ""
 	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked,
-		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Noted, spaces.Bookmarked,
+		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked,
 		spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered,
 		spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
 	}

@@ -47,6 +47,7 @@ type Border interface {
 	activity.Refusals
 	activity.Insight
 	activity.Shelf
+	activity.Voices
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.Configured, error)
@@ -69,7 +70,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, pastTests, authorityTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, timerTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

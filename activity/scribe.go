@@ -1,0 +1,133 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// ErrInaudible says of a recording that nobody will ever hear anything in it.
+var ErrInaudible = errors.New("the recording cannot be heard")
+
+const (
+	// maxVoiceTries is how often a voice is asked about before it is given up.
+	maxVoiceTries = 4
+	// maxVoice bounds the bytes of a voice: what endpoints take.
+	maxVoice = 25 << 20
+	// voicePatience is how long hearing one voice may take.
+	voicePatience = 2 * time.Minute
+)
+
+// A Scribe has the spoken messages heard that people send, after they have been
+// fetched, and writes what was said into their rooms, once.
+type Scribe struct {
+	voices   Voices
+	cupboard Cupboard
+	hearing  Transcriber
+	o        ScribeOptions
+	bell     chan struct{}
+}
+
+// ScribeOptions bound what a scribe does.
+type ScribeOptions struct {
+	// Model names who hears, for the record. Default: none.
+	Model string
+	// Allowed reports whether the budget of a voice's room and of the day has room
+	// for another voice. Default: always.
+	Allowed func(ctx context.Context, v Voice, at time.Time) (bool, error)
+	// Logger takes a line for each voice. Default: none are written.
+	Logger *slog.Logger
+}
+
+// NewScribe returns a scribe.
+func NewScribe(v Voices, c Cupboard, t Transcriber, o ScribeOptions) *Scribe {
+	if o.Allowed == nil {
+		o.Allowed = func(context.Context, Voice, time.Time) (bool, error) { return true, nil }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Scribe{voices: v, cupboard: c, hearing: t, o: o, bell: make(chan struct{}, 1)}
+}
+
+// Run has voices heard until ctx is done, one at a time. One that a stop cut off
+// is heard anew.
+func (s *Scribe) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		busy, err := s.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.o.Logger.Error("voices not looked after", "err", err)
+		}
+		if !busy {
+			restOn(ctx, s.bell, poll)
+		}
+	}
+	return nil
+}
+
+// Ring tells that there may be something to hear. It never blocks.
+func (s *Scribe) Ring() { ringOn(s.bell) }
+
+func (s *Scribe) round(ctx context.Context) (busy bool, err error) {
+	due, err := s.voices.Unheard(ctx, time.Now(), 1)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	h, err := s.hear(ctx, due[0])
+	if err != nil || ctx.Err() != nil && h.State != VoiceHeard {
+		return false, err // it is still wanted
+	}
+	s.o.Logger.Info("voice settled", "space", string(h.Voice.Space), "state", string(h.State), "bytes", h.Voice.Bytes, "tries", h.Voice.Tries+1)
+	// What was paid for is recorded although the process stops.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	return true, s.voices.Hear(ctx, h)
+}
+
+// hear makes one attempt. An error is the record's trouble.
+func (s *Scribe) hear(ctx context.Context, v Voice) (Heard, error) {
+	h := Heard{Voice: v, State: VoiceUnheard, At: time.Now(), Model: s.o.Model}
+	allowed, err := s.o.Allowed(ctx, v, h.At)
+	switch {
+	case err != nil:
+		return h, fmt.Errorf("budget of %s: %w", v.Space, err)
+	case !allowed, v.Bytes > maxVoice:
+		return h, nil
+	}
+	recording, err := s.cupboard.Take(v.Hash)
+	if err != nil {
+		s.o.Logger.Error("voice is not where it was put", "err", err)
+		return h, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, voicePatience)
+	defer cancel()
+	text, usage, err := s.hearing.Transcribe(limited, voiceName(v), recording, v.Bytes)
+	h.Usage, h.At = usage, time.Now()
+	if closed := recording.Close(); err == nil {
+		err = closed
+	}
+	switch {
+	case err == nil:
+		h.State, h.Text = VoiceHeard, cutText(strings.TrimSpace(text), maxText)
+	case !errors.Is(err, ErrInaudible) && v.Tries+1 < maxVoiceTries:
+		s.o.Logger.Warn("voice not heard", "err", err, "tries", v.Tries+1)
+		h.State, h.Due = VoiceWanted, h.At.Add(10*backoffAfter(v.Tries+1))
+	default:
+		s.o.Logger.Warn("voice given up", "err", err, "tries", v.Tries+1)
+	}
+	return h, nil
+}
+
+// voiceName returns a name whose end says what a recording is: endpoints go by it.
+func voiceName(v Voice) string {
+	if end := endings[v.Media]; end != "" {
+		return "voice" + end
+	}
+	if v.Kind == "video_note" {
+		return "voice.mp4"
+	}
+	return "voice.ogg"
+}

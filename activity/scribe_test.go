@@ -1,0 +1,93 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A tape is one voice, and what became of each attempt to hear it.
+type tape struct {
+	due      time.Time
+	settled  bool
+	tries    int
+	bytes    int64
+	outcomes []string
+}
+
+func (r *tape) Unheard(_ context.Context, at time.Time, _ int) ([]Voice, error) {
+	if r.settled || at.Before(r.due) {
+		return nil, nil
+	}
+	return []Voice{{Account: "a", ID: "v", Kind: "voice", Bytes: r.bytes, Tries: r.tries}}, nil
+}
+
+func (r *tape) Waits(context.Context, string, string, time.Time) (bool, error) {
+	return !r.settled, nil
+}
+
+func (r *tape) Hear(_ context.Context, h Heard) error {
+	r.outcomes = append(r.outcomes, fmt.Sprint(h.State, " ", h.Text, h.Usage.Calls))
+	r.due, r.tries, r.settled = h.Due, r.tries+1, h.State != VoiceWanted
+	return nil
+}
+
+// hearers answer with their errors in turn, and then with words.
+type hearers struct{ errs []error }
+
+func (h *hearers) Transcribe(context.Context, string, io.Reader, int64) (string, spaces.Usage, error) {
+	if len(h.errs) == 0 {
+		return " hello \n", spaces.Usage{Calls: 1}, nil
+	}
+	err := h.errs[0]
+	h.errs = h.errs[1:]
+	return "", spaces.Usage{}, err
+}
+
+// Issue 5: an endpoint that fails is asked again some times; what nobody will ever
+// hear, is too large, or has no budget is given up at once.
+func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
+	busy, never := errors.New("busy"), fmt.Errorf("no format: %w", ErrInaudible)
+	for name, c := range map[string]struct {
+		errs []error
+		size int64
+		poor bool
+		want []string
+	}{
+		"heard":             {nil, 5, false, []string{"heard hello1"}},
+		"heard at last":     {[]error{busy, busy}, 5, false, []string{"wanted 0", "wanted 0", "heard hello1"}},
+		"never reached":     {[]error{busy, busy, busy, busy, busy}, 5, false, []string{"wanted 0", "wanted 0", "wanted 0", "unheard 0"}},
+		"of no known form":  {[]error{never}, 5, false, []string{"unheard 0"}},
+		"too large":         {nil, maxVoice + 1, false, []string{"unheard 0"}},
+		"beyond the budget": {nil, 5, true, []string{"unheard 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &tape{bytes: c.size}
+				s := NewScribe(r, drawer{content: strings.Repeat("x", 5)}, &hearers{c.errs}, ScribeOptions{
+					Allowed: func(context.Context, Voice, time.Time) (bool, error) { return !c.poor, nil },
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }() // waited for below
+				after(10 * time.Minute)
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				if diff := cmp.Diff(c.want, r.outcomes); diff != "" {
+					t.Errorf("outcomes (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package activity
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// VoiceTTL is how long after it came a voice is still worth hearing: what was said
+// while nobody listened is not paid for later.
+const VoiceTTL = time.Hour
+
+// IsVoice reports whether files of a kind are spoken messages. Music is none.
+func IsVoice(kind string) bool { return kind == "voice" || kind == "video_note" }
+
+// Voices keeps which spoken messages have been heard. Each has a row from the
+// commit that stored its bytes.
+type Voices interface {
+	// Unheard returns voices that are due and not older than [VoiceTTL], those that
+	// wait longest first.
+	Unheard(ctx context.Context, at time.Time, limit int) ([]Voice, error)
+	// Hear makes the outcome of one attempt durable, with what it took and, if it
+	// was heard, the event that tells the room, in one transaction. A voice that is
+	// settled already stays as it is, and the room is told nothing twice.
+	Hear(ctx context.Context, h Heard) error
+	// Waits reports whether a voice may still be heard, or is still to be fetched.
+	Waits(ctx context.Context, account, file string, at time.Time) (bool, error)
+}
+
+// A Voice is a spoken message that is here.
+type Voice struct {
+	Account string
+	ID      string // the platform's own name for the file
+	Space   spaces.SpaceID
+	Event   spaces.EventID // the first message that carried it
+	Kind    string
+	Name    string
+	Hash    string
+	Bytes   int64
+	Media   string
+	Tries   int // that failed so far
+}
+
+// VoiceState is where a voice stands.
+type VoiceState string
+
+// The states of a voice. The last two are terminal.
+const (
+	VoiceWanted  VoiceState = "wanted"
+	VoiceHeard   VoiceState = "heard"
+	VoiceUnheard VoiceState = "unheard" // given up; the message stays as it is
+)
+
+// Heard is what became of one attempt to hear a voice.
+type Heard struct {
+	Voice Voice
+	State VoiceState
+	At    time.Time
+	Due   time.Time // when it is tried again, with VoiceWanted
+	Text  string    // what was said; empty when nothing was
+	Model string
+	Usage spaces.Usage
+}
+
+// A Transcriber hears voices.
+type Transcriber interface {
+	// Transcribe returns what is said in a recording, as plain text, and what
+	// hearing it took. name ends as its kind of recording does. An error that is not
+	// worth another attempt wraps [ErrInaudible]. Calls may overlap.
+	Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.Usage, error)
+}

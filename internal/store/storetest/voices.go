@@ -1,0 +1,91 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var voiceTests = map[string]func(*testing.T, *world){
+	"VoicesAreHeardOnce":     voicesHeard,
+	"OldVoicesAreNotPaidFor": voicesOld,
+}
+
+// spoken records a message with a voice and a photo, both fetched.
+func (w *world) spoken(room spaces.SpaceID) spaces.Event {
+	w.t.Helper()
+	m := w.message(room, "zoe", "")
+	m.Event.Body = spaces.Said{Attachments: []spaces.Attachment{{Kind: "voice", ID: "v1"}, {Kind: "photo", ID: "f1"}}}
+	w.record(m)
+	for _, f := range w.wanted() {
+		w.shelve(activity.FileOutcome{File: f, State: activity.FileStored, At: w.now, Hash: "h" + f.ID, Bytes: 7, Media: "audio/ogg"})
+	}
+	return w.last(room)
+}
+
+func (w *world) unheard() []activity.Voice {
+	w.t.Helper()
+	due, err := w.s.Border.Unheard(w.t.Context(), w.now, 10)
+	w.ok(err)
+	return due
+}
+
+func (w *world) waits(file string) bool {
+	w.t.Helper()
+	waits, err := w.s.Border.Waits(w.t.Context(), account, file, w.now)
+	w.ok(err)
+	return waits
+}
+
+// Issue 5: a voice waits, also over a restart, until it is heard; the event that
+// tells of it and its cost come with the commit that settles it, and only once.
+func voicesHeard(t *testing.T, w *world) {
+	room := w.family()
+	said := w.spoken(room)
+	w.s = w.s.Restart(t, false)
+	want := []activity.Voice{{Account: account, ID: "v1", Space: room, Event: said.ID, Kind: "voice", Hash: "hv1", Bytes: 7, Media: "audio/ogg"}}
+	if diff := cmp.Diff(want, w.unheard()); diff != "" {
+		t.Fatalf("unheard (-want +got):\n%s", diff)
+	}
+	if !w.waits("v1") || w.waits("f1") || w.waits("unseen") {
+		t.Errorf("waiting: the voice %t, the photo %t, what was never seen %t", w.waits("v1"), w.waits("f1"), w.waits("unseen"))
+	}
+	later := w.now.Add(time.Minute)
+	w.ok(w.s.Border.Hear(t.Context(), activity.Heard{Voice: want[0], State: activity.VoiceWanted, At: w.now, Due: later}))
+	if got := w.unheard(); len(got) != 0 {
+		t.Errorf("due before its time: %+v", got)
+	}
+	w.now = later
+	if got := w.unheard(); len(got) != 1 || got[0].Tries != 1 {
+		t.Errorf("due %+v, want it after one try", got)
+	}
+	heard := activity.Heard{Voice: want[0], State: activity.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.Usage{Prompt: 3, Calls: 1}}
+	w.ok(w.s.Border.Hear(t.Context(), heard))
+	w.ok(w.s.Border.Hear(t.Context(), heard))
+	told := w.last(room)
+	body := spaces.Transcribed{Target: said.ID, Ref: said.Body.(spaces.Said).Ref, File: "v1", Text: "hello", Model: "m"}
+	if diff := cmp.Diff(spaces.Body(body), told.Body); diff != "" || told.Seq != said.Seq+1 {
+		t.Errorf("told at #%d (-want +got):\n%s", told.Seq, diff)
+	}
+	if w.waits("v1") || len(w.unheard()) != 0 {
+		t.Error("it waits still")
+	}
+	spent, err := w.s.Shell.Spent(t.Context(), w.now, "", room)
+	w.ok(err)
+	if spent.Space != 6 { // two calls of three tokens
+		t.Errorf("spent %+v, want both attempts that were paid", spent)
+	}
+}
+
+// Issue 5: what was said while nobody listened is not heard when somebody does.
+func voicesOld(t *testing.T, w *world) {
+	w.spoken(w.family())
+	w.now = w.now.Add(activity.VoiceTTL + time.Second)
+	if w.waits("v1") || len(w.unheard()) != 0 {
+		t.Error("an old voice still waits")
+	}
+}
