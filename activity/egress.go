@@ -43,6 +43,7 @@ type Egress struct {
 	carrier adapters.Carrier
 
 	masquerader adapters.Masquerader
+	broadcaster adapters.Broadcaster
 
 	bell  chan struct{}
 	hands hands
@@ -129,6 +130,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.viewer, _ = ad.(adapters.Previewer)
 	e.carrier, _ = ad.(adapters.Carrier)
 	e.masquerader, _ = ad.(adapters.Masquerader)
+	e.broadcaster, _ = ad.(adapters.Broadcaster)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {
 		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })

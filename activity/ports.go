@@ -77,8 +77,9 @@ type Outbox interface {
 	Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
 	// Named returns the people that an agent's message mentions as the account's
 	// platform knows them, in the order of its words, at most [MaxNamed] people.
-	// Agents and whoever is not on that platform are left out.
-	Named(ctx context.Context, account string, message spaces.EventID) ([]spaces.Identity, error)
+	// Agents and whoever is not on that platform are left out. broadcast is true for
+	// a message that is to be shown beside its thread.
+	Named(ctx context.Context, account string, message spaces.EventID) (people []spaces.Identity, broadcast bool, err error)
 }
 
 // MaxNamed bounds how many people one message of an agent calls (SECURITY S6).

@@ -38,6 +38,8 @@ type record struct {
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
+	broadcast bool // what an agent says is shown beside its thread
+
 	refuse error // what every write fails with, while set
 	order  []string
 }
@@ -295,8 +297,8 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spa
 	})
 }
 
-func (r *record) Named(context.Context, string, spaces.EventID) ([]spaces.Identity, error) {
-	return nil, nil
+func (r *record) Named(context.Context, string, spaces.EventID) ([]spaces.Identity, bool, error) {
+	return nil, r.broadcast, nil
 }
 
 func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {

@@ -78,14 +78,14 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 			answered = refs[0].Message
 		}
 	}
-	people, err := e.named(ctx, a)
+	people, broadcast, err := e.named(ctx, a, answered)
 	if err != nil {
 		return nil, err
 	}
 	var steps []step
 	for i, text := range parts {
-		steps = append(steps, e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people}))
-		answered, unmasked = "", "" // only the first part answers, and names who speaks
+		steps = append(steps, e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {
 		s, err := e.filing(ctx, a, len(steps), f, answered)
@@ -97,21 +97,22 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	return steps, nil
 }
 
-// named returns the people that an agent's words call. A copy of what a person
-// said calls nobody, nor do the process's own words.
-func (e *Egress) named(ctx context.Context, a spaces.Action) ([]adapters.Person, error) {
-	if a.Agent == "" || a.Event == "" || !strings.Contains(a.Text, "@") {
-		return nil, nil
+// named returns the people that an agent's words call, and whether they are shown
+// beside their thread. A copy of what a person said calls nobody, nor do the
+// process's own words.
+func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
+	may := e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
+	if a.Agent == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
+		return nil, false, nil
 	}
-	found, err := e.box.Named(ctx, a.Account, a.Event)
+	found, broadcast, err := e.box.Named(ctx, a.Account, a.Event)
 	if err != nil {
-		return nil, fmt.Errorf("find people named: %w", err)
+		return nil, false, fmt.Errorf("find people named: %w", err)
 	}
-	var people []adapters.Person
 	for _, i := range found {
 		people = append(people, adapters.Person{ID: i.User, Scope: i.Scope, Kind: adapters.PersonKind(i.Kind), Name: i.Name, Handle: i.Handle})
 	}
-	return people, nil
+	return people, broadcast && may, nil
 }
 
 // post returns the step that sends p as a part of the action.

@@ -135,6 +135,7 @@ func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incomin
 		ToUs:        m.ToUs,
 		Attachments: attachments(m.Attachments),
 		Forwarded:   cutText(m.Forwarded, maxName),
+		Broadcast:   m.Broadcast,
 	}
 	if m.ReplyTo != "" {
 		said.ReplyRef = s.ref(u, m.ReplyTo)

@@ -34,8 +34,8 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 	}{
 		{
 			"message",
-			adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
-			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}},
+			adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Broadcast: true, Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
+			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Broadcast: true, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}},
 			nil, "7",
 		},
 		{

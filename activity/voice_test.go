@@ -37,10 +37,15 @@ func (m *masked) Revise(ctx context.Context, r adapters.Ref, text, unmasked stri
 }
 
 // carries runs an egress over p until the actions are sent.
-func carries(t *testing.T, p *masked, actions ...spaces.Action) {
+func carries(t *testing.T, p adapters.Adapter, actions ...spaces.Action) {
+	t.Helper()
+	carriesFrom(t, newRecord(), p, actions...)
+}
+
+// carriesFrom is carries with a record.
+func carriesFrom(t *testing.T, r *record, p adapters.Adapter, actions ...spaces.Action) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := newRecord()
 	for _, a := range actions {
 		r.put(a)
 	}
@@ -144,4 +149,39 @@ func (short) Split(text string) (parts []string) {
 		parts = append(parts, text[:16])
 	}
 	return append(parts, text)
+}
+
+// A loud is a platform on which answers in the threads of chats whose names begin
+// with "m" can be shown beside them.
+type loud struct{ *masked }
+
+var _ adapters.Broadcaster = loud{}
+
+func (loud) Broadcasts(chat string) bool { return strings.HasPrefix(chat, "m") }
+
+// PLATFORMS 2.4: an agent's answer in a thread is shown in the room as well when it
+// asks for that, its first part alone, and only where there is a thread and a
+// platform that can.
+func TestAnAnswerIsShownBesideItsThread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := loud{&masked{platform: &platform{}}}
+		r := newRecord()
+		r.broadcast = true
+		said := spaces.Action{Kind: spaces.ActSend, Agent: "ada", Event: "e", Text: "hello\n---\nthere"}
+		var all []spaces.Action
+		for _, where := range []struct{ chat, thread string }{{"m1", "t"}, {"m2", ""}, {"c", "t"}} {
+			a := said
+			a.ID, a.Chat, a.Thread = spaces.ActionID(where.chat), where.chat, spaces.ThreadID(where.thread)
+			all = append(all, a)
+		}
+		carriesFrom(t, r, p, all...)
+		got := map[string][]bool{}
+		for _, post := range p.posts {
+			got[post.Chat] = append(got[post.Chat], post.Broadcast)
+		}
+		want := map[string][]bool{"m1": {true, false}, "m2": {false, false}, "c": {false, false}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("shown beside the thread, by parts (-want +got):\n%s", diff)
+		}
+	})
 }

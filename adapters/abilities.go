@@ -148,6 +148,12 @@ type Carrier interface {
 	MaxFile(chat string) int64
 }
 
+// A Broadcaster can show an answer in a thread in the chat itself as well.
+type Broadcaster interface {
+	// Broadcasts reports whether a chat has that.
+	Broadcasts(chat string) bool
+}
+
 // A Finder can look whether a part arrived whose sending nobody could judge.
 type Finder interface {
 	// Find looks for a part by its Key where Send would have put it. False means

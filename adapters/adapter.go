@@ -112,6 +112,9 @@ type Post struct {
 	Thread  string // empty: the chat itself
 	ReplyTo string // platform id of the message answered; empty: none. A vanished target is no error
 	Text    string // as [Adapter.Split] returned it
+	// Broadcast shows an answer in a thread in the chat itself as well, where the
+	// adapter is a [Broadcaster]; elsewhere it is ignored.
+	Broadcast bool
 	// Key is an opaque id, the same for every attempt at this part, for platforms
 	// that can refuse or find a second copy.
 	Key string

@@ -87,6 +87,7 @@ type Message struct {
 	Command     *Command // set when the message begins with a command
 	Attachments []Attachment
 	Forwarded   string // who said it first, as shown; empty: not forwarded
+	Broadcast   bool   // said in a thread and shown in the chat itself as well
 }
 
 // Command is a chat command at the head of a message: "/stop now".

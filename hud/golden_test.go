@@ -42,7 +42,7 @@ var scenes = map[string]func(w *world) string{
 		w.add(id, "kai", spaces.Deleted{Target: gone.ID})
 		w.add(id, "kai", spaces.Edited{Target: a.ID, Text: "the pump is broken again"})
 		w.add(id, "kai", spaces.Renamed{Title: "Repairs"}, func(e *spaces.Event) { e.Thread = "t1" })
-		w.add(id, "max", spaces.Said{Text: "I ordered a new one", Forwarded: "Shop"}, func(e *spaces.Event) { e.Thread = "t1" })
+		w.add(id, "max", spaces.Said{Text: "I ordered a new one", Forwarded: "Shop", Broadcast: true}, func(e *spaces.Event) { e.Thread = "t1" })
 		w.add(id, "kai", spaces.Joined{Who: entity("nova").ID})
 		w.add(id, "kai", spaces.Left{Who: entity("feed").ID, By: entity("kai").ID})
 		w.add(id, "kai", spaces.Gap{From: w.at, To: w.at.Add(time.Hour), Reason: "offline"})

@@ -48,6 +48,9 @@ func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 		dst = append(dst, " forwarded "...)
 		dst = appendQuoted(dst, clip(m.Forwarded, maxName))
 	}
+	if m.Broadcast {
+		dst = append(dst, " broadcast"...)
+	}
 	for i := range m.Attachments {
 		dst = appendAttachment(dst, &m.Attachments[i])
 	}

@@ -21,7 +21,7 @@ type heard struct {
 
 // inboxLine is the whole grammar of a message's line.
 var inboxLine = regexp.MustCompile(`^#([0-9a-z]+) \[([^\]\[":]+)\] ([^\[\]()":]+) \((human|agent|bot|service)(, you)?\)` +
-	`((?: ↩#[0-9a-z]+| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`((?: ↩#[0-9a-z]+| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
 	`| edited| pinned| not delivered| reactions "(?:[^"\\]|\\.)*"| from (?:s\d+|elsewhere))*): ("(?:[^"\\]|\\.)*")( ← TRIGGER)?$`)
 
 // parseInbox reads a turn of new messages; anything else in it is an error.
@@ -53,7 +53,7 @@ func parseInbox(text string) (lines []heard, card bool, err error) {
 
 // compactLine is the grammar of a line behind a gutter.
 var compactLine = regexp.MustCompile(`^\|((?: #[0-9a-z]+)?)((?: [^\[\]":↩+#()|]+?(?: \(you\))?)?)` +
-	`((?: ↩#[0-9a-z]+| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`((?: ↩#[0-9a-z]+| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
 	`| edited| pinned| not delivered| beginning| reactions "(?:[^"\\]|\\.)*")*): (.*)$`)
 
 // parseCompact reads a block of lines under the head of a room.

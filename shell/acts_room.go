@@ -11,11 +11,12 @@ import (
 const maxSpeech = 32 << 10
 
 type sendMessage struct {
-	Text    string `json:"text" jsonschema:"what to say, as Markdown"`
-	Space   string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
-	ReplyTo string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
-	Thread  string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
-	Why     string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
+	Text      string `json:"text" jsonschema:"what to say, as Markdown"`
+	Space     string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
+	ReplyTo   string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
+	Thread    string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
+	Broadcast bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
+	Why       string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
 }
 
 func (a sendMessage) perform(s *stage) outcome {
@@ -43,6 +44,7 @@ func (a sendMessage) perform(s *stage) outcome {
 		e.Policy = spaces.Hold
 		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: a.Why}
 	}
+	e.Broadcast = a.Broadcast
 	e.Mention = ParseMentions(text, room.Members())
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
 	return s.do(e)

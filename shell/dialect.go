@@ -130,6 +130,10 @@ func tagArgs(m *tag, body string) string {
 			args[name] = n
 			return
 		}
+		if name == "broadcast" {
+			args[name] = value == "true"
+			return
+		}
 		args[name] = value
 	}
 	for _, a := range m.attrs {

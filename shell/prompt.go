@@ -101,7 +101,7 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 const (
 	promptTokens    = 1740
 	tagPromptTokens = 1989
-	toolTokens      = 1476
+	toolTokens      = 1497
 )
 
 // toolOverhead is what a provider adds around each tool, in tokens.

@@ -96,6 +96,9 @@ type Effect struct {
 	Chain   Chain
 	Origin  *Provenance
 	Mention []EntityID
+	// Broadcast shows words in a thread in the room itself as well, where the
+	// platform can.
+	Broadcast bool
 	// Seen is the last event of Space the agent had been shown; with Strict set, a
 	// commit after others have spoken in the thread fails with [ErrStale].
 	Seen   int64

@@ -25,6 +25,7 @@ type Said struct {
 	Args        string       `json:"args,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Forwarded   string       `json:"forwarded,omitempty"`
+	Broadcast   bool         `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
 	// Past is true for what was said before we listened and was written into the
 	// log later, from history or an export. It is news to nobody, and says nothing
 	// of who is in the room now.

@@ -19,6 +19,7 @@ type Message struct {
 	Mentions    []EntityID
 	Attachments []Attachment
 	Forwarded   string
+	Broadcast   bool // shown beside its thread, see [Said.Broadcast]
 	Past        bool // written into the log later, see [Said.Past]
 	Origin      *Provenance
 	Reactions   []Reaction
@@ -162,7 +163,7 @@ func (c *Chat) active(e Event) {
 func (c *Chat) say(e Event, b Said) []int {
 	m := Message{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
-		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Past: b.Past, Origin: b.Origin,
+		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
 	}
 	if m.ReplyTo == "" && !b.ReplyRef.IsZero() {
 		if m.ReplyTo = c.byRef[b.ReplyRef]; m.ReplyTo == "" {

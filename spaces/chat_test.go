@@ -42,7 +42,7 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	origin := &Provenance{Space: "hub", Cycle: "c1"}
 	files := []Attachment{{Kind: "photo", ID: "f1"}}
 	e := w.tell("kai", Said{
-		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Origin: origin,
+		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
 	})
 	e.Thread, e.ReplyTo = "topic", "v0"
 	w.tell("mo", Reacted{Ref: at("1"), Emoji: "👍"})
@@ -51,7 +51,7 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	w.tell("mo", Pinned{Ref: at("1")})
 	want := []Message{{
 		ID: "v1", Seq: 1, Sender: "kai", Text: "look there", At: minute(1), Thread: "topic", ReplyTo: "v0",
-		Refs: []Ref{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Origin: origin,
+		Refs: []Ref{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
 		Reactions: []Reaction{{"👍", "mo"}}, Pinned: true,
 		Edits: []Revision{{"look", minute(1)}, {"look here", minute(3)}}, EditedAt: minute(4),
 	}}

@@ -34,7 +34,7 @@ var (
 var samples = []Body{
 	Said{
 		Text: "hi <b> & *all*", Ref: ref, ReplyRef: Ref{"telegram:1", "-100", "6"}, Mentions: []EntityID{"e1"}, ToUs: true,
-		Command: "start", Args: "now", Past: true, Forwarded: "Kai",
+		Command: "start", Args: "now", Past: true, Forwarded: "Kai", Broadcast: true,
 		Attachments: []Attachment{{Kind: "photo", ID: "f1", Name: "a.png", MIME: "image/png", Size: 12}},
 		Origin:      &Provenance{Space: "s2", Event: "v2", Cycle: "c2", Why: "asked to"},
 	},

@@ -192,6 +192,7 @@ func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) ada
 	}
 	if m.ThreadTS != "" && m.ThreadTS != m.TS {
 		out.ReplyTo = m.ThreadTS // a thread hangs on a message, and answers it
+		out.Broadcast = m.Subtype == "thread_broadcast"
 	}
 	mentioned := slices.ContainsFunc(w.people, func(p adapters.Person) bool { return p.ID == r.self.account() })
 	out.Command = commandOf(w.plain, r.self)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -15,6 +16,8 @@ import (
 var (
 	_ adapters.Editor  = (*Client)(nil)
 	_ adapters.Deleter = (*Client)(nil)
+
+	_ adapters.Broadcaster = (*Client)(nil)
 )
 
 // metadataType names the metadata of our messages. Everybody in the workspace can
@@ -113,6 +116,11 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	return receipt, err
 }
 
+// Broadcasts reports true: every channel and direct chat shows a thread's answer
+// that was sent to it as well (docs.slack.dev/reference/methods/chat.postMessage,
+// reply_broadcast).
+func (c *Client) Broadcasts(string) bool { return true }
+
 // post makes the call of Send.
 func (c *Client) post(ctx context.Context, p adapters.Post, f form, thread string) (adapters.Receipt, error) {
 	const method = "chat.postMessage"
@@ -127,6 +135,7 @@ func (c *Client) post(ctx context.Context, p adapters.Post, f form, thread strin
 			}
 			if thread != "" {
 				v.Set("thread_ts", thread)
+				v.Set("reply_broadcast", strconv.FormatBool(p.Broadcast))
 			}
 			face(v, p.Face)
 		}))

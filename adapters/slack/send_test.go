@@ -129,6 +129,49 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 	})
 }
 
+// PLATFORMS 2.4: an answer in a thread can be shown in the channel as well, both
+// ways; it is one message.
+func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		c, end := w.runs(b, w.options())
+		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		for _, p := range []adapters.Post{
+			{Chat: w.ops.ID, Thread: root, Text: "to all", Broadcast: true}, {Chat: w.ops.ID, Thread: root, Text: "to the thread"},
+			{Chat: w.ops.ID, ReplyTo: root, Text: "an answer to all", Broadcast: true}, {Chat: w.ops.ID, Text: "in the channel", Broadcast: true},
+		} {
+			if _, err := c.Send(t.Context(), p); err != nil {
+				t.Fatalf("%s: %v", p.Text, err)
+			}
+		}
+		shown := map[string]bool{}
+		for _, m := range w.ops.Sent() {
+			shown[m.Text] = m.Broadcast
+		}
+		want := map[string]bool{"to all": true, "to the thread": false, "an answer to all": true, "in the channel": false}
+		if diff := cmp.Diff(want, shown); diff != "" {
+			t.Errorf("shown in the channel (-want +got):\n%s", diff)
+		}
+		w.ops.Says(w.maya, "live", fakeslack.Said{Thread: root, Broadcast: true})
+		pass(time.Second)
+		end()
+		w.ops.Says(w.maya, "in a silence", fakeslack.Said{Thread: root, Broadcast: true})
+		w.app.Forget()
+		w.runs(b, w.options())
+		pass(time.Minute)
+		heard := map[string]int{}
+		for _, u := range b.all() {
+			if m, ok := u.Body.(adapters.Message); ok && m.Broadcast && u.From.ID == w.maya.ID && u.Thread.ID == root {
+				heard[m.Text]++
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"live": 1, "in a silence": 1}, heard); diff != "" {
+			t.Errorf("heard (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t

@@ -146,6 +146,9 @@ func (s *slackSide) sent() string {
 			if m.Thread != "" {
 				out.WriteString("/" + m.Thread)
 			}
+			if m.Broadcast {
+				out.WriteString(" and in the channel")
+			}
 			if m.Username != "" {
 				out.WriteString(" as " + m.Username)
 			}

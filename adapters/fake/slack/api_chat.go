@@ -110,7 +110,7 @@ func (c *call) postMessage() answer {
 	if c.app.has("chat:write.customize") { // without it Slack overlooks them
 		m.username, m.icon = c.args.Get("username"), c.args.Get("icon_emoji")+c.args.Get("icon_url")
 	}
-	m.broadcast = c.args.Get("reply_broadcast") == "true"
+	m.broadcast = m.thread != "" && c.args.Get("reply_broadcast") == "true"
 	m.clientID = c.args.Get("client_msg_id")
 	if meta := c.args.Get("metadata"); meta != "" {
 		if !json.Valid([]byte(meta)) {

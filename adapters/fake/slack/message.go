@@ -202,6 +202,7 @@ type Sent struct {
 	Files     []string            `json:"files,omitzero"`
 	Edits     int                 `json:"edits,omitzero"`
 	Deleted   bool                `json:"deleted,omitzero"`
+	Broadcast bool                `json:"broadcast,omitzero"` // in a thread, and shown in the channel
 	Reactions map[string][]string `json:"reactions,omitzero"` // users by name
 }
 
@@ -217,7 +218,7 @@ func (c *Channel) Sent() []Sent {
 		words := m.read()
 		one := Sent{
 			App: m.app.ID, TS: m.ts, Thread: m.thread, Text: words.text, Markup: m.markup(), Form: m.form, Key: keyOf(m.metadata),
-			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted,
+			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted, Broadcast: m.broadcast,
 		}
 		for _, f := range m.files {
 			one.Files = append(one.Files, f.name)

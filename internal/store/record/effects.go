@@ -187,7 +187,7 @@ func (k *commit) leave(ctx context.Context, a *spaces.Action) error {
 func bodyOf(f spaces.Effect) spaces.Body {
 	switch f.Kind {
 	case spaces.ActSend:
-		return spaces.Said{Text: f.Text, Mentions: f.Mention, Origin: f.Origin}
+		return spaces.Said{Text: f.Text, Mentions: f.Mention, Broadcast: f.Broadcast, Origin: f.Origin}
 	case spaces.ActEdit:
 		return spaces.Edited{Target: f.Target, Text: f.Text}
 	case spaces.ActDelete:

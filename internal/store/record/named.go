@@ -15,14 +15,15 @@ where i.entity = $1 and i.platform = $2 order by i.scope, i.user_id`
 )
 
 // Named implements [activity.Outbox].
-func (b Border) Named(ctx context.Context, account string, message spaces.EventID) (out []spaces.Identity, err error) {
+func (b Border) Named(ctx context.Context, account string, message spaces.EventID) (out []spaces.Identity, broadcast bool, err error) {
 	found, err := all(ctx, b.s.engine, eventOfID, []any{string(message)}, scanEvent)
 	if err != nil {
-		return nil, fmt.Errorf("read message %s: %w", message, err)
+		return nil, false, fmt.Errorf("read message %s: %w", message, err)
 	}
 	people := 0
 	for _, e := range found {
 		said, _ := e.Body.(spaces.Said)
+		broadcast = said.Broadcast
 		for _, who := range said.Mentions {
 			if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
 				continue
@@ -31,7 +32,7 @@ func (b Border) Named(ctx context.Context, account string, message spaces.EventI
 				return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
 			})
 			if err != nil {
-				return nil, fmt.Errorf("read who %s names: %w", message, err)
+				return nil, false, fmt.Errorf("read who %s names: %w", message, err)
 			}
 			if len(here) > 0 {
 				people++
@@ -39,5 +40,5 @@ func (b Border) Named(ctx context.Context, account string, message spaces.EventI
 			}
 		}
 	}
-	return out, nil
+	return out, broadcast, nil
 }
