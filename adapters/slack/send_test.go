@@ -138,8 +138,10 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 		c, end := w.runs(b, w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		for _, p := range []adapters.Post{
-			{Chat: w.ops.ID, Thread: root, Text: "to all", Broadcast: true}, {Chat: w.ops.ID, Thread: root, Text: "to the thread"},
-			{Chat: w.ops.ID, ReplyTo: root, Text: "an answer to all", Broadcast: true}, {Chat: w.ops.ID, Text: "in the channel", Broadcast: true},
+			{Chat: w.ops.ID, Thread: root, Text: "to all", Broadcast: true},
+			{Chat: w.ops.ID, Thread: root, Text: "to the thread"},
+			{Chat: w.ops.ID, ReplyTo: root, Text: "an answer to all", Broadcast: true},
+			{Chat: w.ops.ID, Text: "in the channel", Broadcast: true},
 		} {
 			if _, err := c.Send(t.Context(), p); err != nil {
 				t.Fatalf("%s: %v", p.Text, err)
