@@ -61,19 +61,39 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	}
 }
 
-// A spied engine lets a test at the connection that writes.
-type spied struct {
+// A bounded engine has a disk of as many pages as a test says.
+type bounded struct {
 	engine
-	writing *session
+	pages chan string
 }
 
-func (e *spied) Session(ctx context.Context) (record.Session, error) {
+// A boundedSession hears of another bound at the beginning of a transaction, on
+// the goroutine that the connection belongs to.
+type boundedSession struct {
+	*session
+	pages chan string
+}
+
+func (e *bounded) Session(ctx context.Context) (record.Session, error) {
 	s, err := e.engine.Session(ctx)
-	e.writing, _ = s.(*session)
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return boundedSession{s.(*session), e.pages}, nil
 }
 
-func (e *spied) open(ctx context.Context) (*record.Store, error) {
+func (s boundedSession) Begin(ctx context.Context) (record.Turn, error) {
+	select {
+	case n := <-s.pages:
+		if _, err := s.ask(ctx, "pragma max_page_count = "+n); err != nil {
+			return record.Turn{}, err
+		}
+	default:
+	}
+	return s.session.Begin(ctx)
+}
+
+func (e *bounded) open(ctx context.Context) (*record.Store, error) {
 	if err := e.openFile(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +110,7 @@ func (e *spied) open(ctx context.Context) (*record.Store, error) {
 func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Ballast = 1 << 20
-	e := &spied{engine: engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}}
+	e := &bounded{engine: engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}, pages: make(chan string, 1)}
 	s, err := e.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -105,13 +125,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 		t.Fatalf("ballast: %v %v", info, err)
 	}
 	room := openRoom(t, s)
-	pages := func(n string) {
-		t.Helper()
-		if _, err := e.writing.conn.ExecContext(t.Context(), "pragma max_page_count = "+n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pages("1") // the engine takes the present size as the least
+	e.pages <- "1" // the engine takes the present size as the least
 	var full error
 	for n := range 200 {
 		if _, full = s.Border().Record(t.Context(), message(room, n)); full != nil {
@@ -124,7 +138,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	if _, err := os.Stat(ballast); err == nil {
 		t.Error("the ballast was kept on a full disk")
 	}
-	pages("1000000")
+	e.pages <- "1000000"
 	if got, err := s.Border().Record(t.Context(), message(room, 500)); err != nil || got.New != 1 {
 		t.Errorf("recorded %+v (%v) after space came back", got, err)
 	}

@@ -157,11 +157,17 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 
 // Session implements [record.Engine].
 func (e *engine) Session(ctx context.Context) (record.Session, error) {
-	conn, err := e.db.Conn(ctx)
+	c, err := connect(e.db.Driver(), source(e.file, "rwc", writing))
 	if err != nil {
-		return nil, err
+		return nil, damage(err)
 	}
-	return &session{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+	if err := verify(ctx, c.ask, writing); err != nil {
+		return nil, errors.Join(damage(err), c.Close())
+	}
+	// The schema is up to date: the pool has done its work.
+	db := e.db
+	e.db = nil
+	return &session{connection: c}, db.Close()
 }
 
 // Size implements [record.Engine].

@@ -90,7 +90,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := verify(t.Context(), c, writing); err != nil {
+	if err := verify(t.Context(), asking(c), writing); err != nil {
 		t.Errorf("the writer's settings: %v", err)
 	}
 	for _, lax := range []string{"synchronous = normal", "foreign_keys = off"} {
@@ -102,7 +102,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 		if _, err := c.ExecContext(t.Context(), "pragma journal_mode = wal; pragma journal_size_limit = 67108864; pragma "+lax); err != nil {
 			t.Fatal(err)
 		}
-		if err := verify(t.Context(), c, writing); err == nil {
+		if err := verify(t.Context(), asking(c), writing); err == nil {
 			t.Errorf("%s was not found", lax)
 		}
 		if err := c.Close(); err != nil {

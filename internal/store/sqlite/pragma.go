@@ -46,11 +46,21 @@ func source(file, mode string, settings []pragma) string {
 	return "file:" + u.EscapedPath() + "?" + q.Encode()
 }
 
+// An asker puts a question whose answer is one cell.
+type asker func(ctx context.Context, text string) (string, error)
+
+// asking puts questions to a connection of a pool.
+func asking(c *sql.Conn) asker {
+	return func(ctx context.Context, text string) (got string, err error) {
+		return got, c.QueryRowContext(ctx, text).Scan(&got)
+	}
+}
+
 // verify reads every setting back and fails when one did not take.
-func verify(ctx context.Context, c *sql.Conn, settings []pragma) error {
+func verify(ctx context.Context, ask asker, settings []pragma) error {
 	for _, p := range settings {
-		var got string
-		if err := c.QueryRowContext(ctx, "pragma "+p.name).Scan(&got); err != nil {
+		got, err := ask(ctx, "pragma "+p.name)
+		if err != nil {
 			return fmt.Errorf("read %s: %w", p.name, err)
 		}
 		if !strings.EqualFold(got, p.read) {
@@ -72,5 +82,5 @@ func openWriter(ctx context.Context, file string) (*sql.DB, error) {
 		return db, damage(err)
 	}
 	defer c.Close()
-	return db, damage(verify(ctx, c, writing))
+	return db, damage(verify(ctx, asking(c), writing))
 }

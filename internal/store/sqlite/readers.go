@@ -40,7 +40,7 @@ func connectReaders(ctx context.Context, file, mode string, settings []pragma) (
 			return r, err
 		}
 		defer c.Close()
-		if err := verify(ctx, c, settings); err != nil {
+		if err := verify(ctx, asking(c), settings); err != nil {
 			return r, err
 		}
 	}

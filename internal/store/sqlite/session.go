@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -20,53 +19,18 @@ const (
 	foldLogIn   = `pragma wal_checkpoint(truncate)`
 )
 
-// A session is the writing connection with its prepared statements.
+// A session is the connection that writes.
 type session struct {
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+	*connection
 	dirty bool // written since the log was last folded in
 }
 
 var _ record.Session = (*session)(nil)
 
-// Query implements [record.Reader].
-func (s *session) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
-	st, err := s.prepared(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	return rowsOf(st.QueryContext(ctx, args...))
-}
-
-// Exec implements [record.Session].
-func (s *session) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	st, err := s.prepared(ctx, statement)
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
 // Run implements [record.Session].
 func (s *session) Run(ctx context.Context, statement string, args ...any) error {
 	_, err := s.Exec(ctx, statement, args...)
 	return err
-}
-
-func (s *session) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
-	if st, ok := s.stmts[statement]; ok {
-		return st, nil
-	}
-	st, err := s.conn.PrepareContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	s.stmts[statement] = st
-	return st, nil
 }
 
 // Flush implements [record.Session]: nothing is put off.
@@ -146,13 +110,4 @@ func (s *session) fold(ctx context.Context) (busy bool, err error) {
 		}
 	}
 	return busy, rows.Err()
-}
-
-// Close implements [record.Session].
-func (s *session) Close() error {
-	var errs []error
-	for _, st := range s.stmts {
-		errs = append(errs, st.Close())
-	}
-	return errors.Join(append(errs, s.conn.Close())...)
 }

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"modernc.org/sqlite"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func TestParametersAreBoundByTheirNumbers(t *testing.T) {
+	for text, want := range map[string]struct {
+		text   string
+		places []int
+	}{
+		"select 1":                       {"select 1", nil},
+		"select $1":                      {"select ?", []int{0}},
+		"select $2, $1, $2 || $10":       {"select ?, ?, ? || ?", []int{1, 0, 1, 9}},
+		"values ($1, $2 + 1), ($1, 'x')": {"values (?, ? + 1), (?, 'x')", []int{0, 1, 0}},
+		"select 'a $ b', $1":             {"select 'a $ b', ?", []int{0}},
+	} {
+		got, places := positional(text)
+		if got != want.text || !slices.Equal(places, want.places) {
+			t.Errorf("%s becomes %s with %v, want %s with %v", text, got, places, want.text, want.places)
+		}
+	}
+}
+
+// openConnection returns a connection to an empty file.
+func openConnection(t *testing.T) *connection {
+	t.Helper()
+	c, err := connect(new(sqlite.Driver), source(filepath.Join(t.TempDir(), FileName), "rwc", writing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func TestWhatIsBoundComesBackAsItWas(t *testing.T) {
+	c := openConnection(t)
+	type row struct {
+		ID    spaces.EventID
+		Role  spaces.Authority
+		Text  string
+		Bytes []byte
+		N     int
+		Long  int64
+		Rate  float64
+		Yes   bool
+		None  []byte
+		Any   any
+	}
+	want := row{"e1", spaces.OfOwner, "words \x00 and more", []byte{0, 1}, -7, 1 << 40, 0.5, true, nil, "any"}
+	for range 2 { // prepared, and again
+		found, err := c.Query(t.Context(), "select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 union all select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10",
+			string(want.ID), int(want.Role), want.Text, want.Bytes, want.N, want.Long, want.Rate, want.Yes, want.None, want.Any)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for found.Next() {
+			var got row
+			if err := found.Scan(&got.ID, &got.Role, &got.Text, &got.Bytes, &got.N, &got.Long, &got.Rate, &got.Yes, &got.None, &got.Any); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			rows++
+		}
+		if err := found.Err(); err != nil || rows != 2 {
+			t.Errorf("%d rows, %v", rows, err)
+		}
+		for range 2 {
+			if err := found.Close(); err != nil || found.Next() {
+				t.Errorf("an answer goes on after it is closed (%v)", err)
+			}
+		}
+	}
+}
+
+func TestWhatDoesNotFitIsAnError(t *testing.T) {
+	c := openConnection(t)
+	if _, err := c.Query(t.Context(), "select $1, $2", 1); err == nil {
+		t.Error("a missing argument was taken for something")
+	}
+	if _, err := c.Exec(t.Context(), "select $1", struct{}{}); err == nil {
+		t.Error("a value the engine has no form for was bound")
+	}
+	for name, dest := range map[string]any{
+		"null": new(string), "'words'": new(int), "7": new(bool), "0.5": new(int64), "1": new(string), "300": new(int8), "2": new([]byte),
+	} {
+		found, err := c.Query(t.Context(), "select "+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Next(); found.Scan(dest) == nil {
+			t.Errorf("%s was put into a %T", name, dest)
+		}
+		if found.Scan() == nil {
+			t.Error("a column was left out")
+		}
+		if err := found.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
