@@ -33,6 +33,9 @@ func hudCommand(p *program) *cobra.Command {
 }
 
 func (p *program) hud(ctx context.Context, name string, cycles int) error {
+	if _, err := mindNamed(name); err != nil {
+		return err
+	}
 	a, err := consult[hudAnswer](ctx, p, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
 	if err != nil {
 		return err
@@ -43,9 +46,9 @@ func (p *program) hud(ctx context.Context, name string, cycles int) error {
 // tellHUD says what a mind has before it.
 func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 	name := q.Get("mind")
-	m, ok := spaces.ParseMind(name)
-	if !ok {
-		return nil, &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+	m, err := mindNamed(name)
+	if err != nil {
+		return nil, err
 	}
 	cycles, err := strconv.Atoi(q.Get("cycles"))
 	if err != nil || cycles < 1 {
@@ -67,6 +70,14 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 		a.Runs = append(a.Runs, t.Cycle)
 	}
 	return a, nil
+}
+
+func mindNamed(name string) (spaces.Mind, error) {
+	m, ok := spaces.ParseMind(name)
+	if !ok {
+		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+	}
+	return m, nil
 }
 
 func (a hudAnswer) print(w io.Writer) {
