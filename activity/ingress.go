@@ -78,6 +78,8 @@ type IngressOptions struct {
 	// Opened is told of each space that was opened for a chat of a named server. It
 	// must not block. Default: nobody is told.
 	Opened func(group string, space spaces.SpaceID)
+	// Now tells when something is taken; a replay has its own time. Default: time.Now.
+	Now func() time.Time
 	// Random is where pairing codes come from. Default: crypto/rand.
 	Random io.Reader
 	// Logger takes one line a decision. Default: none are written.
@@ -121,6 +123,9 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Name == "" {
 		o.Name = in.account.Platform
 	}
@@ -138,7 +143,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 	if err := fault.Point("ingest.received"); err != nil {
 		return fmt.Errorf("take batch: %w", err)
 	}
-	at := time.Now()
+	at := in.options.Load().Now()
 	in.Heard(at)
 	taken := spaces.Intake{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	for _, u := range b.Updates {

@@ -5,7 +5,8 @@ import "github.com/trestle-bridge/trestle/spaces"
 // delegates returns what a keyframe is made of, in its order: what changes
 // least first, the active room last (GTS-06).
 func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Delegate {
-	terms := v.terms("")
+	q := v.query("")
+	terms := q.words()
 	left := map[spaces.EventID]struct{}{}
 	for _, ts := range [][]spaces.ClosedCycle{kept, {{Turns: v.Current}}} {
 		for i := range ts {
@@ -28,7 +29,7 @@ func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Dele
 	var active Delegate
 	for i := range v.Seats {
 		s := &v.Seats[i]
-		h := v.history(s, terms, leave, int(reserve*v.focus(s)/share))
+		h := v.history(s, q, leave, int(reserve*v.focus(s)/share))
 		if s.Uplink.Space == v.Active {
 			active = h
 			continue

@@ -26,7 +26,7 @@ type history struct {
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool, reserve int) *history {
+func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, reserve int) *history {
 	h := &history{v: v, seat: s}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
@@ -36,7 +36,10 @@ func (v *View) history(s *Seat, terms []string, leave func(spaces.EventID) bool,
 	worth := map[int]float64{}
 	best := 0.0
 	var hits []hit
-	s.Room.index.search(s.Room, terms, func(x hit) {
+	v.rank([]*Seat{s}, q, func(x hit) {
+		if x.near == 0 {
+			return
+		}
 		hits = append(hits, x)
 		worth[x.line] = x.score
 		best = max(best, x.score)

@@ -6,31 +6,24 @@ import (
 	"time"
 )
 
-// The weights of CONTEXT 1. They were not tuned to any one corpus.
-const (
-	bm25K1     = 1.2
-	bm25B      = 0.75
-	neighbour1 = 0.4  // share of a direct neighbour's score
-	neighbour2 = 0.15 // share of a second neighbour's
-	sessionW   = 1.5  // of the normalised score of the conversation a line stands in
-)
-
-// sessionGap is the silence after which a new conversation begins.
-const sessionGap = 3 * time.Hour
-
 // An index finds the lines of one room by their words. It takes lines in only
 // when somebody asks, and each only once; a line whose words changed is taken
 // in again, the others stay.
 type index struct {
 	postings map[string][]posting
+	spelled  map[[2]byte][]string // the terms by how they begin, see [index.alike]
 	docs     []doc
-	byLine   []int32 // doc of a message, -1 for none
-	sessions []int32 // conversation of each message
-	stale    []int   // messages to take in again
+	byLine   []int32     // doc of a message, -1 for none
+	lines    []place     // of each message
+	sessions []session   // conversations, in order
+	linked   [][2]int32  // a line and the one it answers, beyond its neighbours
+	stale    []int       // messages to take in again
 	live     int
 	length   int // terms of all live docs
 	scratch  []byte
-	scores   []float32 // by message, zero between queries
+
+	scores []float32 // by message, zero between queries
+	talk   []float32 // by session, zero between queries
 }
 
 type posting struct {
@@ -43,6 +36,30 @@ type doc struct {
 	length uint16 // 0 once dead
 }
 
+// A place is where a message stands: its conversation, and the lines next to it
+// that say something.
+type place struct {
+	session      int32
+	before, next int32 // -1 for none
+}
+
+// A session is one conversation: what was said without a long silence.
+type session struct {
+	first, lines int32 // its first message, and how many it has
+	last         int32 // its newest line that says something; -1 for none
+	length       int32 // terms
+	at           time.Time
+}
+
+// A new conversation begins after a silence; after a shorter one when much was
+// said already, and at last without any.
+const (
+	sessionGap   = 3 * time.Hour
+	shortGap     = 20 * time.Minute
+	sessionLines = 40  // from which a short silence is enough
+	longSession  = 120 // which needs none
+)
+
 // forget takes out message i; it is taken in again at the next query.
 func (x *index) forget(i int) {
 	if i >= len(x.byLine) {
@@ -50,6 +67,7 @@ func (x *index) forget(i int) {
 	}
 	if d := x.byLine[i]; d >= 0 {
 		x.length -= int(x.docs[d].length)
+		x.sessions[x.lines[i].session].length -= int32(x.docs[d].length)
 		x.live--
 		x.docs[d].length = 0
 	}
@@ -60,47 +78,102 @@ func (x *index) forget(i int) {
 // learn takes in the messages that are new, and again those that changed.
 func (x *index) learn(r *Room) {
 	if x.postings == nil {
-		x.postings = map[string][]posting{}
+		x.postings, x.spelled = map[string][]posting{}, map[[2]byte][]string{}
 	}
 	for i := len(x.byLine); i < len(r.Chat.Messages); i++ {
 		x.byLine = append(x.byLine, -1)
-		x.sessions = append(x.sessions, x.session(r, i))
 		x.scores = append(x.scores, 0)
+		x.place(r, i)
 		x.add(r, i)
 	}
 	for _, i := range x.stale {
-		if x.byLine[i] < 0 { // else it changed twice since the last query
+		switch {
+		case !speaks(r, i):
+			x.leave(i)
+		case x.byLine[i] < 0: // else it changed twice since the last query
 			x.add(r, i)
 		}
 	}
 	x.stale = x.stale[:0]
 }
 
-func (x *index) session(r *Room, i int) int32 {
-	if i == 0 {
-		return 0
+// place finds the conversation of message i and its neighbours.
+func (x *index) place(r *Room, i int) {
+	m := &r.Chat.Messages[i]
+	n := len(x.sessions)
+	if n == 0 || x.sessions[n-1].ends(m.At) {
+		x.sessions = append(x.sessions, session{first: int32(i), last: -1, at: m.At})
+		x.talk = append(x.talk, 0)
+		n++
 	}
-	s := x.sessions[i-1]
-	if r.Chat.Messages[i].At.Sub(r.Chat.Messages[i-1].At) >= sessionGap {
-		s++
+	s := &x.sessions[n-1]
+	p := place{session: int32(n - 1), before: -1, next: -1}
+	if m.Notice == nil { // also what was deleted since: a conversation stays what it was
+		s.at = m.At
+		s.lines++
 	}
-	return s
+	if speaks(r, i) {
+		if s.last >= 0 {
+			p.before, x.lines[s.last].next = s.last, int32(i)
+		}
+		s.last = int32(i)
+		if q := r.Chat.At(m.ReplyTo); m.ReplyTo != "" && q >= 0 && q < i {
+			x.linked = append(x.linked, [2]int32{int32(i), int32(q)})
+		}
+	}
+	x.lines = append(x.lines, p)
+}
+
+// leave takes message i, which is gone, from between its neighbours.
+func (x *index) leave(i int) {
+	p := &x.lines[i]
+	if p.before >= 0 {
+		x.lines[p.before].next = p.next
+	}
+	if p.next >= 0 {
+		x.lines[p.next].before = p.before
+	} else if s := &x.sessions[p.session]; s.last == int32(i) {
+		s.last = p.before
+	}
+	p.before, p.next = -1, -1
+}
+
+// ends reports whether what is said at that time begins another conversation.
+func (s *session) ends(at time.Time) bool {
+	switch gap := at.Sub(s.at); {
+	case s.lines == 0:
+		return false
+	case gap >= sessionGap, s.lines >= longSession:
+		return true
+	default:
+		return s.lines >= sessionLines && gap >= shortGap
+	}
+}
+
+// speaks reports whether message i says something.
+func speaks(r *Room, i int) bool {
+	m := &r.Chat.Messages[i]
+	return !m.Deleted && m.Notice == nil
 }
 
 // add takes in message i: its words, who said it, and the names of its files.
 func (x *index) add(r *Room, i int) {
-	m := &r.Chat.Messages[i]
-	if m.Deleted || m.Notice != nil {
+	if !speaks(r, i) {
 		return
 	}
+	m := &r.Chat.Messages[i]
 	d := int32(len(x.docs))
 	n := 0
 	take := func(term []byte) {
 		n++
-		ps := x.postings[string(term)]
+		ps, known := x.postings[string(term)]
 		if k := len(ps); k > 0 && ps[k-1].doc == d {
 			ps[k-1].times++
 			return
+		}
+		if !known && len(term) > 2 {
+			key := [2]byte{term[0], term[1]}
+			x.spelled[key] = append(x.spelled[key], string(term))
 		}
 		x.postings[string(term)] = append(ps, posting{d, 1})
 	}
@@ -117,136 +190,83 @@ func (x *index) add(r *Room, i int) {
 	x.byLine[i] = d
 	x.live++
 	x.length += n
+	x.sessions[x.lines[i].session].length += int32(n)
 }
 
-// A hit is a line with how well it answers a query.
-type hit struct {
-	line  int
-	score float64
-	near  float64 // of the line and its neighbours, without the conversation's share
+// count returns how many lines have the term.
+func (x *index) count(term string) int {
+	n := 0
+	for _, p := range x.postings[term] {
+		if x.docs[p.doc].length > 0 {
+			n++
+		}
+	}
+	return n
 }
 
-// search scores the lines of the room against the terms: BM25, smoothed over
-// neighbours and the conversation a line stands in. It calls f for each line
-// that something points at, in order.
-func (x *index) search(r *Room, terms []string, f func(hit)) {
-	x.learn(r)
-	if x.live == 0 {
-		return
-	}
-	touched := x.bm25(terms)
-	if len(touched) == 0 {
-		return
-	}
-	x.smooth(touched, f)
-	for _, i := range touched {
-		x.scores[i] = 0
-	}
+// A weighed term is one to look for: how much a match counts.
+type weighed struct {
+	text   string
+	asked  float64 // how much the query means it, 1 in full
+	weight float64 // that, times its rarity over all rooms
 }
 
-// Terms that stand in more than a tenth of the lines of a large room tell
-// little and cost most; they count only when there are no better ones.
-const (
-	largeRoom   = 2000
-	commonShare = 10
-)
-
-// telling returns the terms to look for with the number of lines that have each.
-func (x *index) telling(terms []string) (tell []string, lines []int) {
-	least := math.MaxInt
+// score puts what the terms give each line into x.scores, and each conversation
+// into x.talk. It returns the lines, ascending, and the conversations; clear must
+// follow.
+func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
 	for _, t := range terms {
-		n := 0
-		for _, p := range x.postings[t] {
-			if x.docs[p.doc].length > 0 {
-				n++
-			}
-		}
-		if n > 0 {
-			tell, lines = append(tell, t), append(lines, n)
-			least = min(least, n)
-		}
-	}
-	if x.live < largeRoom || least > x.live/commonShare {
-		return tell, lines
-	}
-	kept := 0
-	for k, n := range lines {
-		if n <= x.live/commonShare {
-			tell[kept], lines[kept] = tell[k], n
-			kept++
-		}
-	}
-	return tell[:kept], lines[:kept]
-}
-
-// bm25 puts the score of each line that has one of the terms into x.scores and
-// returns those lines, ascending.
-func (x *index) bm25(terms []string) []int32 {
-	avg := float64(x.length) / float64(x.live)
-	var touched []int32
-	terms, lines := x.telling(terms)
-	for k, t := range terms {
-		df := float64(lines[k])
-		idf := math.Log(1 + (float64(x.live)-df+0.5)/(df+0.5))
-		touched = slices.Grow(touched, lines[k])
-		for _, p := range x.postings[t] {
+		var met []int32
+		ps := x.postings[t.text]
+		lines = slices.Grow(lines, len(ps))
+		for _, p := range ps {
 			d := x.docs[p.doc]
 			if d.length == 0 {
 				continue
 			}
-			tf := float64(p.times)
-			s := idf * tf * (bm25K1 + 1) / (tf + bm25K1*(1-bm25B+bm25B*float64(d.length)/avg))
 			if x.scores[d.line] == 0 {
-				touched = append(touched, d.line)
+				lines = append(lines, d.line)
 			}
-			x.scores[d.line] += float32(s)
+			x.scores[d.line] += float32(t.weight * saturated(float64(p.times), float64(d.length)/average))
+			if s := x.lines[d.line].session; len(met) == 0 || met[len(met)-1] != s {
+				met = append(met, s)
+			}
 		}
+		talks = x.scoreTalks(t, met, talks)
 	}
-	if len(terms) > 1 || !slices.IsSorted(touched) {
-		slices.Sort(touched)
+	if !slices.IsSorted(lines) {
+		slices.Sort(lines)
 	}
-	return touched
+	return lines, talks
 }
 
-// smooth spreads the scores of the touched lines to their neighbours within
-// the conversation, and adds what the whole conversation is worth.
-func (x *index) smooth(touched []int32, f func(hit)) {
-	worth := map[int32]float64{}
-	best, sum, of := 0.0, 0.0, int32(-1)
-	for _, i := range touched {
-		if s := x.sessions[i]; s != of {
-			sum, of = 0, s
+// scoreTalks adds a term to the conversations that have it.
+func (x *index) scoreTalks(t weighed, met, talks []int32) []int32 {
+	slices.Sort(met)
+	of := len(x.sessions)
+	met = slices.Compact(met)
+	rarity := math.Log(1 + (float64(of)-float64(len(met))+0.5)/(float64(len(met))+0.5))
+	for _, s := range met {
+		if x.talk[s] == 0 {
+			talks = append(talks, s)
 		}
-		sum += float64(x.scores[i])
-		best = max(best, sum)
-		worth[of] = sum
+		x.talk[s] += float32(rarity * t.asked)
 	}
-	last, share := -1, 0.0
-	of = -1
-	for _, t := range touched {
-		for i := max(last+1, int(t)-2); i <= min(int(t)+2, len(x.byLine)-1); i++ {
-			last = i
-			if x.byLine[i] < 0 {
-				continue
-			}
-			if s := x.sessions[i]; s != of {
-				share, of = sessionW*worth[s]/best, s
-			}
-			if near := x.around(i); near > 0 {
-				f(hit{i, near + share, near})
-			}
-		}
+	return talks
+}
+
+// clear undoes score.
+func (x *index) clear(lines, talks []int32) {
+	for _, i := range lines {
+		x.scores[i] = 0
+	}
+	for _, s := range talks {
+		x.talk[s] = 0
 	}
 }
 
-// around returns the own score of line i with its neighbours' shares.
-func (x *index) around(i int) float64 {
-	s := float64(x.scores[i])
-	own := x.sessions[i]
-	for by, w := range [...]float64{neighbour2, neighbour1, 0, neighbour1, neighbour2} {
-		if k := i + by - 2; w > 0 && k >= 0 && k < len(x.scores) && x.scores[k] > 0 && x.sessions[k] == own {
-			s += w * float64(x.scores[k])
-		}
-	}
-	return s
+// saturated is the part of BM25 that depends on the line: how often the term
+// stands there, against how long it is.
+func saturated(times, length float64) float64 {
+	return times * (bm25K1 + 1) / (times + bm25K1*(1-bm25B+bm25B*length))
 }

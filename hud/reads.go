@@ -1,7 +1,6 @@
 package hud
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -91,7 +90,8 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 }
 
 func listed(head string, lines []string, filter string) string {
-	terms := (&View{}).terms(filter)
+	q := asking(filter)
+	terms := q.words()
 	if len(terms) > 0 {
 		lines = slices.DeleteFunc(lines, func(l string) bool { return overlap(l, terms) == 0 })
 	}
@@ -158,25 +158,14 @@ type Query struct {
 // Search renders the lines that answer the query best, in order within each
 // room, every one with its id.
 func Search(v *View, q Query) (string, []spaces.EventID) {
-	terms := (&View{}).terms(q.Text)
-	type match struct {
-		seat  *Seat
-		line  int
-		score float64
-	}
-	var found []match
-	for i := range v.Seats {
-		s := &v.Seats[i]
-		if !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space {
-			continue
+	var found []hit
+	seats := slices.DeleteFunc(v.everywhere(), func(s *Seat) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
+	v.rank(seats, asking(q.Text), func(h hit) {
+		if m := &h.seat.Room.Chat.Messages[h.line]; h.near > 0 && !m.At.Before(q.Since) {
+			found = append(found, h)
 		}
-		s.Room.index.search(s.Room, terms, func(h hit) {
-			if m := &s.Room.Chat.Messages[h.line]; !m.At.Before(q.Since) {
-				found = append(found, match{s, h.line, h.score})
-			}
-		})
-	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.score, a.score) })
+	})
+	sortHits(found)
 	if len(found) == 0 {
 		return "Nothing was found.", nil
 	}

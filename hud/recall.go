@@ -3,20 +3,11 @@ package hud
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// softFocus weights the lines of rooms other than the active one (CONTEXT 1.4).
-const softFocus = 0.35
-
-// recallFloor is the share of the best line's score, without that of its
-// conversation, below which a line is not recalled.
-const recallFloor = 0.25
-
-// maxRecalled is how many lines are looked at closely.
-const maxRecalled = 400
 
 // A Recalled is an old line that may matter now and is not in the prefix.
 type Recalled struct {
@@ -27,108 +18,59 @@ type Recalled struct {
 	Line  int // its place in the room's chat
 }
 
-// Recall finds the old lines of all rooms that answer query best, at most budget
-// tokens of them, best first. An empty query stands for the newest words the
-// agent was shown. Lines in the keyframe or in a turn are left out.
-func (v *View) Recall(query string, budget int) []Recalled {
-	terms := v.terms(query)
-	if len(terms) == 0 || budget <= 0 {
+// Recall finds the old lines of all rooms that answer the words best, in the
+// order they were chosen; rendered they have at most budget tokens. No words stand
+// for the newest ones the agent was shown. Lines in the keyframe or in a turn are
+// left out. An answer is recalled with the question it answers.
+func (v *View) Recall(words string, budget int) []Recalled {
+	q := v.query(words)
+	if len(q.terms) == 0 || budget <= 0 {
 		return nil
 	}
 	inPrefix := v.inPrefix()
-	top := best{most: maxRecalled}
-	for i := range v.Seats {
-		s := &v.Seats[i]
-		focus := v.focus(s)
-		s.Room.index.search(s.Room, terms, func(h hit) {
-			score := h.score * focus
-			if m := &s.Room.Chat.Messages[h.line]; m.Seq > s.Uplink.Fresh && top.takes(score) && !inPrefix(m.ID) {
-				top.add(candidate{Recalled{s.Uplink.Space, m.ID, m.Seq, score, h.line}, h.near * focus})
-			}
-		})
-	}
-	return v.within(top.lines(), budget)
-}
-
-// best holds the candidates with the highest scores: a heap whose root is the
-// worst of them.
-type best struct {
-	most int
-	heap []candidate
-}
-
-type candidate struct {
-	Recalled
-	near float64
-}
-
-// takes reports whether a candidate with that score would be held. Of equals
-// the first stays.
-func (b *best) takes(score float64) bool { return len(b.heap) < b.most || score > b.heap[0].Score }
-
-func (b *best) add(c candidate) {
-	if len(b.heap) < b.most {
-		b.heap = append(b.heap, c)
-		for i := len(b.heap) - 1; i > 0 && b.heap[i].Score < b.heap[(i-1)/2].Score; i = (i - 1) / 2 {
-			b.heap[i], b.heap[(i-1)/2] = b.heap[(i-1)/2], b.heap[i]
-		}
-		return
-	}
-	b.heap[0] = c
-	for i := 0; ; {
-		least := i
-		for k := 2*i + 1; k <= 2*i+2 && k < len(b.heap); k++ {
-			if b.heap[k].Score < b.heap[least].Score {
-				least = k
-			}
-		}
-		if least == i {
+	top := best{most: min(maxRecalled, 40+budget/5)}
+	v.rank(v.everywhere(), q, func(h hit) {
+		if !top.takes(h.score) {
 			return
 		}
-		b.heap[i], b.heap[least] = b.heap[least], b.heap[i]
-		i = least
-	}
-}
-
-// lines returns the held lines that are near enough to what was asked, best first.
-func (b *best) lines() []Recalled {
-	near := 0.0
-	for _, c := range b.heap {
-		near = max(near, c.near)
-	}
-	var found []Recalled
-	for _, c := range b.heap {
-		if c.near >= recallFloor*near {
-			found = append(found, c.Recalled)
+		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && !inPrefix(m.ID) {
+			top.add(h)
 		}
-	}
-	slices.SortFunc(found, func(x, y Recalled) int {
-		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Space, y.Space), cmp.Compare(x.Seq, y.Seq))
 	})
-	return found
+	p := picker{v: v, budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]int{}}
+	return v.within(p.pick(top.hits), budget)
 }
 
-// within takes lines from the best on until the budget is spent.
-func (v *View) within(found []Recalled, budget int) []Recalled {
-	const head = 24 // the block's own lines
-	bound := head
-	for _, f := range found {
-		bound += Bound(v.Seat(f.Space).Room.Chat.Messages[f.Line].Text) + 80
+// everywhere returns all seats.
+func (v *View) everywhere() []*Seat {
+	seats := make([]*Seat, len(v.Seats))
+	for i := range v.Seats {
+		seats[i] = &v.Seats[i]
 	}
-	if bound <= budget {
-		return found
+	return seats
+}
+
+// within returns as many of the lines, from the first on, as have at most budget
+// tokens when they are rendered.
+func (v *View) within(rs []Recalled, budget int) []Recalled {
+	if text, _ := v.recalledBlock(rs); Bound(text)+1 <= budget {
+		return rs
 	}
-	spent := head
-	kept := found[:0]
-	for _, f := range found {
-		n := v.lineTokens(v.Seat(f.Space), f.Line) + 6
-		if spent+n > budget {
-			continue
-		}
-		spent += n
-		kept = append(kept, f)
+	n := sort.Search(len(rs), func(n int) bool {
+		text, _ := v.recalledBlock(rs[:n+1])
+		return v.rowTokens(text) > budget
+	})
+	return rs[:n]
+}
+
+// rowTokens returns the exact tokens of rendered lines, each with its line end: a
+// token never reaches over the end of a line into the mark the next begins with.
+func (v *View) rowTokens(text string) int {
+	n := 0
+	for row := range strings.Lines(text) {
+		n += v.Counter.Count(row)
 	}
-	return kept
+	return n + 1 // the last line's end
 }
 
 // lineTokens returns the exact tokens of a line standing alone, as long as it
@@ -160,68 +102,20 @@ func (v *View) focus(s *Seat) float64 {
 	return softFocus
 }
 
-// terms returns the distinct terms of the query, or of the newest words shown.
-func (v *View) terms(query string) []string {
-	if query == "" {
-		query = v.newestWords()
-	}
-	var terms []string
-	eachTerm(query, nil, func(t []byte) {
-		if len(terms) < 64 && !slices.Contains(terms, string(t)) {
-			terms = append(terms, string(t))
-		}
-	})
-	return terms
-}
-
-// newestWords returns the words of others shown by the newest turn that shows any.
-func (v *View) newestWords() string {
-	if text := v.wordsOf(v.Current); text != "" {
-		return text
-	}
-	for _, c := range slices.Backward(v.Closed) {
-		if text := v.wordsOf(c.Turns); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func (v *View) wordsOf(turns []spaces.Turn) string {
-	for i := len(turns) - 1; i >= 0; i-- {
-		t := &turns[i]
-		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {
-			continue
-		}
-		var b strings.Builder
-		for _, id := range t.Refs[max(0, len(t.Refs)-3):] {
-			if _, m := v.find(id); m != nil {
-				b.WriteString(m.Text)
-				b.WriteByte('\n')
-			}
-		}
-		if b.Len() > 0 {
-			return b.String()
-		}
-	}
-	return ""
-}
-
 // recalledBlock renders recalled lines, rooms in the order of the seats.
 func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	if len(rs) == 0 {
 		return "", nil
 	}
+	of := map[spaces.SpaceID][]int{}
+	for _, r := range rs {
+		of[r.Space] = append(of[r.Space], r.Line)
+	}
 	b := []byte("RECALLED (older lines that may matter):\n")
 	var refs []spaces.EventID
 	for i := range v.Seats {
 		s := &v.Seats[i]
-		var lines []int
-		for _, r := range rs {
-			if r.Space == s.Uplink.Space {
-				lines = append(lines, r.Line)
-			}
-		}
+		lines := of[s.Uplink.Space]
 		if len(lines) == 0 {
 			continue
 		}
@@ -234,4 +128,11 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 		b, refs = c.b, append(refs, c.refs...)
 	}
 	return strings.TrimSuffix(string(b), "\n"), refs
+}
+
+// sortHits sorts the best first; of equals, those of the first room and line.
+func sortHits(hits []hit) {
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seat.Uplink.Space, b.seat.Uplink.Space), cmp.Compare(a.line, b.line))
+	})
 }

@@ -83,7 +83,8 @@ func (ms *minds) evict() {
 }
 
 // refresh brings the mind up to date with the record: wholly the first time,
-// then its uplinks and the rooms that matter to a cycle in space.
+// then its uplinks and the rooms in which something happened; that of a cycle,
+// space, last of all.
 func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
@@ -99,6 +100,14 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 	fresh := m.seated(uplinks)
 	for _, id := range fresh {
 		if err := m.follow(ctx, id, true); err != nil {
+			return err
+		}
+	}
+	for _, u := range uplinks {
+		if u.Space == space || slices.Contains(fresh, u.Space) || !m.behind(u.Space, u.Head) {
+			continue
+		}
+		if err := m.follow(ctx, u.Space, false); err != nil {
 			return err
 		}
 	}

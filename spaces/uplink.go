@@ -29,6 +29,9 @@ type Uplink struct {
 	// "new" and recovery all follow from it.
 	Cursor   int64
 	CursorID EventID
+	// Head is the last event of the space's log, where whoever read the uplink
+	// looked that up; else 0.
+	Head int64
 	// Fresh is the last event that somebody asked the mind to leave behind, and
 	// FreshAt when: what is older is shown only if it is looked up.
 	Fresh    int64

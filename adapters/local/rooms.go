@@ -138,15 +138,15 @@ func (r *Rooms) Receive(ctx context.Context, _ []byte, sink adapters.Sink) error
 	}
 }
 
-// accept hands the update in and, once it is durable, shows it before anything
+// accept hands the updates in and, once they are durable, shows them before anything
 // that was posted meanwhile.
 func (r *Rooms) accept(ctx context.Context, sink adapters.Sink, s said) error {
 	r.mu.Lock()
-	in := r.rooms[s.update.Chat.ID]
+	in := r.rooms[s.updates[0].Chat.ID]
 	in.handing = true
 	r.mu.Unlock()
 
-	err := sink.Accept(ctx, adapters.Batch{Updates: []adapters.Update{s.update}})
+	err := sink.Accept(ctx, adapters.Batch{Updates: s.updates})
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

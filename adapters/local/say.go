@@ -12,9 +12,9 @@ import (
 
 // said is something on its way to the sink.
 type said struct {
-	update adapters.Update
-	echo   Shown      // what the room sees of it; nil: nothing
-	taken  chan error // takes one answer
+	updates []adapters.Update // of one room
+	echo    Shown             // what the room sees of it; nil: nothing
+	taken   chan error        // takes one answer
 }
 
 // A Line is something a person says in a room.
@@ -108,19 +108,40 @@ func (r *Rooms) pass(ctx context.Context, who adapters.Person, chat, what string
 	return nil
 }
 
+// Recount hands over what was said in a room elsewhere or before: updates under
+// their own keys, ids and times, in order, as one batch. It returns once they are
+// durable. Nobody is shown them.
+func (r *Rooms) Recount(ctx context.Context, chat string, updates []adapters.Update) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	if err := r.handAll(ctx, chat, updates, nil); err != nil {
+		return fmt.Errorf("recount %d updates of %s: %w", len(updates), chat, err)
+	}
+	return nil
+}
+
 // hand gives the update to Receive and waits for the sink's answer. Once Receive
 // has it the answer comes soon, so ctx then no longer counts: an error always
 // means that the sink did not say yes.
 func (r *Rooms) hand(ctx context.Context, chat string, u adapters.Update, echo Shown) error {
+	return r.handAll(ctx, chat, []adapters.Update{u}, echo)
+}
+
+// handAll is hand for several updates of one room.
+func (r *Rooms) handAll(ctx context.Context, chat string, us []adapters.Update, echo Shown) error {
 	r.mu.Lock()
 	open := r.rooms[chat]
 	if open == nil {
 		r.mu.Unlock()
 		return &adapters.Error{Kind: adapters.NoTarget, Op: "say", Err: fmt.Errorf("there is no room %q", chat)}
 	}
-	u.Chat = open.chat
+	us = slices.Clone(us)
+	for i := range us {
+		us[i].Chat = open.chat
+	}
 	r.mu.Unlock()
-	s := said{update: u, echo: echo, taken: make(chan error, 1)}
+	s := said{updates: us, echo: echo, taken: make(chan error, 1)}
 	select {
 	case r.said <- s:
 		return <-s.taken

@@ -98,7 +98,7 @@ func commands() []func(*program) *cobra.Command {
 		explainCommand,
 		rehearseCommand,
 		denialsCommand,
-		hudCommand,
+		hudCommand, replayCommand,
 		eventsCommand,
 		backupCommand,
 		restoreCommand,

@@ -65,6 +65,7 @@ var rows = []row{
 	{"prefix", prefix},
 	{"limits", limits},
 	{"kill", kill},
+	{"recall", recall},
 }
 
 func main() {

@@ -11,7 +11,8 @@ import (
 const (
 	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at`
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
-	uplinksOf     query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
+	uplinksOf     query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
+from uplinks where agent = $1 and circle = $2 order by n`
 	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
 values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
@@ -22,6 +23,11 @@ on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cur
 
 func scanUplink(r row) (u spaces.Uplink, err error) {
 	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt})
+}
+
+// scanHeaded reads an uplink with the head of its space.
+func scanHeaded(r row) (u spaces.Uplink, err error) {
+	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt}, &u.Head)
 }
 
 // uplinkOf reads the uplink of a mind to a room, zero when there is none.
@@ -73,7 +79,7 @@ func (t *tx) unlink(ctx context.Context, m spaces.Mind, r *room, at time.Time) e
 
 // Uplinks implements [shell.Record].
 func (s Shell) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error) {
-	out, err := all(ctx, s.s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanUplink)
+	out, err := all(ctx, s.s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanHeaded)
 	if err != nil {
 		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
 	}

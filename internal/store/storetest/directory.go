@@ -56,7 +56,7 @@ func openMakesInner(t *testing.T, w *world) {
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
 	head := w.last(room)
-	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Live: true, OpenedAt: morning}}
+	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Head: head.Seq, Live: true, OpenedAt: morning}}
 	if diff := cmp.Diff(want, ups); diff != "" {
 		t.Errorf("uplinks (-want +got):\n%s", diff)
 	}

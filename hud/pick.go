@@ -1,0 +1,179 @@
+package hud
+
+import (
+	"container/heap"
+	"math"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// maxRecalled is how many lines are looked at closely.
+const maxRecalled = 1200
+
+// best holds the hits with the highest scores: a heap whose root is the worst of
+// them.
+type best struct {
+	most int
+	hits []hit
+}
+
+// takes reports whether a hit with that score would be held. Of equals the first
+// stays.
+func (b *best) takes(score float64) bool { return len(b.hits) < b.most || score > b.hits[0].score }
+
+func (b *best) add(h hit) {
+	if len(b.hits) < b.most {
+		b.hits = append(b.hits, h)
+		for i := len(b.hits) - 1; i > 0 && b.hits[i].score < b.hits[(i-1)/2].score; i = (i - 1) / 2 {
+			b.hits[i], b.hits[(i-1)/2] = b.hits[(i-1)/2], b.hits[i]
+		}
+		return
+	}
+	b.hits[0] = h
+	for i := 0; ; {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(b.hits); k++ {
+			if b.hits[k].score < b.hits[least].score {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		b.hits[i], b.hits[least] = b.hits[least], b.hits[i]
+		i = least
+	}
+}
+
+// What choosing weighs beside the score of a line.
+const (
+	crowding  = 0.04 // by which each line of a conversation makes its others worth less
+	thrift    = 0.25 // how much the length of a line counts against it: the power of its tokens
+	talkHead  = 12   // tokens of the line over a conversation
+	leaveHead = 3    // of the mark that lines are left out
+)
+
+// A lineOf names a line, or a conversation, of a room.
+type lineOf struct {
+	seat *Seat
+	n    int
+}
+
+// A picker chooses lines by worth for their length, so that no conversation
+// crowds out the others.
+type picker struct {
+	v        *View
+	budget   int
+	inPrefix func(spaces.EventID) bool
+	taken    map[lineOf]bool
+	talks    map[lineOf]int // lines taken of a conversation
+	chosen   []Recalled
+	spent    int
+	queue    []offer
+}
+
+// An offer is a hit with what it was worth when somebody last looked.
+type offer struct {
+	hit
+	worth float64
+	place int // among the hits, to settle ties
+}
+
+// Len, Less, Swap, Push and Pop make the picker's queue a heap.
+func (p *picker) Len() int { return len(p.queue) }
+
+// Less puts the worthiest first.
+func (p *picker) Less(i, j int) bool {
+	if p.queue[i].worth != p.queue[j].worth {
+		return p.queue[i].worth > p.queue[j].worth
+	}
+	return p.queue[i].place < p.queue[j].place
+}
+
+// Swap swaps two offers.
+func (p *picker) Swap(i, j int) { p.queue[i], p.queue[j] = p.queue[j], p.queue[i] }
+
+// Push is not used: the queue only shrinks.
+func (p *picker) Push(any) { panic("hud: an offer is pushed") }
+
+// Pop takes the last offer off the queue.
+func (p *picker) Pop() any {
+	last := p.queue[len(p.queue)-1]
+	p.queue = p.queue[:len(p.queue)-1]
+	return last
+}
+
+// pick returns the lines in the order they were chosen, rather too many than too
+// few: their tokens are estimated.
+func (p *picker) pick(hits []hit) []Recalled {
+	sortHits(hits)
+	for i, h := range hits {
+		p.queue = append(p.queue, offer{hit: h, place: i})
+		p.queue[i].worth = p.worth(h)
+	}
+	heap.Init(p)
+	for len(p.queue) > 0 && p.spent < p.budget*9/8+40 {
+		top := &p.queue[0]
+		if now := p.worth(top.hit); now < top.worth {
+			top.worth = now
+			heap.Fix(p, 0)
+			continue
+		}
+		h := top.hit
+		heap.Pop(p)
+		p.take(h)
+	}
+	return p.chosen
+}
+
+// worth is what a hit is worth now.
+func (p *picker) worth(h hit) float64 {
+	talk := lineOf{h.seat, int(h.seat.Room.index.lines[h.line].session)}
+	length := max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4)
+	return h.score / (1 + crowding*float64(p.talks[talk])) / math.Pow(length, thrift)
+}
+
+// take chooses a line, after the question that it answers.
+func (p *picker) take(h hit) {
+	line := lineOf{h.seat, h.line}
+	if p.taken[line] {
+		return
+	}
+	if q := h.seat.Room.asked(h.line); q >= 0 && !p.taken[lineOf{h.seat, q}] {
+		if m := &h.seat.Room.Chat.Messages[q]; m.Seq > h.seat.Uplink.Fresh && !p.inPrefix(m.ID) {
+			p.choose(lineOf{h.seat, q}, h.score)
+		}
+	}
+	p.choose(line, h.score)
+}
+
+func (p *picker) choose(l lineOf, score float64) {
+	m := &l.seat.Room.Chat.Messages[l.n]
+	p.taken[l] = true
+	p.chosen = append(p.chosen, Recalled{l.seat.Uplink.Space, m.ID, m.Seq, score, l.n})
+	talk := lineOf{l.seat, int(l.seat.Room.index.lines[l.n].session)}
+	if p.talks[talk]++; p.talks[talk] == 1 {
+		p.spent += talkHead
+	} else if !p.taken[lineOf{l.seat, l.n - 1}] {
+		p.spent += leaveHead
+	}
+	p.spent += p.v.lineTokens(l.seat, l.n)
+}
+
+// asked returns the question that line i answers: what it replies to, or the line
+// before it when that one asks; -1 for none.
+func (r *Room) asked(i int) int {
+	ms := r.Chat.Messages
+	if ms[i].ReplyTo != "" {
+		if q := r.Chat.At(ms[i].ReplyTo); q >= 0 && q < i && speaks(r, q) {
+			return q
+		}
+		return -1
+	}
+	q := int(r.index.lines[i].before)
+	if q >= 0 && ms[q].Sender != ms[i].Sender && speaks(r, q) && strings.HasSuffix(ms[q].Text, "?") {
+		return q
+	}
+	return -1
+}

@@ -1,0 +1,83 @@
+package hud
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A query is what old lines are looked for by.
+type query struct {
+	terms []weighed // distinct
+}
+
+// maxTerms bounds the terms of a query.
+const maxTerms = 64
+
+// add adds the words of text to the query.
+func (q *query) add(text string, asked float64) {
+	eachTerm(text, nil, func(t []byte) {
+		if len(q.terms) < maxTerms && !slices.ContainsFunc(q.terms, func(w weighed) bool { return w.text == string(t) }) {
+			q.terms = append(q.terms, weighed{text: string(t), asked: asked})
+		}
+	})
+}
+
+// words returns the terms as they are.
+func (q *query) words() []string {
+	words := make([]string, len(q.terms))
+	for i, t := range q.terms {
+		words[i] = t.text
+	}
+	return words
+}
+
+// asking makes the query of a text.
+func asking(text string) query {
+	var q query
+	q.add(text, 1)
+	return q
+}
+
+// query makes the query of words that woke the mind; of none, that of the newest
+// words it was shown.
+func (v *View) query(words string) query {
+	if words == "" {
+		words = v.newestWords()
+	}
+	return asking(words)
+}
+
+// newestWords returns the words of others shown by the newest turn that shows any.
+func (v *View) newestWords() string {
+	if text := v.wordsOf(v.Current); text != "" {
+		return text
+	}
+	for _, c := range slices.Backward(v.Closed) {
+		if text := v.wordsOf(c.Turns); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func (v *View) wordsOf(turns []spaces.Turn) string {
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := &turns[i]
+		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {
+			continue
+		}
+		var b strings.Builder
+		for _, id := range t.Refs[max(0, len(t.Refs)-3):] {
+			if _, m := v.find(id); m != nil {
+				b.WriteString(m.Text)
+				b.WriteByte('\n')
+			}
+		}
+		if b.Len() > 0 {
+			return b.String()
+		}
+	}
+	return ""
+}

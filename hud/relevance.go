@@ -1,0 +1,187 @@
+package hud
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// The weights of CONTEXT 1. They were not tuned to any one corpus; the bench tells
+// what half or twice of each does.
+const (
+	bm25K1     = 1.2
+	bm25B      = 0.75
+	neighbour1 = 0.4  // share of a direct neighbour's score
+	neighbour2 = 0.15 // share of a second neighbour's
+	answerW    = 0.4  // share of the line that is answered, and of an answer
+	sessionW   = 1.5  // of the normalised score of the conversation a line stands in
+	softFocus  = 0.35 // of rooms other than the active one
+)
+
+// A hit is a line with how well it answers a query.
+type hit struct {
+	seat  *Seat
+	line  int
+	score float64
+	near  float64 // of the line and its neighbours, without the conversation's share
+}
+
+// rank scores the lines of the seats' rooms against the query: BM25 over all of
+// them together, smoothed over neighbours, answers, and the conversation a line
+// stands in; weighed by focus. It calls f for each line that something points at,
+// room by room, in order.
+func (v *View) rank(seats []*Seat, q query, f func(hit)) {
+	terms, average := weigh(seats, q)
+	if len(terms) == 0 {
+		return
+	}
+	found := make([]scoredRoom, len(seats))
+	best := 0.0
+	for i, s := range seats {
+		r := &found[i]
+		r.seat, r.focus = s, v.focus(s)
+		r.lines, r.talks = s.Room.index.score(terms, average)
+		for _, t := range r.talks {
+			best = max(best, r.focus*float64(s.Room.index.talk[t]))
+		}
+	}
+	for i := range found {
+		found[i].spread(best, f)
+		found[i].seat.Room.index.clear(found[i].lines, found[i].talks)
+	}
+}
+
+// Terms that stand in more than a tenth of the lines of a large mind tell little
+// and cost most; they count only when there are no better ones.
+const (
+	largeMind   = 2000
+	commonShare = 10
+)
+
+// weigh takes in what is new in the rooms and weighs the terms by how rare they
+// are in all of them. It also returns the average length of a line.
+func weigh(seats []*Seat, q query) (terms []weighed, average float64) {
+	live, length := 0, 0
+	for _, s := range seats {
+		s.Room.index.learn(s.Room)
+		live, length = live+s.Room.index.live, length+s.Room.index.length
+	}
+	if live == 0 {
+		return nil, 0
+	}
+	counts := make([]int, 0, len(q.terms))
+	least := math.MaxInt
+	for _, t := range q.terms {
+		n := 0
+		for _, s := range seats {
+			n += s.Room.index.count(t.text)
+		}
+		if n > 0 {
+			terms, counts = append(terms, t), append(counts, n)
+			least = min(least, n)
+		}
+	}
+	kept := 0
+	for k, n := range counts {
+		if live >= largeMind && least <= live/commonShare && n > live/commonShare {
+			continue
+		}
+		terms[kept] = terms[k]
+		terms[kept].weight = terms[k].asked * math.Log(1+(float64(live)-float64(n)+0.5)/(float64(n)+0.5))
+		kept++
+	}
+	return terms[:kept], float64(length) / float64(live)
+}
+
+// A scoredRoom is a room whose index holds the scores of a query.
+type scoredRoom struct {
+	seat         *Seat
+	focus        float64
+	lines, talks []int32
+}
+
+// spread calls f for every line that has a score or lies beside one that has.
+func (r *scoredRoom) spread(best float64, f func(hit)) {
+	x := &r.seat.Room.index
+	extra := r.answers()
+	touched := r.lines
+	if len(extra) > 0 {
+		touched = slices.Clone(touched)
+		for i := range extra {
+			touched = append(touched, i)
+		}
+		slices.Sort(touched)
+	}
+	last := -1
+	for _, t := range touched {
+		for i := max(last+1, int(t)-2); i <= min(int(t)+2, len(x.byLine)-1); i++ {
+			last = i
+			if x.byLine[i] < 0 {
+				continue
+			}
+			near := r.focus * (x.around(i) + extra[int32(i)])
+			if near <= 0 {
+				continue
+			}
+			talk := r.focus * float64(x.talk[x.lines[i].session])
+			f(hit{r.seat, i, near + sessionW*talk/best, near})
+		}
+	}
+	r.rest(best, f)
+}
+
+// restTalks is how many conversations of a room may fill up what is left.
+const restTalks = 12
+
+// rest calls f for the other lines of the conversations that fit the query best.
+func (r *scoredRoom) rest(best float64, f func(hit)) {
+	x := &r.seat.Room.index
+	talks := slices.Clone(r.talks)
+	slices.SortStableFunc(talks, func(a, b int32) int { return cmp.Compare(x.talk[b], x.talk[a]) })
+	for _, t := range talks[:min(len(talks), restTalks)] {
+		score := sessionW * r.focus * float64(x.talk[t]) / best
+		for i := x.sessions[t].first; i < int32(len(x.lines)) && x.lines[i].session == t; i++ {
+			if x.byLine[i] >= 0 && x.around(int(i)) == 0 {
+				f(hit{r.seat, int(i), score, 0})
+			}
+		}
+	}
+}
+
+// answers returns what lines get from those they answer, and from their answers,
+// where these are no neighbours.
+func (r *scoredRoom) answers() map[int32]float64 {
+	x := &r.seat.Room.index
+	var extra map[int32]float64
+	for _, l := range x.linked {
+		a, b := float64(x.scores[l[0]]), float64(x.scores[l[1]])
+		if a == 0 && b == 0 || x.lines[l[0]].before == l[1] {
+			continue
+		}
+		if extra == nil {
+			extra = map[int32]float64{}
+		}
+		extra[l[0]] += answerW * b
+		extra[l[1]] += answerW * a
+	}
+	return extra
+}
+
+// around returns the own score of line i with its neighbours' shares.
+func (x *index) around(i int) float64 {
+	s := float64(x.scores[i])
+	p := x.lines[i]
+	if b := p.before; b >= 0 {
+		s += neighbour1 * float64(x.scores[b])
+		if b = x.lines[b].before; b >= 0 {
+			s += neighbour2 * float64(x.scores[b])
+		}
+	}
+	if n := p.next; n >= 0 {
+		s += neighbour1 * float64(x.scores[n])
+		if n = x.lines[n].next; n >= 0 {
+			s += neighbour2 * float64(x.scores[n])
+		}
+	}
+	return s
+}

@@ -1,0 +1,65 @@
+package hud
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// MessageTokens returns the exact tokens of a message of that text, with what a
+// provider adds around it.
+func (c *Counter) MessageTokens(text string) int { return messageOverhead + c.Count(text) }
+
+// Exactly counts what a frame has, its fixed tokens included, and notes that in
+// it and in its plan.
+func (c *Counter) Exactly(f *Frame) {
+	n := f.Plan.Fixed
+	for _, m := range f.Messages[1:] {
+		n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+	}
+	f.Tokens, f.Exact = n, true
+	f.Plan.Tokens, f.Plan.Exact = n-f.Plan.Fixed, true
+}
+
+// Tokens returns the exact tokens of the keyframe and of all turns.
+func (v *View) Tokens() int {
+	n := v.keyframeTokens()
+	for _, ts := range v.logs() {
+		n += v.turnsTokens(ts)
+	}
+	return n
+}
+
+// ShownWhole returns the messages whose words stand whole in a frame made with
+// that tail, each once: in the keyframe, in turns, among the recalled lines.
+func (v *View) ShownWhole(f *Frame, tail Tail) []*spaces.Message {
+	refs := slices.Clone(tail.Refs)
+	if v.Keyframe != nil {
+		refs = append(refs, v.Keyframe.Refs...)
+	}
+	for _, ts := range v.logs() {
+		for i := range ts {
+			refs = append(refs, ts[i].Refs...)
+		}
+	}
+	slices.Sort(refs)
+	var all strings.Builder
+	for _, m := range f.Messages[1:] {
+		all.WriteString(m.Text)
+		all.WriteByte('\n')
+	}
+	text := all.String()
+	var whole []*spaces.Message
+	for _, id := range slices.Compact(refs) {
+		_, m := v.find(id)
+		if m == nil || m.Deleted {
+			continue
+		}
+		quoted := Quote(m.Text)
+		if strings.Contains(text, ": "+gutter(m.Text)+"\n") || strings.Contains(text, ": "+quoted) {
+			whole = append(whole, m)
+		}
+	}
+	return whole
+}

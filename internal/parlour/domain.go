@@ -1,0 +1,93 @@
+package parlour
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed domains.txt
+var domainText string
+
+//go:embed people.txt
+var peopleText string
+
+//go:embed chatter.txt
+var chatterText string
+
+//go:embed short.txt
+var shortText string
+
+// A domain is one thing people talk about, with the ways they do.
+type domain struct {
+	name                                         string
+	values, says, asks, alls, whens, whos, chats []string
+	changes, nows, near, tags                    []string
+	pairs                                        [][2]string // a prompt, and the answer that leaves out what the prompt said
+}
+
+// domains reads domains.txt, whose head explains it.
+func domains() []domain {
+	var all []domain
+	for row := range strings.Lines(domainText) {
+		key, rest, _ := strings.Cut(strings.TrimSpace(row), " ")
+		if key == "domain" {
+			all = append(all, domain{name: rest})
+		}
+		if len(all) == 0 || key == "" || key == "#" {
+			continue
+		}
+		d := &all[len(all)-1]
+		switch key {
+		case "value":
+			d.values = strings.Split(rest, "|")
+		case "tag":
+			d.tags = strings.Split(rest, "|")
+		case "near":
+			d.near = strings.Fields(rest)
+		case "pair":
+			prompt, answer, _ := strings.Cut(rest, " => ")
+			d.pairs = append(d.pairs, [2]string{prompt, answer})
+		default:
+			if list := d.list(key); list != nil {
+				*list = append(*list, rest)
+			}
+		}
+	}
+	return all
+}
+
+func (d *domain) list(key string) *[]string {
+	switch key {
+	case "say":
+		return &d.says
+	case "ask":
+		return &d.asks
+	case "all":
+		return &d.alls
+	case "when":
+		return &d.whens
+	case "who":
+		return &d.whos
+	case "change":
+		return &d.changes
+	case "now":
+		return &d.nows
+	case "chat":
+		return &d.chats
+	}
+	return nil
+}
+
+var (
+	people  = strings.Fields(peopleText)
+	chatter = strings.Split(strings.TrimSpace(chatterText), "\n")
+	short   = strings.Split(strings.TrimSpace(shortText), "|")
+	details = []string{
+		"it was worth every minute", "I am still smiling", "nobody warned me", "the first day was chaos", "it cost more than it should",
+		"we laughed the whole time", "my hands still shake", "I would do it again tomorrow", "and of course it rained", "it took all my courage",
+		"I had to wait for ages", "the light was something else", "it is not as easy as it looks", "I nearly gave up half way", "my whole family came to look",
+		"there is a long story behind it", "it felt like coming home", "one thing led to another",
+	}
+	times = []string{"yesterday", "last week", "two weeks ago", "on Saturday", "last Sunday", "this morning", "last month", "three days ago", "on Friday evening", "over the weekend"}
+	days  = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+)

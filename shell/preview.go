@@ -1,0 +1,107 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Preview asks what a mind would be shown if one message woke it, the mind
+// having seen all that was said before. Nothing is claimed, stored or asked.
+type Preview struct {
+	Mind  spaces.Mind
+	Space spaces.SpaceID
+	// Message is what somebody said in the space.
+	Message spaces.Ref
+	// Tokens bound all that comes from conversations: keyframe, turns and recalled
+	// lines, with their headers.
+	Tokens int
+}
+
+// A Previewed is the frame that a message would cause.
+type Previewed struct {
+	Frame  hud.Frame
+	Tokens int // exact, of what comes from conversations
+	Fixed  int // of the system text, the tools and the words of the phase
+	// Shown names the messages whose words stand whole in the frame, by where they
+	// stand on their platform; each once, in no particular order.
+	Shown []spaces.Ref
+}
+
+// ErrNoMessage is returned by [Shell.Preview] when the message is not in the log
+// of a space that the mind is connected to.
+var ErrNoMessage = errors.New("no such message before this mind")
+
+// keyframeShare is the part of the bound, in percent, that a preview gives the
+// keyframe: the newest lines, for continuity (CONTEXT 1.1). The rest is recalled.
+const keyframeShare = 14
+
+// Preview renders the frame. It may be called beside running cycles.
+func (s *Shell) Preview(ctx context.Context, p Preview) (Previewed, error) {
+	m := s.minds.get(p.Mind)
+	if err := m.refresh(ctx, p.Space); err != nil {
+		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+	}
+	settings := s.Settings(p.Mind.Agent, p.Space)
+	if err := m.history(ctx, settings.SpansShown); err != nil {
+		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+	}
+	agent := s.agent(p.Mind.Agent)
+	c := &cycle{
+		shell: s, mind: m, agent: agent, settings: settings, system: s.prompt(agent, settings), phase: spaces.Engagement, active: p.Space,
+		wake: &spaces.Wake{Cycle: spaces.Cycle{Mind: p.Mind, Space: p.Space, Base: math.MaxInt64}},
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return c.preview(p)
+}
+
+// preview renders the frame. The mind's lock is held.
+func (c *cycle) preview(p Preview) (Previewed, error) {
+	v := c.mind.view(c)
+	v.Seats = slices.Clone(v.Seats)
+	seat := v.Seat(p.Space)
+	if seat == nil {
+		return Previewed{}, ErrNoMessage
+	}
+	trigger := seat.Room.Chat.About(spaces.Pinned{Ref: p.Message})
+	if trigger == nil {
+		return Previewed{}, ErrNoMessage
+	}
+	for i := range v.Seats {
+		v.Seats[i].Uplink.Cursor = v.Seats[i].Room.Upto()
+	}
+	seat.Uplink.Cursor = trigger.Seq - 1
+	in := hud.TailInput{Now: trigger.At, Phase: c.phaseText()}
+	words := v.Counter.MessageTokens(v.Tail(in).Text)
+	v.Limits.MaxLogTokens = p.Tokens + words
+	v.Limits.ContextTokens = p.Tokens + words + v.FixedTokens + v.Limits.MaxOutputTokens
+	v.Limits.HighWater, v.Limits.LowWater = 100, keyframeShare
+	if cause, due := v.NeedsCut(words); due {
+		k, _ := v.Cut(cause)
+		v.Keyframe = &k
+		v.Closed = slices.DeleteFunc(slices.Clone(v.Closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
+	}
+	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"})
+	v.Current = []spaces.Turn{turn}
+	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Tokens())
+	tail := v.Tail(in)
+	frame, err := v.Frame(tail)
+	if err != nil {
+		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+	}
+	v.Counter.Exactly(&frame)
+	fixed := v.FixedTokens + words
+	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed}
+	for _, m := range v.ShownWhole(&frame, tail) {
+		if m.ID != trigger.ID && len(m.Refs) > 0 {
+			done.Shown = append(done.Shown, m.Refs[0])
+		}
+	}
+	return done, nil
+}
