@@ -3,6 +3,7 @@ package hud
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -25,9 +26,12 @@ type compact struct {
 	b    []byte
 	refs []spaces.EventID
 	// named holds the messages that get an id because something refers to them;
-	// head gives one to the first line of every stretch, all to every line.
-	named     map[int]bool
-	head, all bool
+	// all gives one to every line.
+	named map[int]bool
+	all   bool
+	// excerpt is set where everybody knows that lines are missing between those that
+	// are shown: only days stand over them, and no mark where one is left out.
+	excerpt bool
 
 	last   int // line before, -1 at the start
 	sender spaces.EntityID
@@ -53,7 +57,7 @@ func (c *compact) line(i, limit int) {
 	c.refs = append(c.refs, m.ID)
 	text := clip(m.Text, limit)
 	c.b = append(c.b, '|')
-	if c.all || c.named[i] || c.head && c.sender == "" {
+	if c.all || c.named[i] {
 		c.b = appendShort(append(c.b, ' '), m.Seq)
 	}
 	marked := len(c.b)
@@ -79,9 +83,18 @@ func (c *compact) speaker(m *spaces.Message) string {
 }
 
 // lead writes what stands between the line before and line i: a date when a
-// new conversation begins, "…" when lines are missing.
+// new conversation begins, "…" when lines are missing; in an excerpt each day.
 func (c *compact) lead(i int, m *spaces.Message) {
 	ms := c.seat.Room.Chat.Messages
+	if c.excerpt {
+		if c.last < 0 || !sameDay(&ms[c.last], m) {
+			c.b = append(m.At.UTC().AppendFormat(append(c.b, "= "...), "Mon "+time.DateOnly), '\n')
+			c.sender = ""
+		} else if c.missing(i) {
+			c.sender = ""
+		}
+		return
+	}
 	switch {
 	case c.last < 0 || !sameDay(&ms[c.last], m) || m.At.Sub(ms[c.last].At) >= sessionGap:
 		c.b = m.At.UTC().AppendFormat(append(c.b, "= "...), "Mon "+stamp)

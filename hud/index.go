@@ -13,11 +13,11 @@ type index struct {
 	postings map[string][]posting
 	spelled  map[[2]byte][]string // the terms by how they begin, see [index.alike]
 	docs     []doc
-	byLine   []int32     // doc of a message, -1 for none
-	lines    []place     // of each message
-	sessions []session   // conversations, in order
-	linked   [][2]int32  // a line and the one it answers, beyond its neighbours
-	stale    []int       // messages to take in again
+	byLine   []int32    // doc of a message, -1 for none
+	lines    []place    // of each message
+	sessions []session  // conversations, in order
+	linked   [][2]int32 // a line and the one it answers, beyond its neighbours
+	stale    []int      // messages to take in again
 	live     int
 	length   int // terms of all live docs
 	scratch  []byte
@@ -245,12 +245,12 @@ func (x *index) scoreTalks(t weighed, met, talks []int32) []int32 {
 	slices.Sort(met)
 	of := len(x.sessions)
 	met = slices.Compact(met)
-	rarity := math.Log(1 + (float64(of)-float64(len(met))+0.5)/(float64(len(met))+0.5))
+	rare := rarity(of, len(met))
 	for _, s := range met {
 		if x.talk[s] == 0 {
 			talks = append(talks, s)
 		}
-		x.talk[s] += float32(rarity * t.asked)
+		x.talk[s] += float32(rare * t.asked)
 	}
 	return talks
 }

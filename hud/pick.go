@@ -46,12 +46,10 @@ func (b *best) add(h hit) {
 	}
 }
 
-// What choosing weighs beside the score of a line.
+// What choosing expects the lines between to take.
 const (
-	crowding  = 0.04 // by which each line of a conversation makes its others worth less
-	thrift    = 0.25 // how much the length of a line counts against it: the power of its tokens
-	talkHead  = 12   // tokens of the line over a conversation
-	leaveHead = 3    // of the mark that lines are left out
+	talkHead  = 12 // tokens of the line over a conversation
+	leaveHead = 3  // of the mark that lines are left out
 )
 
 // A lineOf names a line, or a conversation, of a room.
@@ -64,6 +62,7 @@ type lineOf struct {
 // crowds out the others.
 type picker struct {
 	v        *View
+	w        Weights
 	budget   int
 	inPrefix func(spaces.EventID) bool
 	taken    map[lineOf]bool
@@ -131,7 +130,7 @@ func (p *picker) pick(hits []hit) []Recalled {
 func (p *picker) worth(h hit) float64 {
 	talk := lineOf{h.seat, int(h.seat.Room.index.lines[h.line].session)}
 	length := max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4)
-	return h.score / (1 + crowding*float64(p.talks[talk])) / math.Pow(length, thrift)
+	return h.score / (1 + p.w.Crowding*float64(p.talks[talk])) / math.Pow(length, p.w.Thrift)
 }
 
 // take chooses a line, after the question that it answers.

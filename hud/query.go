@@ -3,6 +3,7 @@ package hud
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -10,6 +11,7 @@ import (
 // A query is what old lines are looked for by.
 type query struct {
 	terms []weighed // distinct
+	when  stretch   // zero: any time
 }
 
 // maxTerms bounds the terms of a query.
@@ -46,7 +48,20 @@ func (v *View) query(words string) query {
 	if words == "" {
 		words = v.newestWords()
 	}
-	return asking(words)
+	q := asking(words)
+	q.when = dated(words, v.newest())
+	return q
+}
+
+// newest returns when anything last happened in a room of the mind.
+func (v *View) newest() time.Time {
+	var at time.Time
+	for i := range v.Seats {
+		if last := v.Seats[i].Room.Chat.Last; last.After(at) {
+			at = last
+		}
+	}
+	return at
 }
 
 // newestWords returns the words of others shown by the newest turn that shows any.

@@ -37,7 +37,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 			top.add(h)
 		}
 	})
-	p := picker{v: v, budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]int{}}
+	p := picker{v: v, w: v.weights(), budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]int{}}
 	return v.within(p.pick(top.hits), budget)
 }
 
@@ -99,7 +99,7 @@ func (v *View) focus(s *Seat) float64 {
 	if v.Active == "" || s.Uplink.Space == v.Active {
 		return 1
 	}
-	return softFocus
+	return v.weights().Focus
 }
 
 // recalledBlock renders recalled lines, rooms in the order of the seats.
@@ -111,7 +111,7 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	for _, r := range rs {
 		of[r.Space] = append(of[r.Space], r.Line)
 	}
-	b := []byte("RECALLED (older lines that may matter):\n")
+	b := []byte("RECALLED (older lines that may matter, others between them left out):\n")
 	var refs []spaces.EventID
 	for i := range v.Seats {
 		s := &v.Seats[i]
@@ -121,13 +121,24 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 		}
 		slices.Sort(lines)
 		c := newCompact(v, s)
-		c.b, c.head = v.appendRoomHead(b, s, 0, 0), true
+		c.b, c.excerpt, c.named = v.appendRoomHead(b, s, 0, 0), true, answered(s.Room, lines)
 		for _, l := range slices.Compact(lines) {
 			c.line(l, noLimit)
 		}
 		b, refs = c.b, append(refs, c.refs...)
 	}
 	return strings.TrimSuffix(string(b), "\n"), refs
+}
+
+// answered returns the lines that others among them reply to.
+func answered(r *Room, lines []int) map[int]bool {
+	named := map[int]bool{}
+	for _, i := range lines {
+		if m := &r.Chat.Messages[i]; m.ReplyTo != "" {
+			named[r.Chat.At(m.ReplyTo)] = true
+		}
+	}
+	return named
 }
 
 // sortHits sorts the best first; of equals, those of the first room and line.

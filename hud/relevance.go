@@ -6,16 +6,10 @@ import (
 	"slices"
 )
 
-// The weights of CONTEXT 1. They were not tuned to any one corpus; the bench tells
-// what half or twice of each does.
+// The constants of BM25, as everywhere.
 const (
-	bm25K1     = 1.2
-	bm25B      = 0.75
-	neighbour1 = 0.4  // share of a direct neighbour's score
-	neighbour2 = 0.15 // share of a second neighbour's
-	answerW    = 0.4  // share of the line that is answered, and of an answer
-	sessionW   = 1.5  // of the normalised score of the conversation a line stands in
-	softFocus  = 0.35 // of rooms other than the active one
+	bm25K1 = 1.2
+	bm25B  = 0.75
 )
 
 // A hit is a line with how well it answers a query.
@@ -31,7 +25,8 @@ type hit struct {
 // stands in; weighed by focus. It calls f for each line that something points at,
 // room by room, in order.
 func (v *View) rank(seats []*Seat, q query, f func(hit)) {
-	terms, average := weigh(seats, q)
+	w := v.weights()
+	terms, average := weigh(seats, q, &w)
 	if len(terms) == 0 {
 		return
 	}
@@ -39,7 +34,7 @@ func (v *View) rank(seats []*Seat, q query, f func(hit)) {
 	best := 0.0
 	for i, s := range seats {
 		r := &found[i]
-		r.seat, r.focus = s, v.focus(s)
+		r.seat, r.focus, r.w, r.when = s, v.focus(s), &w, q.when
 		r.lines, r.talks = s.Room.index.score(terms, average)
 		for _, t := range r.talks {
 			best = max(best, r.focus*float64(s.Room.index.talk[t]))
@@ -58,9 +53,10 @@ const (
 	commonShare = 10
 )
 
-// weigh takes in what is new in the rooms and weighs the terms by how rare they
-// are in all of them. It also returns the average length of a line.
-func weigh(seats []*Seat, q query) (terms []weighed, average float64) {
+// weigh takes in what is new in the rooms and weighs the terms, and those spelled
+// much like them, by how rare they are in all of them. It also returns the average
+// length of a line.
+func weigh(seats []*Seat, q query, w *Weights) (terms []weighed, average float64) {
 	live, length := 0, 0
 	for _, s := range seats {
 		s.Room.index.learn(s.Room)
@@ -71,7 +67,7 @@ func weigh(seats []*Seat, q query) (terms []weighed, average float64) {
 	}
 	counts := make([]int, 0, len(q.terms))
 	least := math.MaxInt
-	for _, t := range q.terms {
+	for _, t := range q.widened(seats, w) {
 		n := 0
 		for _, s := range seats {
 			n += s.Room.index.count(t.text)
@@ -87,16 +83,47 @@ func weigh(seats []*Seat, q query) (terms []weighed, average float64) {
 			continue
 		}
 		terms[kept] = terms[k]
-		terms[kept].weight = terms[k].asked * math.Log(1+(float64(live)-float64(n)+0.5)/(float64(n)+0.5))
+		terms[kept].weight = terms[k].asked * rarity(live, n)
 		kept++
 	}
 	return terms[:kept], float64(length) / float64(live)
+}
+
+// rarity is how much it tells that a line has what n of all have.
+func rarity(all, n int) float64 {
+	return math.Log(1 + (float64(all)-float64(n)+0.5)/(float64(n)+0.5))
+}
+
+// widened returns the terms of the query with words of the rooms that are spelled
+// alike, and with words that mean much the same.
+func (q *query) widened(seats []*Seat, w *Weights) []weighed {
+	terms := slices.Clone(q.terms)
+	more := func(words []string, asked float64) {
+		for _, text := range words {
+			if asked > 0 && !slices.ContainsFunc(terms, func(t weighed) bool { return t.text == text }) {
+				terms = append(terms, weighed{text: text, asked: asked})
+			}
+		}
+	}
+	for _, t := range q.terms {
+		var found []string
+		for _, s := range seats {
+			found = s.Room.index.alike(t.text, found)
+		}
+		more(found, t.asked*w.Alike)
+	}
+	for _, t := range q.terms {
+		more(kin()[t.text], t.asked*w.Kin)
+	}
+	return terms
 }
 
 // A scoredRoom is a room whose index holds the scores of a query.
 type scoredRoom struct {
 	seat         *Seat
 	focus        float64
+	w            *Weights
+	when         stretch
 	lines, talks []int32
 }
 
@@ -119,30 +146,45 @@ func (r *scoredRoom) spread(best float64, f func(hit)) {
 			if x.byLine[i] < 0 {
 				continue
 			}
-			near := r.focus * (x.around(i) + extra[int32(i)])
+			near := r.focus * (x.around(i, r.w) + extra[int32(i)])
 			if near <= 0 {
 				continue
 			}
+			if r.when.near(r.seat.Room.Chat.Messages[i].At) {
+				near *= 1 + r.w.Date
+			}
 			talk := r.focus * float64(x.talk[x.lines[i].session])
-			f(hit{r.seat, i, near + sessionW*talk/best, near})
+			f(hit{r.seat, i, near + r.w.Session*talk/best, near})
 		}
 	}
 	r.rest(best, f)
 }
 
-// restTalks is how many conversations of a room may fill up what is left.
-const restTalks = 12
+// What may fill up what is left of a budget: of how many conversations, and how
+// far from a line that has a score.
+const (
+	restTalks = 12
+	restReach = 6
+)
 
-// rest calls f for the other lines of the conversations that fit the query best.
+// rest calls f for other lines of the conversations that fit the query best, as
+// far as they stand around lines that have a score.
 func (r *scoredRoom) rest(best float64, f func(hit)) {
 	x := &r.seat.Room.index
 	talks := slices.Clone(r.talks)
 	slices.SortStableFunc(talks, func(a, b int32) int { return cmp.Compare(x.talk[b], x.talk[a]) })
 	for _, t := range talks[:min(len(talks), restTalks)] {
-		score := sessionW * r.focus * float64(x.talk[t]) / best
-		for i := x.sessions[t].first; i < int32(len(x.lines)) && x.lines[i].session == t; i++ {
-			if x.byLine[i] >= 0 && x.around(int(i)) == 0 {
-				f(hit{r.seat, int(i), score, 0})
+		score := r.w.Session * r.focus * float64(x.talk[t]) / best
+		from, _ := slices.BinarySearch(r.lines, x.sessions[t].first)
+		next := x.sessions[t].first
+		for _, l := range r.lines[from:] {
+			if x.lines[l].session != t {
+				break
+			}
+			for i := max(next, l-restReach); i <= l+restReach && i < int32(len(x.lines)) && x.lines[i].session == t; i++ {
+				if next = i + 1; x.byLine[i] >= 0 && x.around(int(i), r.w) == 0 {
+					f(hit{r.seat, int(i), score, 0})
+				}
 			}
 		}
 	}
@@ -161,26 +203,26 @@ func (r *scoredRoom) answers() map[int32]float64 {
 		if extra == nil {
 			extra = map[int32]float64{}
 		}
-		extra[l[0]] += answerW * b
-		extra[l[1]] += answerW * a
+		extra[l[0]] += r.w.Answer * b
+		extra[l[1]] += r.w.Answer * a
 	}
 	return extra
 }
 
 // around returns the own score of line i with its neighbours' shares.
-func (x *index) around(i int) float64 {
+func (x *index) around(i int, w *Weights) float64 {
 	s := float64(x.scores[i])
 	p := x.lines[i]
 	if b := p.before; b >= 0 {
-		s += neighbour1 * float64(x.scores[b])
+		s += w.Neighbour * float64(x.scores[b])
 		if b = x.lines[b].before; b >= 0 {
-			s += neighbour2 * float64(x.scores[b])
+			s += w.Second * float64(x.scores[b])
 		}
 	}
 	if n := p.next; n >= 0 {
-		s += neighbour1 * float64(x.scores[n])
+		s += w.Neighbour * float64(x.scores[n])
 		if n = x.lines[n].next; n >= 0 {
-			s += neighbour2 * float64(x.scores[n])
+			s += w.Second * float64(x.scores[n])
 		}
 	}
 	return s

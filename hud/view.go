@@ -85,6 +85,7 @@ type View struct {
 	Current     []spaces.Turn        // of the open cycle
 	Limits      Limits
 	Counter     *Counter
+	Weights     *Weights // nil: the default ones
 
 	shown   shown
 	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway

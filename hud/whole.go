@@ -31,6 +31,18 @@ func (v *View) Tokens() int {
 	return n
 }
 
+// PlainTokens returns what the messages would take as bare lines: who, a colon, and
+// the words.
+func (v *View) PlainTokens(ms []*spaces.Message) int {
+	n := 0
+	for _, m := range ms {
+		if s, _ := v.find(m.ID); s != nil {
+			n += v.Counter.Count(s.Room.cast.who(m.Sender).label + ": " + m.Text + "\n")
+		}
+	}
+	return n
+}
+
 // ShownWhole returns the messages whose words stand whole in a frame made with
 // that tail, each once: in the keyframe, in turns, among the recalled lines.
 func (v *View) ShownWhole(f *Frame, tail Tail) []*spaces.Message {

@@ -21,6 +21,8 @@ type Preview struct {
 	// Tokens bound all that comes from conversations: keyframe, turns and recalled
 	// lines, with their headers.
 	Tokens int
+	// Weights are those of relevance. Default: those of every frame.
+	Weights *hud.Weights
 }
 
 // A Previewed is the frame that a message would cause.
@@ -28,6 +30,7 @@ type Previewed struct {
 	Frame  hud.Frame
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
+	Plain  int // of the shown lines as bare ones: who, a colon, the words
 	// Shown names the messages whose words stand whole in the frame, by where they
 	// stand on their platform; each once, in no particular order.
 	Shown []spaces.Ref
@@ -64,7 +67,7 @@ func (s *Shell) Preview(ctx context.Context, p Preview) (Previewed, error) {
 // preview renders the frame. The mind's lock is held.
 func (c *cycle) preview(p Preview) (Previewed, error) {
 	v := c.mind.view(c)
-	v.Seats = slices.Clone(v.Seats)
+	v.Seats, v.Weights = slices.Clone(v.Seats), p.Weights
 	seat := v.Seat(p.Space)
 	if seat == nil {
 		return Previewed{}, ErrNoMessage
@@ -98,7 +101,9 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	v.Counter.Exactly(&frame)
 	fixed := v.FixedTokens + words
 	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed}
-	for _, m := range v.ShownWhole(&frame, tail) {
+	whole := v.ShownWhole(&frame, tail)
+	done.Plain = v.PlainTokens(whole)
+	for _, m := range whole {
 		if m.ID != trigger.ID && len(m.Refs) > 0 {
 			done.Shown = append(done.Shown, m.Refs[0])
 		}

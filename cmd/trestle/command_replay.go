@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type replayQuestion struct {
 	file, questions, frames string
 	budget                  int
 	lines                   bool // answer as JSON lines
+	weigh                   map[string]string
 }
 
 func replayCommand(p *program) *cobra.Command {
@@ -39,7 +41,23 @@ func replayCommand(p *program) *cobra.Command {
 	c.Flags().IntVar(&q.budget, "budget", 4000, "tokens for all that comes from conversations")
 	c.Flags().StringVar(&q.frames, "frames", "", "also write each frame into this folder, as ID.txt")
 	c.Flags().BoolVar(&q.lines, "json", false, "answer as JSON lines, one a question")
+	c.Flags().StringToStringVar(&q.weigh, "weigh", nil, "change a weight of relevance by a factor, as session=1.5")
+	_ = c.Flags().MarkHidden("weigh") // it is there: for measuring only
 	return c
+}
+
+// weights returns the weights of relevance that the question asks for.
+func (q replayQuestion) weights() (*hud.Weights, error) {
+	w := hud.DefaultWeights()
+	for name, factor := range q.weigh {
+		by, err := strconv.ParseFloat(factor, 64)
+		value := w.Named(name)
+		if err != nil || value == nil {
+			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", todo: fmt.Sprintf("name one of %q", hud.WeightNames()), code: exitUsage}
+		}
+		*value *= by
+	}
+	return &w, nil
 }
 
 // leastReplay is the smallest bound that leaves room for a question.
@@ -51,6 +69,7 @@ type replayAnswer struct {
 	Tokens int      `json:"tokens"` // of what comes from conversations, exact
 	Budget int      `json:"budget"`
 	Fixed  int      `json:"fixed"` // tokens of system text, tools and the words of the phase
+	Plain  int      `json:"plain"` // tokens of the shown lines and the question as bare "who: words"
 	Shown  []string `json:"shown"` // ids of lines that stand whole in the frame
 	MS     float64  `json:"ms"`
 }
@@ -58,6 +77,10 @@ type replayAnswer struct {
 func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	if q.questions == "" || q.budget < leastReplay {
 		return &failure{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", todo: "see trestle replay --help", code: exitUsage}
+	}
+	weights, err := q.weights()
+	if err != nil {
+		return err
 	}
 	lines, err := p.readRetold(q.file)
 	if err != nil {
@@ -91,6 +114,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	answers := make([]replayAnswer, len(asked))
 	asked = inOrder(asked)
 	err = replaying(ctx, append(lines[:len(lines):len(lines)], asked...), func(ctx context.Context, r *replay) error {
+		r.weights = weights
 		return p.askAll(ctx, r, lines, asked, q, func(question retold, a replayAnswer) {
 			answers[order[question.Space+"\x00"+question.ID]] = a
 		})
@@ -122,7 +146,7 @@ func (p *program) askAll(ctx context.Context, r *replay, lines, asked []retold, 
 			return fmt.Errorf("question %q: %w", question.ID, err)
 		}
 		a := replayAnswer{
-			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Shown: []string{},
+			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Plain: done.Plain, Shown: []string{},
 			MS: float64(took.Microseconds()) / 1000,
 		}
 		for _, ref := range done.Shown {

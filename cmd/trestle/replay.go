@@ -38,6 +38,7 @@ type replay struct {
 	spaces  map[string]spaces.SpaceID
 	clock   atomic.Int64 // Unix milliseconds
 	asked   int
+	weights *hud.Weights
 }
 
 // replaying makes the rooms that the lines name and hands the replay to do.
@@ -178,7 +179,7 @@ func (r *replay) ask(ctx context.Context, q retold, tokens int) (done shell.Prev
 	}
 	began := time.Now()
 	done, err = r.shell.Preview(ctx, shell.Preview{
-		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens,
+		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.weights,
 		Message: spaces.Ref{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
 	})
 	took = time.Since(began)

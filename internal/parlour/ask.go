@@ -3,6 +3,7 @@ package parlour
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,7 +18,7 @@ func (m *maker) ask() {
 		case f.correction != nil:
 			m.question("changed", f, pick(m.rnd, d.nows), f.correction.evidence)
 		case len(alike) == 1:
-			m.question("single", f, pick(m.rnd, d.asks), f.evidence)
+			m.question("single", f, m.remembered(pick(m.rnd, d.asks), f), f.evidence)
 		case !done[f.who+d.name]:
 			done[f.who+d.name] = true
 			var evidence []string
@@ -40,6 +41,14 @@ func (m *maker) ask() {
 			m.question("never", nobody, pick(m.rnd, d.asks), nil)
 		}
 	}
+}
+
+// remembered mostly adds to a question what the one who asks still knows.
+func (m *maker) remembered(text string, f *fact) string {
+	if f.detail == "" || m.rnd.IntN(4) == 0 {
+		return text
+	}
+	return strings.TrimSuffix(text, "?") + ", " + f.detail + "?"
 }
 
 func (m *maker) question(kind string, f *fact, text string, evidence []string) {

@@ -17,6 +17,22 @@ var chatterText string
 //go:embed short.txt
 var shortText string
 
+//go:embed details.txt
+var detailText string
+
+//go:embed words.txt
+var wordText string
+
+// words returns the words of a class of words.txt.
+func words(class string) []string {
+	for row := range strings.Lines(wordText) {
+		if rest, ok := strings.CutPrefix(row, class+" "); ok {
+			return strings.Fields(strings.ReplaceAll(rest, "_", " "))
+		}
+	}
+	return nil
+}
+
 // A domain is one thing people talk about, with the ways they do.
 type domain struct {
 	name                                         string
@@ -79,15 +95,12 @@ func (d *domain) list(key string) *[]string {
 }
 
 var (
+	adjectives, nouns, verbs = words("adjectives"), words("nouns"), words("verbs")
+
 	people  = strings.Fields(peopleText)
 	chatter = strings.Split(strings.TrimSpace(chatterText), "\n")
 	short   = strings.Split(strings.TrimSpace(shortText), "|")
-	details = []string{
-		"it was worth every minute", "I am still smiling", "nobody warned me", "the first day was chaos", "it cost more than it should",
-		"we laughed the whole time", "my hands still shake", "I would do it again tomorrow", "and of course it rained", "it took all my courage",
-		"I had to wait for ages", "the light was something else", "it is not as easy as it looks", "I nearly gave up half way", "my whole family came to look",
-		"there is a long story behind it", "it felt like coming home", "one thing led to another",
-	}
-	times = []string{"yesterday", "last week", "two weeks ago", "on Saturday", "last Sunday", "this morning", "last month", "three days ago", "on Friday evening", "over the weekend"}
-	days  = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+	details = strings.Split(strings.TrimSpace(detailText), "\n") // as told, then as asked
+	times   = []string{"yesterday", "last week", "two weeks ago", "on Saturday", "last Sunday", "this morning", "last month", "three days ago", "on Friday evening", "over the weekend"}
+	days    = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 )

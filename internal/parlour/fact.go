@@ -15,6 +15,7 @@ type fact struct {
 	corrects   *fact  // which this one corrects
 	evidence   []string
 	hasTime    bool
+	detail     string // what somebody who asks remembers of it
 }
 
 // plant decides what is told in which session: for each person some domains with
@@ -83,7 +84,7 @@ func (m *maker) tell(f *fact) {
 	}
 	text := m.fill(m.aside(pick(m.rnd, d.says), d), f)
 	if m.style == Written && m.rnd.IntN(2) == 0 {
-		text = pick(m.rnd, chatter) + " " + text
+		text = m.remark() + " " + text
 	}
 	f.evidence = []string{m.say(f.who, text, "")}
 	if m.style == Chat && m.rnd.IntN(8) == 0 {
@@ -113,8 +114,12 @@ func (m *maker) fill(text string, f *fact) string {
 	if f.corrects != nil {
 		value, next = f.corrects.value, f.value
 	}
+	told, asked, _ := strings.Cut(pick(m.rnd, details), "|")
+	if strings.Contains(text, "{d}") {
+		f.detail = asked
+	}
 	f.hasTime = f.hasTime || strings.Contains(text, "{t}") || strings.Contains(text, "{day}")
-	return strings.NewReplacer("{v}", value, "{n}", next, "{d}", pick(m.rnd, details), "{w}", f.with, "{p}", f.who,
+	return strings.NewReplacer("{v}", value, "{n}", next, "{d}", told, "{w}", f.with, "{p}", f.who,
 		"{t}", pick(m.rnd, times), "{day}", pick(m.rnd, days)).Replace(text)
 }
 

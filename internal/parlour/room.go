@@ -125,20 +125,43 @@ func (m *maker) idle(d *domain) {
 		m.say(who, pick(m.rnd, short), "")
 		return
 	}
-	text := pick(m.rnd, chatter)
-	switch m.rnd.IntN(4) {
+	text := m.remark()
+	switch m.rnd.IntN(6) {
 	case 0:
 		text = pick(m.rnd, d.chats)
 	case 1:
-		text = fmt.Sprintf("I was thinking about the %s and the %s again, %s.", pick(m.rnd, d.near), pick(m.rnd, d.near), pick(m.rnd, details))
+		told, _, _ := strings.Cut(pick(m.rnd, details), "|")
+		text = fmt.Sprintf("I was thinking about the %s and the %s again, %s.", pick(m.rnd, d.near), pick(m.rnd, d.near), told)
+	case 2:
+		text = pick(m.rnd, chatter)
 	}
 	if m.style == Written && m.rnd.IntN(3) > 0 {
-		text += " " + pick(m.rnd, chatter)
+		text += " " + m.remark()
 	}
 	if m.rnd.IntN(6) == 0 {
 		text = m.other(who) + ", " + lower(text)
 	}
 	m.say(who, strings.ReplaceAll(text, "{x}", pick(m.rnd, d.values)), "")
+}
+
+// remark is a sentence about nothing in particular.
+func (m *maker) remark() string {
+	a, n, v := func() string { return pick(m.rnd, adjectives) }, func() string { return pick(m.rnd, nouns) }, func() string { return pick(m.rnd, verbs) }
+	switch m.rnd.IntN(7) {
+	case 0:
+		return fmt.Sprintf("My %s wants to %s the %s %s, do not ask me why.", n(), v(), a(), n())
+	case 1:
+		return fmt.Sprintf("There was a %s %s next to the %s when I came by.", a(), n(), n())
+	case 2:
+		return fmt.Sprintf("Would you %s a %s if somebody gave you a %s %s for it?", v(), n(), a(), n())
+	case 3:
+		return fmt.Sprintf("I could %s that %s all day, it is so %s.", v(), n(), a())
+	case 4:
+		return fmt.Sprintf("Remind me to %s the %s before I %s the %s.", v(), n(), v(), n())
+	case 5:
+		return fmt.Sprintf("The %s at the corner looked %s today, like a %s.", n(), a(), n())
+	}
+	return pick(m.rnd, chatter)
 }
 
 // say adds a line and returns its id. What is answered is the line of that id.
