@@ -94,8 +94,14 @@ func ago(text string, now time.Time) stretch {
 		words    string
 		from, to int // days from today
 	}{
-		{"today", 0, 1}, {"this morning", 0, 1}, {"yesterday", -1, 0}, {"last night", -1, 0}, {"this week", -6, 1}, {"last week", -13, -5},
-		{"this month", -30, 1}, {"last month", -61, -28},
+		{"today", 0, 1},
+		{"this morning", 0, 1},
+		{"yesterday", -1, 0},
+		{"last night", -1, 0},
+		{"this week", -6, 1},
+		{"last week", -13, -5},
+		{"this month", -30, 1},
+		{"last month", -61, -28},
 	} {
 		if strings.Contains(text, way.words) {
 			return stretch{today.AddDate(0, 0, way.from), today.AddDate(0, 0, way.to)}

@@ -58,14 +58,22 @@ func (d *draft) shedOldResults(budget int) {
 	}
 }
 
-func (d *draft) shedRecalled(int) {
+// shedRecalled keeps the worthiest of the recalled lines, as many as fit.
+func (d *draft) shedRecalled(budget int) {
 	if d.tail.Recalled == "" {
 		return
 	}
-	lines := len(d.tail.Refs)
-	d.tail.Recalled, d.tail.Refs = "", nil
-	n := messageOverhead + d.v.Counter.Count(d.tail.Text)
-	d.lost("recalled", timesWord(lines, "line"), Nothing, d.tailN-n)
+	words := messageOverhead + d.v.Counter.Count(d.tail.Text)
+	kept := d.v.within(d.tail.lines, budget-(d.tokens-d.tailN)-words)
+	lost := len(d.tail.lines) - len(kept)
+	d.tail.lines = kept
+	d.tail.Recalled, d.tail.Refs = d.v.recalledBlock(kept)
+	n := messageOverhead + d.v.Counter.Count(d.tail.String())
+	form := Trimmed
+	if len(kept) == 0 {
+		form = Nothing
+	}
+	d.lost("recalled", timesWord(lost, "line"), form, d.tailN-n)
 	d.tailN = n
 }
 

@@ -15,6 +15,8 @@ type Tail struct {
 	// first thing of the tail to go when a frame is too long.
 	Recalled string
 	Refs     []spaces.EventID // messages whose words Recalled shows
+
+	lines []Recalled // that Recalled is made of, the worthiest first
 }
 
 // String returns the whole message.
@@ -57,7 +59,8 @@ type Run struct {
 // Tail renders the last message of the next frame.
 func (v *View) Tail(in TailInput) Tail {
 	var t Tail
-	t.Recalled, t.Refs = v.recalledBlock(in.Recalled)
+	t.lines = in.Recalled
+	t.Recalled, t.Refs = v.recalledBlock(t.lines)
 	b := make([]byte, 0, 256)
 	for i := range in.Failures {
 		b = v.appendFailure(b, &in.Failures[i])

@@ -56,7 +56,7 @@ func (s *Shell) Preview(ctx context.Context, p Preview) (Previewed, error) {
 	}
 	agent := s.agent(p.Mind.Agent)
 	c := &cycle{
-		shell: s, mind: m, agent: agent, settings: settings, system: s.prompt(agent, settings), phase: spaces.Engagement, active: p.Space,
+		shell: s, mind: m, phase: spaces.Engagement, outlook: outlook{agent, settings, s.prompt(agent, settings), p.Space},
 		wake: &spaces.Wake{Cycle: spaces.Cycle{Mind: p.Mind, Space: p.Space, Base: math.MaxInt64}},
 	}
 	m.mu.Lock()

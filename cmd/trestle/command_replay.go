@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,7 +99,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	lines, last := inOrder(lines), asked[0].At
+	lines, last := byTime(lines), asked[0].At
 	if n := len(lines); n > 0 {
 		last = lines[n-1].At
 	}
@@ -112,8 +113,8 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 		order[question.Space+"\x00"+question.ID] = i
 	}
 	answers := make([]replayAnswer, len(asked))
-	asked = inOrder(asked)
-	err = replaying(ctx, append(lines[:len(lines):len(lines)], asked...), func(ctx context.Context, r *replay) error {
+	asked = byTime(asked)
+	err = replaying(ctx, append(slices.Clip(lines), asked...), func(ctx context.Context, r *replay) error {
 		r.weights = weights
 		return p.askAll(ctx, r, lines, asked, q, func(question retold, a replayAnswer) {
 			answers[order[question.Space+"\x00"+question.ID]] = a
@@ -189,7 +190,7 @@ func (p *program) readRetold(name string) ([]retold, error) {
 // name is written in a safe form.
 func writeFrame(dir, id string, f hud.Frame) error {
 	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
+		if r == filepath.Separator || r < ' ' {
 			return '_'
 		}
 		return r

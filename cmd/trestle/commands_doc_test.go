@@ -60,6 +60,7 @@ var answerTypes = map[string]string{
 	"search":          "[]console.foundRow",
 	"spaces show":     "main.shownSpace",
 	"runs show":       "console.runAnswer",
+	"replay":          "main.replayAnswer",
 	"denials":         "[]console.denialRow",
 	"denials allow":   "main.grantAnswer",
 	"fake":            "- it needs another word",

@@ -15,6 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -29,7 +30,7 @@ const replayBatch = 500
 // A replay is a throw-away record with the rooms of a file in it, and one mind
 // that is connected to all of them. It has its own time: that of the lines.
 type replay struct {
-	store   *sqlite.Store
+	store   *record.Store
 	mapping *activity.SpaceMapping
 	rooms   *local.Rooms
 	account adapters.Account

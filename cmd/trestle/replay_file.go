@@ -101,8 +101,8 @@ func readRetold(in io.Reader) ([]retold, error) {
 	return all, rows.Err()
 }
 
-// inOrder sorts by time; what stands at one moment keeps its order.
-func inOrder(all []retold) []retold {
+// byTime sorts by time; what stands at one moment keeps its order.
+func byTime(all []retold) []retold {
 	slices.SortStableFunc(all, func(a, b retold) int { return a.At.Compare(b.At.Time) })
 	return all
 }

@@ -64,9 +64,10 @@ var rows = []row{
 	{"internal/problems", nil, "a problem is told in words of its own, so that whoever sees one can say so"},
 
 	{"internal/parity", nil, "it reads a table and the text of tests"},
+	{"internal/parlour", nil, "it makes up rooms from its own words, and knows nothing of how anything is found"},
 	{"internal/archtest", nil, "it reads source text"},
 	{"internal/faults/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/fault", "internal/faults/..."}, "the kill harness meets the program as a platform and a model endpoint would: from outside"},
-	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines"},
+	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/parlour", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines"},
 	{"cmd/...", []string{"..."}, "the program wires everything, and nobody wires it"},
 }
 

@@ -94,7 +94,7 @@ func (m *maker) session(n, lines int) {
 	about := []*domain{&m.domains[m.rnd.IntN(len(m.domains))], &m.domains[m.rnd.IntN(len(m.domains))]}
 	due := m.facts[n]
 	most := lines/2 + m.rnd.IntN(lines)
-	for i := 0; i < most; i++ {
+	for i := range most {
 		if left := most - i; len(due) > 0 && m.rnd.IntN(left) < len(due) {
 			m.tell(due[0])
 			due = due[1:]
