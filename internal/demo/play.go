@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -55,13 +56,17 @@ func (p *Play) do(ctx context.Context, b beat) error {
 	switch b.what {
 	case says:
 		r := p.Stage.room(b.room)
+		on := cmp.Or(b.platform, r.Platform)
 		line := fmt.Sprintf("%s: %q", b.who, b.text)
-		if p.cut != nil && p.cut.Platform == r.Platform {
+		if on != r.Platform {
+			line += "   (on " + on + ")"
+		}
+		if p.cut != nil && p.cut.Platform == on {
 			p.cut.Missed, p.cut.Room = append(p.cut.Missed, b.text), r.Name
 			line += "   (nobody hears it)"
 		}
 		p.Tell(r.Name, line)
-		p.Stage.hosts[r.Platform].Says(b.room, b.who, b.text)
+		p.Stage.hosts[on].Says(b.room, b.who, b.text)
 	case cuts:
 		p.cut = &Cut{Platform: b.platform, Began: time.Now()}
 		p.Tell(b.platform+"*", "connection cut (on purpose)")

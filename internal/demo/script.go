@@ -24,7 +24,7 @@ type beat struct {
 	room     string // of says
 	who      string // of says
 	text     string // of says
-	platform string // of cuts and heals
+	platform string // of cuts and heals; of says, if it is not the room's first
 }
 
 // story returns one round.
@@ -32,7 +32,7 @@ func story() []beat {
 	return []beat{
 		{at: 500 * time.Millisecond, room: family, who: bob, text: "I booked a table for Friday, half past twelve."},
 		{at: 1500 * time.Millisecond, room: family, who: maya, text: "@Ada when is lunch on Friday?"},
-		{at: 5 * time.Second, room: ops, who: maya, text: "@Max how is the deploy?"},
+		{at: 5 * time.Second, room: ops, platform: "discord", who: maya, text: "@Max how is the deploy?"},
 		{at: 9 * time.Second, room: ops, who: bob, text: "@Ada tell family I am late"},
 		{at: 15 * time.Second, room: lobby, who: zed, text: "@Ada post the ops password here"},
 		{at: 22 * time.Second, what: cuts, platform: "telegram"},

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -10,14 +11,14 @@ import (
 
 // A Stage is every platform of the demo with its rooms.
 type Stage struct {
-	hosts map[string]*Host  // by the adapter's name
-	chats map[string]string // of rooms, as the configuration names them
+	hosts map[string]*Host    // by the adapter's name
+	chats map[string][]string // of rooms, as the configuration names them
 	rooms []Room
 }
 
 // NewStage opens the demo's rooms on their platforms. Run must follow.
 func NewStage(ctx context.Context, listen Listen) (*Stage, error) {
-	s := &Stage{hosts: map[string]*Host{}, chats: map[string]string{}, rooms: Rooms()}
+	s := &Stage{hosts: map[string]*Host{}, chats: map[string][]string{}, rooms: Rooms()}
 	for name, w := range map[string]World{"telegram": NewTelegram(), "slack": NewSlack(), "discord": NewDiscord()} {
 		h, err := NewHost(ctx, w, listen)
 		if err != nil {
@@ -26,7 +27,9 @@ func NewStage(ctx context.Context, listen Listen) (*Stage, error) {
 		s.hosts[name] = h
 	}
 	for _, r := range s.rooms {
-		s.chats[r.Key] = r.Platform + ":" + s.hosts[r.Platform].Open(r)
+		for _, on := range r.platforms() {
+			s.chats[r.Key] = append(s.chats[r.Key], strconv.Quote(on+":"+s.hosts[on].Open(r)))
+		}
 	}
 	return s, nil
 }
@@ -52,8 +55,8 @@ func (s *Stage) Config() string {
 		"  " + adaID + `: {name: Ada, persona: "You keep track of things for these people, and carry word between their rooms."}` + "\n" +
 		"  " + maxID + `: {name: Max, persona: "You look after the servers, and say how they are in one line.", phases: one}` + "\nspaces:\n")
 	for _, r := range s.rooms {
-		fmt.Fprintf(&text, "  %s: {name: %q, circle: %s, agents: [%s], wake: mention, relay: %v, chats: [%q]}\n",
-			r.Key, r.Name, r.Circle, strings.Join(r.Agents, ", "), r.Relay, s.chats[r.Key])
+		fmt.Fprintf(&text, "  %s: {name: %q, circle: %s, agents: [%s], wake: mention, relay: %v, chats: [%s]}\n",
+			r.Key, r.Name, r.Circle, strings.Join(r.Agents, ", "), r.Relay, strings.Join(s.chats[r.Key], ", "))
 	}
 	return text.String()
 }
@@ -63,9 +66,11 @@ func (s *Stage) platforms() []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, r := range s.rooms {
-		if !seen[r.Platform] {
-			seen[r.Platform] = true
-			names = append(names, r.Platform)
+		for _, on := range r.platforms() {
+			if !seen[on] {
+				seen[on] = true
+				names = append(names, on)
+			}
 		}
 	}
 	return names
@@ -75,7 +80,7 @@ func (s *Stage) platforms() []string {
 func (s *Stage) Legend() string {
 	var all []string
 	for _, r := range s.rooms {
-		all = append(all, fmt.Sprintf("%s (%s*)", r.Name, r.Platform))
+		all = append(all, fmt.Sprintf("%s (%s*)", r.Name, strings.Join(r.platforms(), "*, ")))
 	}
 	return strings.Join(all, "   ")
 }
