@@ -18,7 +18,7 @@ func TestAConversationShowsInTheFigures(t *testing.T) {
 		w.says(w.chats["dm"], w.people["ann"], "hello", 0, 0)
 		w.settle()
 		answer := httptest.NewRecorder()
-		w.process.telemetry.Metrics().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		w.process.telemetry.Metrics().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 		for _, want := range []string{
 			`trestle_adapter_connected{adapter="telegram"} 1`, `trestle_cycles_total{agent="ada",stop=`,
 			`trestle_inbox_rows 0`, `trestle_outbox_actions 0`, `trestle_live_events_skipped_total 0`,

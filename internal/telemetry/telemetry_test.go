@@ -239,7 +239,7 @@ func TestFiguresAreExposed(t *testing.T) {
 		s.tell("tool_permission_denied", "not a member", time.Second, "act", "send_message", "code", "not_a_member")
 		s.t.Called(Call{Model: "gpt-5-mini", Took: 300 * time.Millisecond, Prompt: 900, Cached: 400, Output: 20, Outcome: "answered"})
 		synctest.Wait()
-		code, got := s.scrape()
+		code, got := s.scrape(t)
 		s.stop()
 		if code != http.StatusOK {
 			t.Fatalf("answered %d: %s", code, got)
@@ -252,7 +252,7 @@ func TestFiguresAreExposed(t *testing.T) {
 func TestFiguresThatCannotBeReadAreNoZeros(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, Options{See: func(context.Context) (Figures, error) { return Figures{}, errors.New("the record is closed") }})
-		code, got := s.scrape()
+		code, got := s.scrape(t)
 		s.stop()
 		if code != http.StatusServiceUnavailable || strings.Contains(got, "trestle_inbox_rows 0") {
 			t.Errorf("answered %d: %s", code, got)
@@ -260,9 +260,10 @@ func TestFiguresThatCannotBeReadAreNoZeros(t *testing.T) {
 	})
 }
 
-func (s *story) scrape() (int, string) {
+func (s *story) scrape(t *testing.T) (int, string) {
+	t.Helper()
 	w := httptest.NewRecorder()
-	s.t.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	s.t.Metrics().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	return w.Code, w.Body.String()
 }
 
