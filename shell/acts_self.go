@@ -121,6 +121,8 @@ func (a remember) perform(s *stage) outcome {
 		return s.deny("bad_fact", fmt.Sprintf("A memory is one fact of at most %d characters.", s.settings.MemoryChars), "Lead with the fact, leave out the story.")
 	case strings.ContainsAny(fact, "\n{}"):
 		return s.deny("bad_fact", "A memory is a sentence, not raw output.", "Say the fact in one sentence.")
+	case s.quotes(fact):
+		return s.deny("message_text", "That is what somebody wrote, word for word.", "Say what follows from it, about whom.")
 	case s.knows(fact):
 		return s.deny("known_fact", "You remember that already.", "")
 	}
@@ -128,6 +130,15 @@ func (a remember) perform(s *stage) outcome {
 	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
 	out.body["id"] = id
 	return out
+}
+
+// quotes reports whether a fact is no more than a message that woke the agent:
+// the log keeps those (PRD-5.5-4).
+func (s *stage) quotes(fact string) bool {
+	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
+		said, ok := e.Body.(spaces.Said)
+		return ok && strings.EqualFold(strings.TrimSpace(said.Text), fact)
+	})
 }
 
 // knows reports whether the agent remembers the fact already, or does so in

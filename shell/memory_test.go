@@ -25,6 +25,7 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 		"a transcript":            {"Kai: hello\nAda: hi", "space_knowledge", "bad_fact"},
 		"a kind nobody knows":     {"Kai likes tea", "vague_taste", "bad_kind"},
 		"what is known already":   {"Kai drinks TEA", "preference", "known_fact"},
+		"what somebody wrote":     {"Remember this", "user_fact", "message_text"},
 		"a kind of another story": {"Kai likes tea", "task_artefact", "bad_kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,6 +43,7 @@ func (w erased) redact(text string) string {
 // in the record, and has the context cut before the next frame (DESIGN 2).
 func (m *mind) redact(ctx context.Context, w erased) error {
 	m.mu.Lock()
+	w = m.unlearn(w)
 	shown := m.keyframe != nil && slices.Contains(m.keyframe.Refs, w.event)
 	if shown {
 		k := *m.keyframe
@@ -64,6 +65,33 @@ func (m *mind) redact(ctx context.Context, w erased) error {
 		return fmt.Errorf("redact %s in %s: %w", w.event, m.id, err)
 	}
 	return nil
+}
+
+// unlearn removes the words from what the mind has of its own, and the memories
+// that they led to, as the record does (SECURITY S14). It returns all that is to
+// be erased: the facts of those memories as well. m.mu is held.
+func (m *mind) unlearn(w erased) erased {
+	s := m.self
+	w.words = slices.Clip(w.words)
+	for _, x := range s.Memories.All {
+		if slices.Contains(x.Sources, w.event) {
+			w.words = append(w.words, x.Fact)
+		}
+	}
+	s.Memories.All = slices.DeleteFunc(s.Memories.All, func(x spaces.Memory) bool { return slices.Contains(x.Sources, w.event) })
+	for i := range s.Memories.All {
+		s.Memories.All[i].Fact = w.redact(s.Memories.All[i].Fact)
+	}
+	for i := range s.Notes.All {
+		s.Notes.All[i].Text = w.redact(s.Notes.All[i].Text)
+	}
+	for i := range s.Goals.All {
+		s.Goals.All[i].Text = w.redact(s.Goals.All[i].Text)
+	}
+	for i := range s.Bookmarks.Bookmarks {
+		s.Bookmarks.Bookmarks[i].Label = w.redact(s.Bookmarks.Bookmarks[i].Label)
+	}
+	return w
 }
 
 // redacted returns the cycle without the words, wherever its turns repeat them.

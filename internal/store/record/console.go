@@ -194,6 +194,14 @@ func recount(ctx context.Context, src Reader, run *console.Run) error {
 			run.Inner = append(run.Inner, e)
 		}
 	}
+	if err != nil {
+		return err
+	}
+	gone, err := silenceOf(ctx, src, y.Mind)
+	run.Inner, run.Events = gone.over(run.Inner), gone.over(run.Events)
+	for i := range run.Actions {
+		run.Actions[i].Text = gone.text(run.Actions[i].Text)
+	}
 	return err
 }
 

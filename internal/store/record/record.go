@@ -83,7 +83,15 @@ func branchEvents(ctx context.Context, src Reader, space spaces.SpaceID, branch 
 
 // Self implements [shell.Record].
 func (s Shell) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
-	out, err := all(ctx, s.s.engine, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
+	var out []spaces.Event
+	err := s.s.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
+		if out, err = all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent); err != nil {
+			return err
+		}
+		gone, err := silenceOf(ctx, src, m)
+		out = gone.over(out)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read self of %s: %w", m, err)
 	}

@@ -32,6 +32,12 @@ func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, reda
 	if err != nil {
 		return fmt.Errorf("find keyframes that show %s: %w", e, err)
 	}
+	if len(cycles)+len(frames) > 0 {
+		err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, e, s.s.opts.Now()) })
+		if err != nil {
+			return fmt.Errorf("take back %s in %s: %w", e, m, err)
+		}
+	}
 	for _, id := range cycles {
 		if err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
 			return fmt.Errorf("redact cycle %s: %w", id, err)

@@ -69,12 +69,26 @@ func redaction(t *testing.T, w *world) {
 	}
 	w.commit(c)
 	c = w.step(wake, 1)
+	c.Inner = []spaces.Body{
+		spaces.Remembered{ID: "m1", Fact: "Zoe has a pin", What: "user_fact", Sources: []spaces.EventID{secret.ID}},
+		spaces.Noted{Text: "she says: my pin is 1234", Cycle: wake.Cycle.ID},
+	}
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe's pin is 1234."}
 	w.commit(c)
 	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
 	gone := func(s string) string { return strings.ReplaceAll(s, "1234", "▮") }
 	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone))
 	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper))
+
+	var self spaces.Self
+	own, err := w.s.Shell.Self(t.Context(), ada)
+	w.ok(err)
+	for _, e := range own {
+		self.Apply(e)
+	}
+	if len(self.Memories.All) != 0 || self.Notes.All[0].Text != "she says: [deleted]" {
+		t.Errorf("the mind still has %+v", self)
+	}
 
 	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
 	w.ok(err)

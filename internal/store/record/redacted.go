@@ -1,0 +1,162 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The log is never changed: what an inner log repeats of words that were deleted
+// is taken out whenever it is read.
+
+const (
+	insertRedacted query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
+	redactedEvents query = `select ` + eventColumns + ` from redacted r join events e on e.id = r.event where r.agent = $1 and r.circle = $2`
+	placeOf        query = `select space, seq from events where id = $1`
+	editsAfter     query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind = 'edited' order by e.seq`
+)
+
+// takeBack notes that a mind is not to be shown a message and its edits any more, and
+// forgets what it remembered because of it (SECURITY S14).
+func (t *tx) takeBack(ctx context.Context, m spaces.Mind, message spaces.EventID, at time.Time) error {
+	ids := []spaces.EventID{message}
+	var space spaces.SpaceID
+	var seq int64
+	if _, err := one(ctx, t, placeOf, []any{string(message)}, &space, &seq); err != nil {
+		return err
+	}
+	edits, err := all(ctx, t, editsAfter, []any{string(space), seq}, scanEvent)
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		if b, ok := e.Body.(spaces.Edited); ok && b.Target == message {
+			ids = append(ids, e.ID)
+		}
+	}
+	for _, id := range ids {
+		if err := t.run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
+			return fmt.Errorf("note that %s is deleted: %w", id, err)
+		}
+	}
+	return t.unlearn(ctx, m, message, at)
+}
+
+// unlearn forgets the memories that a message led to.
+func (t *tx) unlearn(ctx context.Context, m spaces.Mind, source spaces.EventID, at time.Time) error {
+	events, err := all(ctx, t, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
+	if err != nil {
+		return err
+	}
+	var self spaces.Self
+	for _, e := range events {
+		self.Apply(e)
+	}
+	for _, x := range self.Memories.All {
+		if slices.Contains(x.Sources, source) {
+			if err := t.inner(ctx, m, at, spaces.Forgot{ID: x.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A silence is what a mind's inner log must not show.
+type silence struct {
+	messages map[spaces.EventID]bool
+	words    []string
+}
+
+// silenceOf returns what must not be shown of a mind's inner log.
+func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) {
+	s := silence{messages: map[spaces.EventID]bool{}}
+	events, err := all(ctx, src, redactedEvents, []any{string(m.Agent), string(m.Circle)}, scanEvent)
+	for _, e := range events {
+		s.messages[e.ID] = true
+		if b, ok := e.Body.(spaces.Said); ok {
+			s.words = append(s.words, b.Text)
+		}
+		if b, ok := e.Body.(spaces.Edited); ok {
+			s.words = append(s.words, b.Text)
+		}
+	}
+	if err != nil || len(events) == 0 {
+		return s, err
+	}
+	own, err := all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
+	for _, e := range own { // what they led to is silent as well
+		b, ok := e.Body.(spaces.Remembered)
+		if ok && slices.ContainsFunc(b.Sources, func(id spaces.EventID) bool { return s.messages[id] }) {
+			s.words = append(s.words, b.Fact)
+		}
+	}
+	return s, err
+}
+
+func (s silence) text(text string) string {
+	for _, words := range s.words {
+		text = hud.Redact(text, words)
+	}
+	return text
+}
+
+// over returns the events as they may be shown.
+func (s silence) over(events []spaces.Event) []spaces.Event {
+	if len(s.words) == 0 {
+		return events
+	}
+	for i := range events {
+		events[i].Body = s.body(events[i])
+	}
+	return events
+}
+
+// body returns what an event may show: a message that was deleted nothing, and
+// what a mind wrote itself what is not of its words.
+func (s silence) body(e spaces.Event) spaces.Body {
+	switch b := e.Body.(type) {
+	case spaces.Said:
+		if s.messages[e.ID] {
+			b.Text, b.Attachments, b.Args = "[deleted]", nil, ""
+		}
+		return b
+	case spaces.Edited:
+		if s.messages[e.ID] {
+			b.Text = "[deleted]"
+		}
+		return b
+	case spaces.Noted:
+		b.Text = s.text(b.Text)
+		return b
+	case spaces.Bookmarked:
+		b.Label = s.text(b.Label)
+		return b
+	case spaces.Thought:
+		b.Text = s.text(b.Text)
+		return b
+	case spaces.Acted:
+		b.Args = s.text(b.Args)
+		return b
+	case spaces.Summed:
+		b.Text = s.text(b.Text)
+		return b
+	case spaces.Goal:
+		b.Text = s.text(b.Text)
+		return b
+	case spaces.Remembered:
+		b.Fact = s.text(b.Fact)
+		return b
+	case spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned,
+		spaces.Unpinned, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap,
+		spaces.Unreadable, spaces.Woke, spaces.Result, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted,
+		spaces.Stopped, spaces.Spanned:
+		return b
+	}
+	panic("record: silence over an unknown body")
+}

@@ -1,0 +1,93 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// SECURITY S14, DESIGN 2: when a message is deleted, the memory it led to is
+// forgotten, and what the agent thought, noted, planned, bookmarked or said with
+// its words is shown without them: in no frame, object, search or explanation,
+// before and after a restart.
+func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
+	const words = "the safe opens with 8-19-47"
+	for _, restart := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
+			later := false
+			k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+				if r.NoCalls {
+					return telling("<notes>" + words + "</notes>"), nil
+				}
+				acted := []struct{ name, args string }{
+					{"remember", `{"fact":"Kai's safe opens with 8-19-47","kind":"user_fact"}`},
+					{"goal", `{"text":"keep that ` + words + `"}`},
+					{"bookmark", `{"label":"` + words + `"}`},
+				}
+				if later {
+					acted = []struct{ name, args string }{
+						{"use", `{"object":"memories"}`}, {"use", `{"object":"agent_notes"}`}, {"use", `{"object":"goals"}`},
+						{"use", `{"object":"context_manager"}`}, {"search", `{"query":"safe opens"}`},
+					}
+				}
+				if n := acts(r); n < len(acted) {
+					return calling(len(r.Messages), acted[n].name, acted[n].args), nil
+				}
+				return telling("Responded to Kai about the safe. Kept it."), nil
+			})}
+			play(t, k, func(w *world) {
+				room := w.room("kai", direct)
+				w.start()
+				ref := w.says(room, "Kai", words)
+				w.settle()
+				if n := len(bodies[spaces.Remembered](w.inner(mind("Ada")))); n != 1 {
+					t.Fatalf("%d memories before the delete", n)
+				}
+				w.does(room, "Kai", spaces.Deleted{Ref: ref})
+				w.settle()
+				if restart {
+					w.crash()
+					w.start()
+				}
+				later = true
+				k.Model = mindful(quiet(k.Model))
+				before := len(k.asked)
+				w.says(room, "Kai", "what do you have?")
+				w.settle()
+				if len(k.asked) < before+6 {
+					t.Fatalf("asked %d times", len(k.asked)-before)
+				}
+				for i, r := range k.asked[before:] {
+					if strings.Contains(whole(r), "8-19-47") {
+						t.Errorf("frame %d after the delete has the words:\n%s", i, whole(r))
+					}
+				}
+				if n := len(bodies[spaces.Forgot](w.inner(mind("Ada")))); n != 1 {
+					t.Errorf("%d memories are forgotten in the log", n)
+				}
+				w.keptNowhere("8-19-47")
+				for _, c := range w.lived() {
+					run, err := w.store.Console().Run(t.Context(), string(c.ID))
+					w.ok(err)
+					if strings.Contains(fmt.Sprintf("%+v", run), "8-19-47") {
+						t.Errorf("run %d is explained with the words: %+v", c.N, run)
+					}
+				}
+			})
+		})
+	}
+}
+
+// quiet is m without its thoughts.
+func quiet(m model.Model) func(context.Context, model.Request) (model.Response, error) {
+	return func(ctx context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		return m.Generate(ctx, r)
+	}
+}
