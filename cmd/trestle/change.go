@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // A changing is a command that changes the record: asked of the process that
@@ -30,12 +27,12 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 	if running, ok := dial(ctx, filepath.Join(conf.Data, socketName)); ok {
 		return running.post(ctx, c.path, c.ask, c.answer)
 	}
-	if _, err := os.Stat(filepath.Join(conf.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if noRecord(conf) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: conf.Data, NewID: newID, Logger: p.logger(slog.LevelWarn)})
+	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn)})
 	if err != nil {
-		return storeFailure(err, conf.Data)
+		return storeFailure(err, placeOf(conf))
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)

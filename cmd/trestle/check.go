@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -30,11 +32,11 @@ func (p *program) checkStart(ctx context.Context) (err error) {
 		return &failure{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), todo: "free some space, or point TMPDIR elsewhere", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := conf.Data
-	if err := copyRecord(ctx, data, dir); err != nil {
-		return &failure{what: err.Error(), where: data, todo: "see that the folder can be read and that there is room for a copy", code: exitFailed}
+	data := placeOf(conf)
+	if err := layOut(ctx, conf, dir); err != nil {
+		return &failure{what: err.Error(), where: data, todo: "see that it can be read and that there is room for a copy", code: exitFailed}
 	}
-	conf.Data = dir
+	conf.Data, conf.Database = dir, ""
 	lines := io.Discard
 	if p.output == "text" {
 		lines = p.hidden().Writer(p.errs)
@@ -58,6 +60,23 @@ func verdict(r bootReport) string {
 		return "everything starts; nothing was received, sent or changed"
 	}
 	return fmt.Sprintf("%d of %d stages failed; nothing was received, sent or changed", len(r.Failed), len(r.Stages))
+}
+
+// layOut puts a copy of the record into a folder to start on. A record in a
+// database is not copied: it is seen that this program can read it, or will make
+// it, and the start stands on an empty one.
+func layOut(ctx context.Context, conf *config.Config, dir string) error {
+	if conf.Database == "" {
+		return copyRecord(ctx, conf.Data, dir)
+	}
+	there, err := lookAtRecord(ctx, conf)
+	if errors.Is(err, record.ErrOlder) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return there.Close()
 }
 
 // copyRecord copies the record of one folder into another; where there is none

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // backupAnswer is the answer of `trestle backup`.
@@ -54,11 +55,14 @@ func (p *program) backup(ctx context.Context, file string) error {
 	}
 	return p.look(ctx, func(conf *config.Config, r console.Record) error {
 		began := time.Now()
-		if err := r.(copier).Backup(ctx, full); err != nil {
+		err := r.(copier).Backup(ctx, full)
+		if errors.Is(err, record.ErrNoBackup) {
+			return &failure{what: "the record is in Postgres", where: "database", todo: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
+		}
+		if err != nil {
 			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written", code: exitFailed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
-		var err error
 		if a.Bytes, a.SHA256, err = digest(full); err != nil {
 			return err
 		}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +14,6 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/record"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 func configCommand(p *program) *cobra.Command {
@@ -140,15 +136,15 @@ const ofRecord = "record"
 // learnedRows lists what the record holds beside the configuration; nothing
 // where there is no record yet, or none that this program reads.
 func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err error) {
-	if _, err := os.Stat(filepath.Join(c.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if noRecord(c) {
 		return nil, nil
 	}
-	store, err := sqlite.Look(ctx, c.Data)
+	store, err := lookAtRecord(ctx, c)
 	if errors.Is(err, record.ErrOlder) || errors.Is(err, record.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: c.Data, todo: "see that the folder can be read", code: exitFailed}
+		return nil, &failure{what: err.Error(), where: placeOf(c), todo: "see that it can be read: trestle doctor data", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	desk, chats, err := store.Learned(ctx)

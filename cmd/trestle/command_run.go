@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -184,7 +183,7 @@ func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Conf
 	}()
 	var behind *aside
 	if len(talk.show) > 0 {
-		record, err := sqlite.Look(ctx, conf.Data)
+		record, err := lookAtRecord(ctx, conf)
 		if err != nil {
 			return err
 		}

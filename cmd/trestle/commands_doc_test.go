@@ -36,6 +36,8 @@ var answerTypes = map[string]string{
 	"events":          "[]main.eventRow",
 	"backup":          "main.checkedBackup",
 	"restore":         "main.backupAnswer",
+	"migrate":         "main.migratedAnswer",
+	"move":            "main.movedAnswer",
 	"report":          "main.reportAnswer",
 	"pair":            "main.admittedPerson",
 	"open":            "main.openAnswer",

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/skew"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -71,12 +73,27 @@ func countOf(n int, what string) string {
 }
 
 func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
+	clocks := slices.Concat(x.clock.Readings(), x.there.clocks())
+	if x.conf.Database != "" {
+		return x.examineDatabase(ctx).Examine(clocks, x.now)
+	}
 	r, err := sqlite.Examination{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
 	if err != nil {
 		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
 	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), x.conf.Alarms.BackupAge
-	return r.Examine(slices.Concat(x.clock.Readings(), x.there.clocks()), x.now)
+	return r.Examine(clocks, x.now)
+}
+
+// examineDatabase looks at the server that keeps the record. Its backups are made
+// with its own tools, and nobody tells us of them.
+func (x *examination) examineDatabase(ctx context.Context) doctor.Record {
+	r := doctor.Record{Folder: x.conf.Data}
+	if info, err := os.Stat(x.conf.Data); err == nil {
+		r.Mode = info.Mode().Perm()
+	}
+	postgres.Examine(ctx, string(x.conf.Database), &r)
+	return r
 }
 
 func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {

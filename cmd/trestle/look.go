@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/record"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // look opens the record for reading, beside a running process or without one,
@@ -31,12 +27,12 @@ func (p *program) lookInto(ctx context.Context, see func(c *config.Config, r rec
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(conf.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if noRecord(conf) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := sqlite.Look(ctx, conf.Data)
+	store, err := lookAtRecord(ctx, conf)
 	if err != nil {
-		return &failure{what: err.Error(), where: conf.Data, todo: "see that the folder can be read, and that this trestle is as new as its record", code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data; and that this trestle is as new as its record", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)

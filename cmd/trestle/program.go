@@ -102,6 +102,7 @@ func commands() []func(*program) *cobra.Command {
 		eventsCommand,
 		backupCommand,
 		restoreCommand,
+		migrateCommand, moveCommand,
 		reportCommand,
 		pairCommand,
 		openCommand,

@@ -127,7 +127,7 @@ func spentOf(name string, spent, budget int) []problems.Sighting {
 // seeBackup sees that the last backup is too long ago.
 func (s *process) seeBackup(v problems.Vitals, now time.Time) []problems.Sighting {
 	c := s.config()
-	if c.Alarms.BackupAge <= 0 {
+	if c.Alarms.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
 	}
 	last := lastBackup(c.Data)

@@ -17,8 +17,6 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -39,6 +37,7 @@ type process struct {
 	manager   systemd.Notifier
 	scheduled atomic.Bool // the scheduler was started
 	console   *console.Console
+	lost      chan error // told once when the record is given to others
 	// ready is closed when everything that can run does.
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
@@ -49,7 +48,7 @@ type process struct {
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	s := &process{
 		parts: &parts{log: log, bus: newBus(), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
-		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}),
+		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)
 	return s
@@ -63,7 +62,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
-		return storeFailure(err, s.config().Data)
+		return storeFailure(err, placeOf(s.config()))
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
@@ -91,9 +90,8 @@ func (s *process) loaded() error {
 // openStore opens the record, in stages of their own.
 func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
-	store, err := sqlite.Open(ctx, sqlite.Options{
-		Dir: s.config().Data, NewID: newID, Logger: s.log, Idle: settings.Spans.Idle,
-		Stage: s.boot.Stage, Program: ownVersion().Version,
+	store, err := openRecord(ctx, s.config(), opening{
+		log: s.log, idle: settings.Spans.Idle, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
 	})
 	if err != nil {
 		return err
@@ -105,29 +103,21 @@ func (s *process) openStore(ctx context.Context) error {
 	return nil
 }
 
-// storeFailure says what people can do about a record that does not open.
-func storeFailure(err error, data string) error {
-	f := &failure{what: err.Error(), where: data, todo: "see that the folder can be written: trestle doctor data", code: exitConfig}
-	_, locked := errors.AsType[*sqlite.LockedError](err)
-	switch {
-	case locked:
-		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
-	case errors.Is(err, record.ErrNewer):
-		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
-	case errors.Is(err, record.ErrFull):
-		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
-	case errors.Is(err, sqlite.ErrDamaged):
-		f.todo = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
-	case errors.Is(err, sqlite.ErrNetworkDisk):
-		f.todo = "move the data folder to a disk of this machine (TRS-R06)"
+// entitled ends everything when other processes may write the record: what this
+// one sends from then on they may send, too.
+func (s *process) entitled(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.lost:
+		return &failure{what: err.Error(), where: "database", todo: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
 	}
-	return f
 }
 
 // core is the rest of phase 1: everything that needs no network.
 func (s *process) core(ctx context.Context) error {
 	if err := s.boot.Stage("seed_system_data", func() error { return s.settle(ctx) }); err != nil {
-		return storeFailure(err, s.config().Data)
+		return storeFailure(err, placeOf(s.config()))
 	}
 	s.boot.Core()
 	return nil
@@ -141,6 +131,7 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	s.makeLines(trusted)
 	s.console = s.newConsole()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.entitled(ctx) })
 	g.Go(func() error { return s.narrator().Run(ctx) })
 	g.Go(func() error { return s.telemetry.Run(ctx) })
 	if err := s.listen(ctx, g); err != nil {

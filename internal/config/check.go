@@ -15,6 +15,7 @@ func (d *decoder) check(top *section) {
 	d.checkVersion(top)
 	d.checkData(top)
 	d.checkListen(top)
+	d.checkDatabase(top)
 	d.checkUnserved(top)
 	d.checkWebhooks(top)
 	d.checkTwins()
@@ -49,11 +50,20 @@ func (d *decoder) place(path string, at Origin) string {
 	return filepath.Join(d.folder, path)
 }
 
+// checkDatabase refuses an address that names no database; what it holds is not
+// shown.
+func (d *decoder) checkDatabase(top *section) {
+	if d.config.Database == "" {
+		return
+	}
+	u, err := url.Parse(string(d.config.Database))
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		d.fatal = append(d.fatal, Fault{At: top.where("database"), What: "database is no address of a Postgres database", Todo: "write postgres://user:password@host/name, or leave it empty for SQLite in the data folder"})
+	}
+}
+
 // checkUnserved refuses what this version's schema knows and its code does not.
 func (d *decoder) checkUnserved(top *section) {
-	if d.config.Database != "" {
-		d.fatal = append(d.fatal, Fault{At: top.where("database"), What: "this version keeps its record in SQLite only and does not serve database", Todo: "leave database empty; the record is kept in the data folder"})
-	}
 	if d.config.Redis != "" {
 		d.entry("redis", []Fault{{At: top.where("redis"), What: "this version runs as one process and does not use redis", Todo: "leave redis empty"}})
 	}

@@ -35,8 +35,8 @@ const (
 
 var topKeys = []key{
 	{"version", "1", "shape of the file; this program reads 1", form{kind: aNumber, start: true}},
-	{"data", "./data", "folder of the SQLite file", form{start: true}},
-	{"database", "", "reserved: this version keeps its record in SQLite", form{kind: aSecret, start: true}},
+	{"data", "./data", "folder of the SQLite file, and of the files that people send", form{start: true}},
+	{"database", "", "`postgres://user:password@host/name` keeps the record there instead of in a SQLite file; see [Postgres](operate.md#postgres)", form{kind: aSecret, start: true}},
 	{"redis", "", "reserved: this version runs as one process", form{kind: aSecret, start: true}},
 	{"listen", "127.0.0.1:7420", "the console, the API, health and live events; empty serves none. See [the console](console.md)", form{start: true}},
 	{"webhook_listen", "", "where platforms call that have a `webhook_url`, such as `127.0.0.1:8443`; nothing else is served there. It speaks plain HTTP: a proxy in front ends TLS", form{start: true}},

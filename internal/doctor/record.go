@@ -18,6 +18,7 @@ type Record struct {
 	Free    uint64      // bytes
 	Total   uint64
 	Engine  string // "SQLite, WAL, synchronous=FULL"
+	Refused string // why the database cannot be used; empty when it can
 	Damage  string // what the engine's own check says; empty when it is sound
 	Schema  int64
 	Knows   int64  // the newest schema that this program reads
@@ -52,6 +53,8 @@ func (r Record) Examine(clocks []skew.Reading, at time.Time) []adapters.Finding 
 		"make room, or move the data folder"))
 	add(r.Exists && r.Mode&0o077 != 0, Warn("TRS-R09", fmt.Sprintf("%s can be read by other users: mode %04o", r.Folder, r.Mode.Perm()),
 		"chmod 0700 "+r.Folder+", or trestle doctor --fix"))
+	add(r.Refused != "", Fail("TRS-R11", "the database cannot be used: "+r.Refused,
+		"see that the server runs, that the address and the password are right, and that it is set up as docs/operate.md says"))
 	add(r.Damage != "", Fail("TRS-R07", "the database is damaged: "+r.Damage, "stop the program and restore a backup: see docs/operate.md"))
 	add(r.Schema > r.Knows, Fail("TRS-R04", fmt.Sprintf("the schema is %d, and this program knows %d%s", r.Schema, r.Knows, r.writer()),
 		"use that version, or restore a backup made before it"))
@@ -109,7 +112,7 @@ func (r Record) age(at time.Time) string {
 func (r Record) summary(clocks []skew.Reading) string {
 	s := "nothing is here yet; the first start makes it"
 	if r.Exists {
-		s = r.Engine + ", quick_check ok"
+		s = r.Engine
 	}
 	if r.Total > 0 {
 		s += ", " + Bytes(r.Free) + " free"

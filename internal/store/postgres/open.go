@@ -94,7 +94,7 @@ func Open(ctx context.Context, o Options) (*record.Store, error) {
 		do   func() error
 	}{
 		{"database_init", func() error { return e.connect(ctx) }},
-		{"schema_migration", func() error { return migrate(ctx, e.pool, migrations.Postgres, e.opts.Program) }},
+		{"schema_migration", func() error { return e.migrate(ctx) }},
 		{"recovery", func() (err error) { s, err = e.start(ctx); return err }},
 	} {
 		if err := e.opts.Stage(step.name, step.do); err != nil {
@@ -123,6 +123,15 @@ func (e *engine) connect(ctx context.Context) error {
 		return err
 	}
 	return e.pool.Ping(ctx)
+}
+
+// migrate brings the schema of a database up to date that has a whole record, or
+// none.
+func (e *engine) migrate(ctx context.Context) error {
+	if err := e.unfinished(ctx); err != nil {
+		return err
+	}
+	return migrate(ctx, e.pool, migrations.Postgres, e.opts.Program)
 }
 
 func (e *engine) start(ctx context.Context) (*record.Store, error) {

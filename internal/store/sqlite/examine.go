@@ -96,7 +96,7 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 	if err := db.QueryRowContext(ctx, "pragma journal_mode").Scan(&journal); err != nil {
 		return err
 	}
-	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL"
+	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL, quick_check ok"
 	p, err := newProvider(db, migrations.SQLite)
 	if err != nil {
 		return err

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// migratedAnswer is the answer of `trestle migrate`.
+type migratedAnswer struct {
+	Schema  int64   `json:"schema"` // that the record has now
+	Seconds float64 `json:"seconds"`
+}
+
+func migrateCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "migrate", Short: "bring the record's schema up to date, without a start", Args: cobra.NoArgs,
+		Long: "Make the record if there is none, or bring its schema up to date, and end. A start does the same; this is for\n" +
+			"those who want to do it before. A SQLite file is copied aside first.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.migrate(c.Context()) },
+	}
+}
+
+func (p *program) migrate(ctx context.Context) error {
+	conf, err := p.load()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn)})
+	if err != nil {
+		return storeFailure(err, placeOf(conf))
+	}
+	if err := store.Close(ctx); err != nil {
+		return storeFailure(err, placeOf(conf))
+	}
+	a := migratedAnswer{Schema: sqlite.Schema(), Seconds: time.Since(began).Seconds()}
+	if conf.Database != "" {
+		a.Schema = postgres.Schema()
+	}
+	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "schema %d   %.1f s\n", a.Schema, a.Seconds) })
+}
+
+// movedAnswer is the answer of `trestle move`.
+type movedAnswer struct {
+	Rows    int64   `json:"rows"`
+	SHA256  string  `json:"sha256"` // of every row, the same in both records
+	Seconds float64 `json:"seconds"`
+}
+
+func moveCommand(p *program) *cobra.Command {
+	to := ""
+	c := &cobra.Command{
+		Use: "move", Short: "copy the record from its SQLite file into a Postgres database", Args: cobra.NoArgs,
+		Long: "Copy every row of the record in the data folder into an empty database, and compare them all afterwards. Interrupted,\n" +
+			"it goes on where it stood when it is called again; the database opens for nothing else until it is done. The file stays\n" +
+			"as it is. Files that people sent stay in the data folder. No process may use the record meanwhile.",
+		RunE: func(c *cobra.Command, _ []string) error { return p.move(c.Context(), to) },
+	}
+	c.Flags().StringVar(&to, "to", "", "address of the database: postgres://user@host/name. Default: the key `database`")
+	return c
+}
+
+func (p *program) move(ctx context.Context, to string) (err error) {
+	conf, err := p.load()
+	if err != nil {
+		return err
+	}
+	if to == "" {
+		to = string(conf.Database)
+	}
+	if to == "" {
+		return &failure{what: "no database is named", where: "--to", todo: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
+	}
+	from := *conf
+	from.Database = ""
+	if noRecord(&from) {
+		return &failure{what: "there is no record here yet", where: conf.Data, todo: "set database and start: trestle run makes an empty record there", code: exitFailed}
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
+	if err != nil {
+		return storeFailure(err, conf.Data)
+	}
+	defer func() { err = errors.Join(err, tables.Close()) }()
+	began, shower := time.Now(), jobs.NewShower(p.out, p.progressForm())
+	done, err := postgres.Move(ctx, to, tables, func(m postgres.Moved) { shower.Show(moving(m, began), time.Now()) })
+	if err != nil {
+		return moveFailure(ctx, err)
+	}
+	a := movedAnswer{Rows: done.Total, SHA256: done.Hash, Seconds: time.Since(began).Seconds()}
+	return p.answer(a, func(w io.Writer) {
+		fmt.Fprintf(w, "%d rows   %.1f s   sha256 %s\nnow set the key database and start; the file in %s is not used any more\n", a.Rows, a.Seconds, a.SHA256, conf.Data)
+	})
+}
+
+// moving shows a move as the job it is like.
+func moving(m postgres.Moved, began time.Time) jobs.Job {
+	j := jobs.Job{Kind: m.Doing, Subject: m.Table, State: jobs.Running, Started: began}
+	j.Done, j.Total, j.Unit = m.Done, m.Total, "rows"
+	return j
+}
+
+// moveFailure says what people can do about a move that ended early.
+func moveFailure(ctx context.Context, err error) error {
+	f := &failure{what: err.Error(), where: "database", todo: "mend it and call the same again: it goes on where it stood", code: exitFailed}
+	switch {
+	case ctx.Err() != nil:
+		return &silent{exitInterrupted}
+	case errors.Is(err, postgres.ErrNotEmpty):
+		f.todo, f.code = "name an empty database", exitUsage
+	case errors.Is(err, postgres.ErrDiffers):
+		f.todo = "the record was used since the move began: make the database anew and move again"
+	case errors.Is(err, postgres.ErrSetting):
+		f.todo = "set up the server as docs/operate.md says (TRS-R11)"
+	}
+	return f
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// An opening says how a record is opened, whichever engine keeps it.
+type opening struct {
+	log   *slog.Logger
+	idle  time.Duration
+	stage func(name string, do func() error) error // nil: the parts of it are just run
+	// lost is called when the process may write no more, see [postgres.Options].
+	// Default: nobody is told; each write is refused then all the same.
+	lost func(error)
+}
+
+// openRecord opens the record that a configuration names, for this process alone:
+// an account is heard by one of them.
+func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store, error) {
+	if c.Database == "" {
+		return sqlite.Open(ctx, sqlite.Options{
+			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
+		})
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil { // files and sockets stay there
+		return nil, err
+	}
+	return postgres.Open(ctx, postgres.Options{
+		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
+		Alone: true, Lost: o.lost,
+	})
+}
+
+// lookAtRecord opens the record that a configuration names for reading, beside
+// whoever writes it.
+func lookAtRecord(ctx context.Context, c *config.Config) (record.Console, error) {
+	if c.Database == "" {
+		return sqlite.Look(ctx, c.Data)
+	}
+	return postgres.Look(ctx, string(c.Database))
+}
+
+// noRecord reports whether there is no record yet. A database is asked when it is
+// opened.
+func noRecord(c *config.Config) bool {
+	if c.Database != "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(c.Data, sqlite.FileName))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// placeOf says where people look for the record of a configuration.
+func placeOf(c *config.Config) string {
+	if c.Database == "" {
+		return c.Data
+	}
+	return "database"
+}
+
+// storeFailure says what people can do about a record that does not open.
+func storeFailure(err error, place string) error {
+	f := &failure{what: err.Error(), where: place, todo: "see that the folder can be written: trestle doctor data", code: exitConfig}
+	_, locked := errors.AsType[*sqlite.LockedError](err)
+	other, inUse := errors.AsType[*postgres.InUseError](err)
+	switch {
+	case locked:
+		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
+	case inUse:
+		f.todo, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
+	case errors.Is(err, record.ErrNewer):
+		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
+	case errors.Is(err, record.ErrFull):
+		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
+	case errors.Is(err, sqlite.ErrDamaged):
+		f.todo = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
+	case errors.Is(err, sqlite.ErrNetworkDisk):
+		f.todo = "move the data folder to a disk of this machine (TRS-R06)"
+	case errors.Is(err, postgres.ErrUnfinished):
+		f.todo = "call trestle move again: it goes on where it stood"
+	case errors.Is(err, postgres.ErrSetting):
+		f.todo = "set up the server as docs/operate.md says (TRS-R11)"
+	case place == "database":
+		f.todo, f.code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", exitTryAgain
+	}
+	return f
+}

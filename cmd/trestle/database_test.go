@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/servertest"
+)
+
+// A record that has lived in a file goes on in a database: nothing of the talk is
+// lost, one process at a time has it, and every command reads it there.
+func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
+	var server servertest.Postgres
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := aTalk(t)
+	was := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	address := server.URL(server.Database(t))
+	out, errs, code := s.do(t, "", "move", "--to", address)
+	if code != exitDone || !strings.Contains(out, "now set the key database") {
+		t.Fatalf("move: exit %s: %s%s", code, out, errs)
+	}
+	s.env += "\nTRESTLE_DATABASE=" + address
+	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
+		t.Fatalf("chat: exit %s: %s", code, errs)
+	}
+	is := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	if len(was) != 1 || len(is) != 2 || is[1].Run != was[0].Run {
+		t.Errorf("runs were %+v and are %+v", was, is)
+	}
+	for _, test := range []struct {
+		args []string
+		want string
+		code exitCode
+	}{
+		{[]string{"doctor", "data"}, "Postgres 1", exitDone},
+		{[]string{"migrate"}, "schema", exitDone},
+		{[]string{"backup", "copy.db"}, "pg_dump", exitUsage},
+		{[]string{"move"}, "has a record already", exitUsage},
+		{[]string{"run", "--check"}, "everything starts", exitDone},
+	} {
+		out, errs, code := s.do(t, "", test.args...)
+		if code != test.code || !strings.Contains(out+errs, test.want) {
+			t.Errorf("%v: exit %s, want %s and %q:\n%s%s", test.args, code, test.code, test.want, out, errs)
+		}
+	}
+	s.serve(t)
+	second := s
+	second.folder = t.TempDir()
+	if out, errs, code := second.do(t, "", "run"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
+		t.Errorf("a second process: exit %s: %s%s", code, out, errs)
+	}
+}
+
+// What is wrong with a database is said, and nothing of its password is.
+func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
+	s := stage0(t)
+	s.env += "\nTRESTLE_DATABASE=postgres://trestle:hunter22hunter22@127.0.0.1:1/trestle?sslmode=disable"
+	for _, command := range []string{"run", "status", "doctor", "migrate"} {
+		out, errs, code := s.do(t, "", command)
+		if code == exitDone || strings.Contains(out+errs, "hunter22") || !strings.Contains(out+errs, "refused") {
+			t.Errorf("%s: exit %s: %s%s", command, code, out, errs)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// lived returns a folder with a record in which something has happened.
+func lived(t *testing.T, messages int) (dir string, room spaces.SpaceID) {
+	t.Helper()
+	dir = t.TempDir()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room = openRoom(t, s)
+	for n := range messages {
+		in := message(room, "zoe", n)
+		in.Items[0].From.Name = "Zoe\x00\xff" // a name that the server has no place for
+		if _, err := s.Border().Record(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rest(t, s, claim(t, s, "1", room))
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return dir, room
+}
+
+func tables(t *testing.T, dir string) *sqlite.Tables {
+	t.Helper()
+	src, err := sqlite.OpenTables(t.Context(), sqlite.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = src.Close() })
+	return src
+}
+
+// A source that fails after some pages, as a power cut would.
+type failing struct {
+	*sqlite.Tables
+	pages int
+}
+
+var errCut = errors.New("the power went")
+
+func (f *failing) Page(ctx context.Context, t record.Table, after []any, limit int) ([][]any, error) {
+	if f.pages--; f.pages < 0 {
+		return nil, errCut
+	}
+	return f.Tables.Page(ctx, t, after, min(limit, 7))
+}
+
+// A move that is interrupted anywhere goes on where it stood, and what arrives is
+// a record that works on.
+func TestInterruptedMoveGoesOnAndArrivesWhole(t *testing.T) {
+	dir, room := lived(t, 30)
+	database := server.Database(t)
+	src := &failing{Tables: tables(t, dir)}
+	var done postgres.Moved
+	var copied int64
+	for try := 0; ; try++ {
+		var most int64
+		src.pages = 12
+		if try == 20 {
+			src.pages = 1 << 20 // comparing begins anew each time
+		}
+		var err error
+		done, err = postgres.Move(t.Context(), server.URL(database), src, func(m postgres.Moved) {
+			if m.Doing == "copy" {
+				most = m.Done
+			}
+		})
+		if most < copied {
+			t.Fatalf("try %d has copied %d rows, the one before it %d", try, most, copied)
+		}
+		copied = most
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCut) {
+			t.Fatal(err)
+		}
+		if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, postgres.ErrUnfinished) {
+			t.Fatalf("half a record was opened: %v", err)
+		}
+	}
+	if copied != done.Total || len(done.Hash) != 64 {
+		t.Errorf("moved %+v, copied %d", done, copied)
+	}
+	s := open(t, options(t, database))
+	sound(t, s)
+	events, err := s.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
+	if err != nil || len(events) != 32 {
+		t.Errorf("%d events arrived (%v), want 32", len(events), err)
+	}
+	if got, err := s.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil || got.Duplicates != 1 {
+		t.Errorf("recorded %+v (%v), want what the file knew", got, err)
+	}
+	if got, err := s.Border().Record(t.Context(), message(room, "tom", 1)); err != nil || got.New != 1 {
+		t.Errorf("recorded %+v (%v) after the move", got, err)
+	}
+}
+
+func TestMoveGoesOnlyIntoAnEmptyDatabase(t *testing.T) {
+	dir, _ := lived(t, 1)
+	database := server.Database(t)
+	openRoom(t, open(t, options(t, database)))
+	if _, err := postgres.Move(t.Context(), server.URL(database), tables(t, dir), func(postgres.Moved) {}); !errors.Is(err, postgres.ErrNotEmpty) {
+		t.Errorf("got %v, want ErrNotEmpty", err)
+	}
+}
+
+// What arrived is compared row by row: a change on the way is found.
+func TestMoveFindsWhatIsDifferent(t *testing.T) {
+	dir, _ := lived(t, 3)
+	database := server.Database(t)
+	changed := false
+	_, err := postgres.Move(t.Context(), server.URL(database), tables(t, dir), func(m postgres.Moved) {
+		if m.Doing == "copy" && m.Table == "usage" && !changed {
+			changed = true
+			server.Do(t, database, `update entities set name = 'Tom' where id in (select id from entities where kind = 'human' limit 1)`)
+		}
+	})
+	if !errors.Is(err, postgres.ErrDiffers) || !strings.Contains(err.Error(), "entities") {
+		t.Errorf("got %v, want that entities differ", err)
+	}
+}

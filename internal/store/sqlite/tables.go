@@ -1,0 +1,151 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// Tables are those of a record that nobody writes as long as they are open.
+type Tables struct{ e *engine }
+
+var _ record.Pager = (*Tables)(nil)
+
+// OpenTables takes the record in o.Dir for this process, brings its schema up to
+// date, and lets its tables be read. It fails as [Open] does. The caller closes
+// them.
+func OpenTables(ctx context.Context, o Options) (*Tables, error) {
+	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
+	err := e.openFile(ctx)
+	if err == nil {
+		err = migrate(ctx, e.db, e.file, migrations.SQLite, e.opts)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open tables in %s: %w", o.Dir, err), e.Close())
+	}
+	return &Tables{e}, nil
+}
+
+// Close gives the record back.
+func (t *Tables) Close() error { return t.e.Close() }
+
+const (
+	tableNames = `select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name <> 'goose_db_version' order by name`
+	columnsOf  = `select name, pk from pragma_table_info($1) order by cid`
+	pointsTo   = `select distinct "table" from pragma_foreign_key_list($1)`
+	beganAt    = `select cast(min(tstamp) as text) from goose_db_version where version_id > 0`
+)
+
+// Identity returns what tells this record from others: when it began.
+func (t *Tables) Identity(ctx context.Context) (began string, err error) {
+	return began, t.e.db.QueryRowContext(ctx, beganAt).Scan(&began)
+}
+
+// List returns all tables; what rows of one point to stands in those before it.
+func (t *Tables) List(ctx context.Context) ([]record.Table, error) {
+	names, err := t.texts(ctx, tableNames)
+	if err != nil {
+		return nil, err
+	}
+	var out []record.Table
+	for len(names) > 0 {
+		before := len(names)
+		for _, name := range slices.Clone(names) {
+			wants, err := t.texts(ctx, pointsTo, name)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(wants, func(w string) bool { return w != name && slices.Contains(names, w) }) {
+				continue
+			}
+			table, err := t.table(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, table)
+			names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+		}
+		if len(names) == before {
+			return nil, fmt.Errorf("tables point to each other: %s", strings.Join(names, ", "))
+		}
+	}
+	return out, nil
+}
+
+func (t *Tables) table(ctx context.Context, name string) (record.Table, error) {
+	out := record.Table{Name: name}
+	rows, err := t.e.db.QueryContext(ctx, columnsOf, name)
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	key := map[int]string{}
+	for rows.Next() {
+		var column string
+		var place int
+		if err := rows.Scan(&column, &place); err != nil {
+			return out, err
+		}
+		out.Columns = append(out.Columns, column)
+		if place > 0 {
+			key[place] = column
+		}
+	}
+	for place := range len(key) {
+		out.Key = append(out.Key, key[place+1])
+	}
+	return out, rows.Err()
+}
+
+func (t *Tables) texts(ctx context.Context, statement string, args ...any) (out []string, err error) {
+	rows, err := t.e.db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, rows.Err()
+}
+
+// Count returns how many rows a table has.
+func (t *Tables) Count(ctx context.Context, table record.Table) (n int64, err error) {
+	return n, t.e.db.QueryRowContext(ctx, `select count(*) from "`+table.Name+`"`).Scan(&n)
+}
+
+// Page implements [record.Pager].
+func (t *Tables) Page(ctx context.Context, table record.Table, after []any, limit int) ([][]any, error) {
+	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", table.Name, err)
+	}
+	defer rows.Close()
+	return pageOf(rows, len(table.Columns))
+}
+
+func pageOf(rows *sql.Rows, width int) (page [][]any, err error) {
+	for rows.Next() {
+		row, places := make([]any, width), make([]any, width)
+		for i := range row {
+			places[i] = &row[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		page = append(page, row)
+	}
+	return page, rows.Err()
+}
