@@ -85,10 +85,12 @@ microbench: ## run the benchmarks of single functions
 vuln: ## ask the Go vulnerability database (needs the network)
 	@$(TOOL) govulncheck ./...
 
-db/new: ## start a migration: make db/new NAME=add_topics
+db/new: ## start a migration, a file for each engine: make db/new NAME=add_topics
 	@test -n "$(NAME)" || { echo 'usage: make db/new NAME=add_topics' >&2; exit 2; }
-	@n=$$(ls migrations/sqlite | grep -c '\.sql$$'); file=$$(printf 'migrations/sqlite/%04d_%s.sql' $$((n + 1)) '$(NAME)'); \
-		printf -- '-- +goose Up\n' > "$$file" && echo "$$file"
+	@for engine in sqlite postgres; do \
+		n=$$(ls migrations/$$engine | sed -n 's/^\([0-9]*\)_.*/\1/p' | sort -n | tail -1 | sed 's/^0*//'); \
+		file=$$(printf 'migrations/%s/%04d_%s.sql' $$engine $$((n + 1)) '$(NAME)'); \
+		printf -- '-- +goose Up\n' > "$$file" && echo "$$file"; done
 
 run: ## start Trestle; in a terminal it opens the chat
 	@go run ./cmd/trestle run $(ARGS)

@@ -16,3 +16,17 @@ create table file_relays (
 );
 
 create index file_relays_event on file_relays (event);
+
+-- Voices that may be heard. A row is written with the commit that stores the file,
+-- and settled with the event that tells what was said, so that each is heard once.
+create table voices (
+    account text collate "C" not null,
+    file    text collate "C" not null, -- the platform's own name for it
+    at      bigint not null,           -- when it was stored
+    due     bigint not null,
+    tries   bigint not null default 0,
+    state   text collate "C" not null check (state in ('wanted', 'heard', 'unheard')),
+    primary key (account, file)
+);
+
+create index voices_due on voices (due) where state = 'wanted';
