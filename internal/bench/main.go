@@ -5,7 +5,7 @@
 //	go run ./internal/bench -rows latency,prefix
 //	go run ./internal/bench -quick       fewer messages, for a first look
 //
-// This process is the world: a fake Telegram and a model endpoint that answers at
+// This process is the world: fake platforms and a model endpoint that answers at
 // once, both on loopback. What is measured are child processes of it, so that
 // their CPU time and their memory, read from /proc, are theirs alone:
 //
@@ -60,6 +60,7 @@ var rows = []row{
 	{"throughput", throughput},
 	{"slow", slowModel},
 	{"flood", flood},
+	{"platforms", platforms},
 	{"memory", memory},
 	{"cold", coldStart},
 	{"prefix", prefix},

@@ -56,13 +56,12 @@ func (b *bench) prepare(w *world, name string) (*subject, error) {
 listen: ""
 model: {base_url: %q, api_key: none, name: responder}
 adapters:
-  telegram: {type: telegram, token: %q, api_url: %q}
-admit: open
+%sadmit: open
 limits: {outgoing: off}
 budget: {agent_per_day: 0, space_per_day: 0, per_day: 0}
 agents:
   ada: {name: Ada, persona: "You are Ada, who keeps the family's plans together."}
-`, w.base, botToken, w.api)
+`, w.base, w.adapters())
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
@@ -77,7 +76,7 @@ agents:
 		defer func() { _ = log.Close() }()         // the child has its own
 		s.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // it is killed by end, also when ctx is done
 		s.cmd.Dir = dir
-		s.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BENCH_API=" + w.api, "BENCH_BASE=" + w.base}
+		s.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BENCH_API=" + w.platforms[0].url, "BENCH_BASE=" + w.base}
 		s.cmd.Stdout, s.cmd.Stderr = log, log
 		return s.cmd.Start()
 	}
@@ -100,6 +99,14 @@ func (b *bench) with(ctx context.Context, o worldOptions, name string, do func(*
 		return err
 	}
 	defer func() { err = s.explain(errors.Join(err, s.end())) }()
+	for _, p := range w.platforms {
+		if p.ready == nil {
+			continue
+		}
+		if err := p.ready(ctx); err != nil {
+			return fmt.Errorf("%s does not connect: %w", name, err)
+		}
+	}
 	for _, r := range w.rooms {
 		r.say()
 	}

@@ -1,54 +1,47 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
-// botToken is the account that every subject signs in with.
-const botToken = "7002:benchmark"
-
 // worldOptions are what differs between rows.
 type worldOptions struct {
-	rooms  int
-	ledger int // how many calls the platform keeps; negative: none
-	keep   int // how many requests the endpoint keeps; negative: none
-	delay  time.Duration
+	rooms     int // on each platform
+	ledger    int // how many calls the platform keeps; negative: none
+	keep      int // how many requests the endpoint keeps; negative: none
+	delay     time.Duration
+	platforms []string // default: Telegram
 }
 
-// A world is the platform with its rooms and the model endpoint.
+// A world is the platforms with their rooms and the model endpoint.
 type world struct {
-	telegram *fake.Telegram
-	model    *modeltest.Server
-	rooms    []*room
-	api      string
-	base     string
-	stop     func() error
+	telegram  *fake.Telegram // nil where it is not among the platforms
+	platforms []*platform
+	model     *modeltest.Server
+	rooms     []*room
+	base      string
+	stop      func() error
 
-	mu   sync.Mutex // guards sent
-	sent map[int64]chan arrival
+	sent map[string]chan arrival // by chat; it does not change once the world is open
 }
 
 // A room is a direct chat with somebody who writes in it.
 type room struct {
-	chat *fake.Chat
-	who  *fake.Person
-	got  chan arrival // one for each message of the bot
-	said int
+	on    string            // its platform
+	chat  *fake.Chat        // on Telegram
+	speak func(text string) // says it in the name of that somebody
+	got   chan arrival      // one for each message of the bot
+	said  int
 }
 
 // An arrival is one message of the bot that reached the platform.
@@ -60,76 +53,48 @@ type arrival struct {
 // newWorld opens a world. The caller calls stop.
 func newWorld(ctx context.Context, o worldOptions) (*world, error) {
 	w := &world{
-		telegram: fake.NewTelegram(fake.Options{Ledger: o.ledger, History: 100}),
-		model:    &modeltest.Server{Model: responder{}, Keep: o.keep},
-		sent:     map[int64]chan arrival{},
+		model: &modeltest.Server{Model: responder{}, Keep: o.keep},
+		sent:  map[string]chan arrival{},
 	}
 	if o.delay > 0 {
 		w.model.Delay = func(model.Request) time.Duration { return o.delay }
 	}
-	bot := w.telegram.AddBot(fake.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
-	for n := range o.rooms {
-		p := w.telegram.AddPerson(fake.Profile{Name: fmt.Sprintf("Guest %d", n+1)})
-		r := &room{chat: bot.Direct(p), who: p, got: make(chan arrival, 4096)}
-		w.rooms = append(w.rooms, r)
-		w.sent[r.chat.ID()] = r.got
+	if len(o.platforms) == 0 {
+		o.platforms = []string{onTelegram}
+	}
+	for _, name := range o.platforms {
+		w.platforms = append(w.platforms, w.open(name, o))
 	}
 	return w, w.serve(ctx)
 }
 
-// serve opens both servers.
+// serve opens the servers of the platforms and of the model.
 func (w *world) serve(ctx context.Context) error {
-	platform, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	serving, stop := context.WithCancel(ctx)
+	var all errgroup.Group
+	w.stop = func() error {
+		stop()
+		return all.Wait()
+	}
+	listen := func(serve func(context.Context, net.Listener) error) (string, error) {
+		ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", errors.Join(err, w.stop())
+		}
+		all.Go(func() error { return serve(serving, ln) })
+		return "http://" + ln.Addr().String(), nil
+	}
+	base, err := listen(w.model.Serve)
 	if err != nil {
 		return err
 	}
-	endpoint, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return errors.Join(err, platform.Close())
-	}
-	w.api, w.base = "http://"+platform.Addr().String(), "http://"+endpoint.Addr().String()+"/v1"
-	serving, stop := context.WithCancel(ctx)
-	var both sync.WaitGroup
-	var failed [2]error
-	both.Go(func() { failed[0] = fake.Serve(serving, platform, w) })
-	both.Go(func() { failed[1] = w.model.Serve(serving, endpoint) })
-	w.stop = func() error {
-		stop()
-		both.Wait()
-		return errors.Join(failed[:]...)
+	w.base = base + "/v1"
+	for _, p := range w.platforms {
+		if p.url, err = listen(func(ctx context.Context, ln net.Listener) error { return fake.Serve(ctx, ln, p) }); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// ServeHTTP is the platform; it notes when a message arrives and where.
-func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	if !strings.HasSuffix(r.URL.Path, "/sendMessage") {
-		w.telegram.ServeHTTP(rw, r)
-		return
-	}
-	at := time.Now()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client went away
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	answer := &status{ResponseWriter: rw}
-	w.telegram.ServeHTTP(answer, r)
-	form, err := url.ParseQuery(string(body))
-	if err != nil || answer.code >= 300 {
-		return
-	}
-	chat, err := strconv.ParseInt(form.Get("chat_id"), 10, 64)
-	if err != nil {
-		return // the platform refused it
-	}
-	w.mu.Lock()
-	got := w.sent[chat]
-	w.mu.Unlock()
-	select {
-	case got <- arrival{at, form.Get("text")}:
-	default: // nobody waits for so many
-	}
 }
 
 // status remembers the status of an answer.
@@ -151,7 +116,7 @@ func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 func (r *room) say() time.Time {
 	r.said++
 	at := time.Now()
-	r.chat.Says(r.who, question(r.said), fake.Said{})
+	r.speak(question(r.said))
 	return at
 }
 
