@@ -1,17 +1,11 @@
 package discord_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/adapters/faketest"
 )
 
 // DELIVERY 2.6.
@@ -36,9 +31,7 @@ type rig struct {
 	room   *fakediscord.Channel
 	thread *fakediscord.Channel
 	direct *fakediscord.Channel
-	client *http.Client
-	refuse atomic.Bool // the next connection for a message
-	logs   logs
+	host   *faketest.Host
 }
 
 const rigToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.very-secret-words-of-a-token"
@@ -53,7 +46,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 	r.thread = r.room.NewThread(r.maya, "Food")
 	r.guild.Adds(r.bot, fakediscord.ManageWebhooks)
 	r.direct = r.bot.Direct(r.maya)
-	r.serve()
+	r.host = faketest.Serve(t, new(fake.Network), "discord.test", r.Serve)
 	return adaptertest.Rig{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
@@ -94,42 +87,14 @@ func openRig(t *testing.T) adaptertest.Rig {
 			return id.String()
 		},
 		Typed: func(chat string) bool { return len(r.chat(chat, "").Typists()) > 0 },
-		Logs:  r.logs.String,
+		Logs:  r.host.Log.String,
 	}
-}
-
-// serve puts the fake on a network in memory. The next connection for a message
-// can be refused.
-func (r *rig) serve() {
-	network := new(fake.Network)
-	ln, err := network.Listen("discord.test")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.client = &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
-			if r.refuse.CompareAndSwap(true, false) {
-				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
-			}
-			return network.DialContext(ctx, n, addr)
-		},
-	}}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- r.Serve(ctx, ln) }()
-	r.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			r.t.Errorf("serve: %v", err)
-		}
-	})
 }
 
 func (r *rig) adapter() adapters.Adapter {
 	c, err := discord.New(discord.Options{
-		Token: rigToken, APIURL: "http://discord.test", HTTPClient: r.client,
-		Logger: slog.New(slog.NewJSONHandler(&r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Token: rigToken, APIURL: "http://discord.test", HTTPClient: r.host.Client,
+		Logger: r.host.Log.Logger(),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -181,7 +146,7 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 	sending := fake.Fault{Method: "create message", Do: fake.Refuse, Status: http.StatusBadRequest}
 	switch f {
 	case adaptertest.Unreachable:
-		r.refuse.Store(true)
+		r.host.RefuseNext()
 		return true
 	case adaptertest.Dismissed:
 		r.bot.Revoke()
@@ -198,18 +163,11 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 		sending.Status, sending.Description = http.StatusNotFound, "10003 Unknown Channel"
 	case adaptertest.Blocked:
 		sending.Status, sending.Description = http.StatusForbidden, "50001 Missing Access"
-	case adaptertest.AnswerLost:
-		sending.Do, sending.Apply = fake.Cut, true
-	case adaptertest.RequestLost:
-		sending.Do = fake.Cut
-	case adaptertest.Broken:
-		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
-	case adaptertest.Garbled:
-		sending.Do, sending.Apply = fake.Garbage, true
-	case adaptertest.Hung:
-		sending.Do = fake.Hang
 	default:
-		return false
+		var known bool
+		if sending, known = faketest.Failing(f, "create message"); !known {
+			return false
+		}
 	}
 	r.Fault(sending)
 	return true
@@ -254,22 +212,4 @@ func text(id fakediscord.ID) string {
 func number(id string) fakediscord.ID {
 	n, _ := strconv.ParseInt(id, 10, 64) // empty is none
 	return fakediscord.ID(n)
-}
-
-// logs is a buffer for one logger and one reader.
-type logs struct {
-	mu  sync.Mutex // guards what follows
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

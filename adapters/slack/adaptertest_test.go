@@ -1,23 +1,16 @@
 package slack_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/faketest"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 )
@@ -39,9 +32,7 @@ type workspace struct {
 	maya    *fakeslack.Person
 	ops     *fakeslack.Channel
 	direct  *fakeslack.Channel
-	client  *http.Client
-	refuse  atomic.Bool // the next connection
-	logs    logs
+	host    *faketest.Host
 	network *fake.Network
 }
 
@@ -58,43 +49,17 @@ func newWorkspace(t *testing.T, o fakeslack.Options, profile fakeslack.AppProfil
 	w.ops = w.NewChannel("ops", w.maya)
 	w.ops.Invites(w.maya, w.app)
 	w.direct = w.app.Direct(w.maya)
-	w.serve(o.Client)
+	w.host = faketest.Serve(t, w.network, "slack.test", w.Serve)
+	t.Cleanup(o.Client.CloseIdleConnections)
 	w.forget()
 	return w
-}
-
-// serve puts the fake on the network, where its next connection can be refused.
-func (w *workspace) serve(other *http.Client) {
-	ln, err := w.network.Listen("slack.test")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.client = &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
-			if w.refuse.CompareAndSwap(true, false) {
-				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
-			}
-			return w.network.DialContext(ctx, n, addr)
-		},
-	}}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- w.Serve(ctx, ln) }()
-	w.t.Cleanup(func() {
-		cancel()
-		other.CloseIdleConnections()
-		if err := <-done; err != nil {
-			w.t.Errorf("serve: %v", err)
-		}
-	})
 }
 
 // options are those of a client of the workspace.
 func (w *workspace) options() slack.Options {
 	return slack.Options{
-		BotToken: botToken, AppToken: appToken, APIURL: "http://slack.test", HTTPClient: w.client,
-		Logger: slog.New(slog.NewJSONHandler(&w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		BotToken: botToken, AppToken: appToken, APIURL: "http://slack.test", HTTPClient: w.host.Client,
+		Logger: w.host.Log.Logger(),
 	}
 }
 
@@ -158,7 +123,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 			r.channel(chat).Deletes(id)
 			return id
 		},
-		Logs: r.logs.String,
+		Logs: r.host.Log.String,
 	}
 }
 
@@ -201,7 +166,7 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 	sending := fake.Fault{Method: "chat.postMessage", Do: fake.Refuse}
 	switch f {
 	case adaptertest.Unreachable:
-		r.refuse.Store(true)
+		r.host.RefuseNext()
 		return true
 	case adaptertest.Dismissed:
 		r.app.Revoke()
@@ -218,18 +183,11 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 		sending.Description = "channel_not_found"
 	case adaptertest.Blocked:
 		sending.Description = "not_in_channel"
-	case adaptertest.AnswerLost:
-		sending.Do, sending.Apply = fake.Cut, true
-	case adaptertest.RequestLost:
-		sending.Do = fake.Cut
-	case adaptertest.Broken:
-		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
-	case adaptertest.Garbled:
-		sending.Do, sending.Apply = fake.Garbage, true
-	case adaptertest.Hung:
-		sending.Do = fake.Hang
-	case adaptertest.MovedAway, adaptertest.OtherReader: // Slack knows neither
-		return false
+	default:
+		var known bool
+		if sending, known = faketest.Failing(f, "chat.postMessage"); !known {
+			return false
+		}
 	}
 	r.Fault(sending)
 	return true
@@ -263,22 +221,4 @@ func (r *rig) sent(chat string) []adaptertest.Sent {
 		all = append(all, one)
 	}
 	return all
-}
-
-// logs is a buffer for one logger and one reader.
-type logs struct {
-	mu  sync.Mutex // guards what follows
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

@@ -1,23 +1,17 @@
 package telegram_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/faketest"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 )
 
@@ -33,9 +27,7 @@ type rig struct {
 	forum  *fake.Chat
 	direct *fake.Chat
 	away   *fake.Chat // where the forum pretends to have moved
-	client *http.Client
-	refuse atomic.Bool // the next connection
-	logs   logs
+	host   *faketest.Host
 }
 
 func openRig(t *testing.T) adaptertest.Rig {
@@ -49,7 +41,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 	r.direct = r.bot.Direct(r.maya)
 	r.away = r.NewSupergroup("Away", r.maya)
 	topic := r.forum.NewTopic(r.maya, "Food")
-	r.serve()
+	r.host = faketest.Serve(t, new(fake.Network), "telegram.test", r.Serve)
 	return adaptertest.Rig{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
@@ -84,41 +76,14 @@ func openRig(t *testing.T) adaptertest.Rig {
 			return text(id)
 		},
 		Typed: func(chat string) bool { return len(r.chat(chat).Actions()) > 0 },
-		Logs:  r.logs.String,
+		Logs:  r.host.Log.String,
 	}
-}
-
-// serve puts the fake on a network in memory whose next connection can be refused.
-func (r *rig) serve() {
-	network := new(fake.Network)
-	ln, err := network.Listen("telegram.test")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.client = &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, n, addr string) (net.Conn, error) {
-			if r.refuse.CompareAndSwap(true, false) {
-				return nil, &net.OpError{Op: "dial", Net: n, Err: errors.New("connection refused")}
-			}
-			return network.DialContext(ctx, n, addr)
-		},
-	}}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- r.Serve(ctx, ln) }()
-	r.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			r.t.Errorf("serve: %v", err)
-		}
-	})
 }
 
 func (r *rig) adapter() adapters.Adapter {
 	c, err := telegram.New(telegram.Options{
-		Token: "77:AAF-very-secret", APIURL: "http://telegram.test", HTTPClient: r.client,
-		Logger: slog.New(slog.NewJSONHandler(&r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Token: "77:AAF-very-secret", APIURL: "http://telegram.test", HTTPClient: r.host.Client,
+		Logger: r.host.Log.Logger(),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -159,7 +124,7 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 	sending := fake.Fault{Method: "sendMessage", Do: fake.Refuse, Status: http.StatusBadRequest}
 	switch f {
 	case adaptertest.Unreachable:
-		r.refuse.Store(true)
+		r.host.RefuseNext()
 		return true
 	case adaptertest.Dismissed:
 		r.bot.Revoke()
@@ -178,18 +143,11 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 		sending.Status, sending.Description = http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat"
 	case adaptertest.MovedAway:
 		sending.Description, sending.MigrateTo = "Bad Request: group chat was upgraded to a supergroup chat", r.away.ID()
-	case adaptertest.AnswerLost:
-		sending.Do, sending.Apply = fake.Cut, true
-	case adaptertest.RequestLost:
-		sending.Do = fake.Cut
-	case adaptertest.Broken:
-		sending.Do, sending.Status = fake.HTML, http.StatusBadGateway
-	case adaptertest.Garbled:
-		sending.Do, sending.Apply = fake.Garbage, true
-	case adaptertest.Hung:
-		sending.Do = fake.Hang
 	default:
-		return false
+		var known bool
+		if sending, known = faketest.Failing(f, "sendMessage"); !known {
+			return false
+		}
 	}
 	r.Fault(sending)
 	return true
@@ -227,22 +185,4 @@ func text(id int64) string {
 func number(id string) int64 {
 	n, _ := strconv.ParseInt(id, 10, 64) // empty is none
 	return n
-}
-
-// logs is a buffer for one logger and one reader.
-type logs struct {
-	mu  sync.Mutex // guards what follows
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

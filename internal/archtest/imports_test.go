@@ -23,6 +23,7 @@ type row struct {
 var rows = []row{
 	{"adapters", nil, "the contract with a platform is a leaf: an adapter is written without knowing Trestle"},
 	{"adapters/adaptertest", []string{"adapters"}, "the suite sees an adapter only through the contract it checks"},
+	{"adapters/faketest", []string{"adapters/adaptertest", "adapters/fake"}, "what the rigs of all platforms share; only tests use it"},
 	{"adapters/fake/...", []string{"adapters", "adapters/fake/...", "internal/fault"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
 	{"adapters/local/...", []string{"adapters", "internal/fault"}, "the terminal's room is an adapter like any other"},
 	{"adapters/markup", nil, "words and looks are the same on every platform; what one shows is an option"},
