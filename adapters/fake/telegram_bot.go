@@ -50,6 +50,9 @@ type BotProfile struct {
 	Privacy bool `json:"privacy,omitzero"`
 	// SeesBots is the bot-to-bot mode. Default: other bots' messages are hidden from it.
 	SeesBots bool `json:"sees_bots,omitzero"`
+	// Inline is the mode in which people type behind the bot's name in any chat.
+	// Default: it is off.
+	Inline bool `json:"inline,omitzero"`
 }
 
 // A Bot is one account with a token: its queue of updates and its direct chats.
@@ -137,7 +140,7 @@ func (b *Bot) Revoke() {
 }
 
 func (b *Bot) self() wireSelf {
-	return wireSelf{wireUser: b.user, CanJoinGroups: true, ReadsAll: !b.profile.Privacy}
+	return wireSelf{wireUser: b.user, CanJoinGroups: true, ReadsAll: !b.profile.Privacy, InlineQueries: b.profile.Inline}
 }
 
 // chatID reads a chat parameter: a number, or the @name of a public group.

@@ -40,6 +40,12 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 			Mend: "@BotFather → /setprivacy → Disable, then re-add the bot",
 		})
 	}
+	if me.Inline {
+		found = append(found, adapters.Finding{
+			Code: "TRS-T11", Level: adapters.Warning, What: "inline mode is on, and nobody answers what people type behind the bot's name in other chats",
+			Mend: "@BotFather → /setinline → Turn off",
+		})
+	}
 	for _, id := range chats {
 		if f, bad := c.examineChat(ctx, me.user, id); bad {
 			found = append(found, f)
@@ -55,6 +61,7 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 type selfUser struct {
 	user
 	ReadsAll bool `json:"can_read_all_group_messages"`
+	Inline   bool `json:"supports_inline_queries"`
 }
 
 func fail(code, what, mend string) adapters.Finding {
@@ -63,7 +70,10 @@ func fail(code, what, mend string) adapters.Finding {
 
 func fine(me user, chats int) string {
 	s := "@" + me.Username + " answers"
-	if chats > 0 {
+	switch {
+	case chats == 1:
+		s += ", and may write in its named chat"
+	case chats > 1:
 		s += fmt.Sprintf(", and may write in each of its %d named chats", chats)
 	}
 	return s

@@ -64,6 +64,12 @@ func (w *ward) client(t *testing.T) *telegram.Client {
 	return c
 }
 
+// inline gives the token to a bot whose inline mode is on.
+func (w *ward) inline() {
+	w.bot = w.AddBot(fake.BotProfile{Token: "78:inline-token", Name: "Ada", Username: "ada_bot", Inline: true})
+	w.token = "78:inline-token"
+}
+
 func (w *ward) named(chats ...*fake.Chat) {
 	for _, c := range chats {
 		w.chats = append(w.chats, strconv.FormatInt(c.ID(), 10))
@@ -150,6 +156,9 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 		}},
 		{"privacy mode", true, func(*testing.T, *ward) {}, []string{
 			"TRS-T02 warn privacy mode is on: in groups the bot sees only mentions and replies: @BotFather → /setprivacy → Disable, then re-add the bot",
+		}},
+		{"inline mode", false, func(_ *testing.T, w *ward) { w.inline() }, []string{
+			"TRS-T11 warn inline mode is on, and nobody answers what people type behind the bot's name in other chats: @BotFather → /setinline → Turn off",
 		}},
 		{"migrated group", false, func(_ *testing.T, w *ward) {
 			group := w.NewGroup("Family", w.kai)

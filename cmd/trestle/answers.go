@@ -30,6 +30,7 @@ var tellers = map[string]func(context.Context, outlook, url.Values) (any, error)
 	"problems":      tellProblems,
 	"jobs":          tellJobs,
 	"hud":           tellHUD,
+	"explain":       tellSaid,
 	"events":        tellEvents,
 	"config show":   tellConfig,
 }

@@ -92,11 +92,15 @@ func (p *program) events(ctx context.Context, which eventChoice) error {
 	if err != nil {
 		return err
 	}
+	called, err := p.spaceNames(ctx)
+	if err != nil {
+		return err
+	}
 	return answerRows(p, rows, func(w io.Writer) {
 		var lines [][]string
 		for _, e := range rows {
 			who := dash(plain(cmp.Or(e.Name, string(e.Actor))))
-			lines = append(lines, []string{e.At, string(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Kind), who, saidIn(e.Body)})
+			lines = append(lines, []string{e.At, called(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Kind), who, saidIn(e.Body)})
 		}
 		table(w, lines)
 	})

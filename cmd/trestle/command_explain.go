@@ -13,9 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -60,24 +58,22 @@ func (p *program) explain(ctx context.Context, id string) error {
 	return p.answer(a, func(w io.Writer) { explain(w, a, said) })
 }
 
-// said returns what the events said that a run was shown, and who; nothing where
-// the record is not here.
+// said returns what the events said that a run was shown, and who.
 func (p *program) said(ctx context.Context, a console.RunAnswer) (map[spaces.EventID]string, error) {
-	said := map[spaces.EventID]string{}
-	if p.remote != "" {
-		return said, nil
+	return consult[map[spaces.EventID]string](ctx, p, "explain", url.Values{"run": {string(a.Run)}})
+}
+
+// tellSaid says what the events said that a run was shown, and who.
+func tellSaid(ctx context.Context, o outlook, q url.Values) (any, error) {
+	run, err := o.Run(ctx, q.Get("run"))
+	if err != nil {
+		return nil, err
 	}
-	err := p.lookInto(ctx, func(_ *config.Config, r record.Console) error {
-		run, err := r.Run(ctx, string(a.Run))
-		if err != nil {
-			return err
-		}
-		names, err := r.Names(ctx, actors(run.Events))
-		for _, e := range run.Events {
-			said[e.ID] = speaker(e, names) + ": " + saidIn(e.Body)
-		}
-		return err
-	})
+	names, err := o.Names(ctx, actors(run.Events))
+	said := map[spaces.EventID]string{}
+	for _, e := range run.Events {
+		said[e.ID] = speaker(e, names) + ": " + saidIn(e.Body)
+	}
 	return said, err
 }
 

@@ -24,10 +24,25 @@ type hudAnswer struct {
 
 func hudCommand(p *program) *cobra.Command {
 	var cycles int
+	var which frameChoice
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "hud MIND", Short: "print what a mind (agent/circle) has before it: its keyframe and what it was shown since", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.hud(c.Context(), args[0], cycles) },
+		Long: "Print what a mind (agent/circle) has before it: its keyframe and what it was shown since. With --at the exact frame of one step: " +
+			"a run, by its id or the beginning of it, and its last step, or `RUN:STEP`. --plan tells what the mind's newest frame, or that one, was made of; " +
+			"--diff what is different from another. The JSON is then the frame, or an object with `from` and `to`.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if which != (frameChoice{}) {
+				if _, err := mindNamed(args[0]); err != nil {
+					return err
+				}
+				return p.frame(c.Context(), args[0], which)
+			}
+			return p.hud(c.Context(), args[0], cycles)
+		},
 	}
+	c.Flags().StringVar(&which.at, "at", "", "the frame of this run, as RUN or RUN:STEP")
+	c.Flags().StringVar(&which.against, "diff", "", "what is different from this frame, as RUN or RUN:STEP")
+	c.Flags().BoolVar(&which.plan, "plan", false, "what the frame was made of: elements, forms, tokens, and what was left out")
 	c.Flags().IntVar(&cycles, "cycles", 10, "newest cycles to print")
 	return c
 }
@@ -99,5 +114,7 @@ func (a hudAnswer) print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "\n")
 	}
-	fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
+	if a.Tokens > 0 { // the endpoint may have counted none of it yet
+		fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
+	}
 }

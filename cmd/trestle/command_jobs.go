@@ -76,6 +76,9 @@ func (p *program) listJobs(ctx context.Context, limit int) error {
 		return err
 	}
 	return answerRows(p, all, func(w io.Writer) {
+		if len(all) == 0 {
+			fmt.Fprintln(w, "no job")
+		}
 		for _, j := range all {
 			fmt.Fprintf(w, "%d  %s\n", j.ID, plain(jobs.Text(j.Job, time.Now())))
 		}

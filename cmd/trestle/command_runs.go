@@ -61,7 +61,11 @@ func (p *program) runs(ctx context.Context, q url.Values) error {
 	if err := p.ask(ctx, "/api/runs", q, &a); err != nil {
 		return err
 	}
-	return answerRows(p, a.Runs, func(w io.Writer) { printRuns(w, a.Runs) })
+	called, err := p.spaceNames(ctx)
+	if err != nil {
+		return err
+	}
+	return answerRows(p, a.Runs, func(w io.Writer) { printRuns(w, a.Runs, called) })
 }
 
 // printRun writes the figures of a run.
@@ -89,7 +93,7 @@ func printRun(w io.Writer, a console.RunAnswer) {
 	})
 }
 
-func printRuns(w io.Writer, rows []runRow) {
+func printRuns(w io.Writer, rows []runRow, called func(spaces.SpaceID) string) {
 	lines := [][]string{{"RUN", "MIND", "SPACE", "WAKE", "STOP", "CALLS", "TOKENS", "DENIALS", "STARTED", "SECONDS"}}
 	for _, r := range rows {
 		stop := string(r.Stop)
@@ -97,7 +101,7 @@ func printRuns(w io.Writer, rows []runRow) {
 			stop = string(r.State)
 		}
 		lines = append(lines, []string{
-			string(r.Run), r.Mind, dash(string(r.Space)), r.Wake, stop, strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
+			string(r.Run), r.Mind, called(r.Space), r.Wake, stop, strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
 			strconv.Itoa(r.Denials), when(r.Started), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
 		})
 	}

@@ -48,19 +48,15 @@ func (p *program) search(ctx context.Context, q url.Values) error {
 	if err := p.ask(ctx, "/api/search", q, &a); err != nil {
 		return err
 	}
-	rooms, err := p.rooms(ctx)
+	called, err := p.spaceNames(ctx)
 	if err != nil {
 		return err
-	}
-	names := map[string]string{}
-	for _, r := range rooms {
-		names[string(r.Space)] = r.Name
 	}
 	return answerRows(p, a.Messages, func(w io.Writer) {
 		lines := [][]string{{"AT", "SPACE", "SEQ", "WHO", "SAID"}}
 		for _, m := range a.Messages {
 			lines = append(lines, []string{
-				when(m.At), plain(cmp.Or(names[string(m.Space)], string(m.Space))), strconv.FormatInt(m.Seq, 10),
+				when(m.At), called(m.Space), strconv.FormatInt(m.Seq, 10),
 				dash(plain(cmp.Or(m.Name, string(m.Actor)))), strconv.Quote(m.Text),
 			})
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,6 +45,19 @@ func (p *program) rooms(ctx context.Context) ([]console.SpaceRow, error) {
 	}
 	err := p.ask(ctx, "/api/spaces", nil, &a)
 	return a.Spaces, err
+}
+
+// spaceNames returns how the spaces are called, for people.
+func (p *program) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, error) {
+	rooms, err := p.rooms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[spaces.SpaceID]string{}
+	for _, r := range rooms {
+		names[r.Space] = r.Name
+	}
+	return func(id spaces.SpaceID) string { return dash(plain(cmp.Or(names[id], string(id)))) }, nil
 }
 
 // spaceCalled returns the id of a space that is called so: by its id, by the

@@ -74,44 +74,37 @@ func (p *program) command() *cobra.Command {
 	})
 	p.globalFlags(root)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.checkFlags(c) }
-	for _, command := range commands() {
-		c := command(p)
-		wantUsage(c)
-		root.AddCommand(c)
+	for _, part := range commands() {
+		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title + ":"})
+		for _, command := range part.commands {
+			c := command(p)
+			c.GroupID = part.title
+			wantUsage(c)
+			root.AddCommand(c)
+		}
 	}
+	root.SetHelpCommandGroupID("Other")
+	root.SetCompletionCommandGroupID("Other")
 	return root
 }
 
-// commands returns what makes each command, in the order of the help.
-func commands() []func(*program) *cobra.Command {
-	return []func(*program) *cobra.Command{
-		runCommand,
-		chatCommand,
-		initCommand,
-		doctorCommand,
-		problemsCommand,
-		adaptersCommand,
-		statusCommand,
-		spacesCommand,
-		searchCommand,
-		runsCommand,
-		explainCommand,
-		rehearseCommand,
-		denialsCommand,
-		hudCommand, replayCommand,
-		eventsCommand,
-		backupCommand,
-		restoreCommand,
-		migrateCommand, moveCommand,
-		reportCommand,
-		pairCommand,
-		openCommand,
-		tokenCommand,
-		jobsCommand,
-		importCommand, backfillCommand,
-		configCommand,
-		fakeCommand,
-		versionCommand,
+// A purpose is what some commands are for: a part of the help.
+type purpose struct {
+	title    string
+	commands []func(*program) *cobra.Command
+}
+
+// commands returns what makes each command, by what it is for.
+func commands() []purpose {
+	return []purpose{
+		{"Begin", []func(*program) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
+		{"Look", []func(*program) *cobra.Command{
+			statusCommand, adaptersCommand, problemsCommand, spacesCommand, searchCommand, runsCommand, explainCommand, rehearseCommand,
+			denialsCommand, hudCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
+		}},
+		{"Decide", []func(*program) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
+		{"Keep", []func(*program) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
+		{"Other", []func(*program) *cobra.Command{fakeCommand, versionCommand}},
 	}
 }
 

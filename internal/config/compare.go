@@ -26,12 +26,12 @@ func Compare(before, after *Config) []Change {
 	for _, r := range after.Rows(everything) {
 		was, there := old[r.Path]
 		delete(old, r.Path)
-		if !there || was.whole != r.whole {
+		if there && was.whole != r.whole || !there && r.Value != "" {
 			changes = append(changes, Change{r.Path, was.Value, r.Value, atNextStart(r.Path)})
 		}
 	}
 	for _, r := range before.Rows(everything) {
-		if _, gone := old[r.Path]; gone {
+		if _, gone := old[r.Path]; gone && r.Value != "" {
 			changes = append(changes, Change{r.Path, r.Value, "", atNextStart(r.Path)})
 		}
 	}

@@ -4,6 +4,8 @@ package console
 type (
 	// RunAnswer is everything about one run: GET /api/runs/{id}.
 	RunAnswer = runAnswer
+	// FrameAnswer is what the model was shown in one step: GET /api/runs/{id}/steps/{n}.
+	FrameAnswer = frameAnswer
 	// SpaceRow is one space in a list: GET /api/spaces.
 	SpaceRow = spaceRow
 	// FoundRow is one message that was looked for: GET /api/search.

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// frameChoice says which frames of a mind are wanted: each is a run, by its id or
+// the beginning of it, with `:` and a step behind it or its last one.
+type frameChoice struct {
+	at, against string
+	plan        bool
+}
+
+// frame prints one frame, its plan, or what is different from another.
+func (p *program) frame(ctx context.Context, mind string, which frameChoice) error {
+	f, err := p.frameOf(ctx, mind, which.at)
+	if err != nil {
+		return err
+	}
+	if which.against != "" {
+		before, err := p.frameOf(ctx, mind, which.against)
+		if err != nil {
+			return err
+		}
+		d := frameDifference{From: before, To: f}
+		return p.answer(d, d.print)
+	}
+	return p.answer(f, func(w io.Writer) {
+		if which.plan {
+			printPlan(w, f)
+			return
+		}
+		for _, line := range frameLines(f) {
+			fmt.Fprintln(w, plain(line))
+		}
+	})
+}
+
+// frameOf reads a frame; without a name the mind's newest.
+func (p *program) frameOf(ctx context.Context, mind, name string) (f console.FrameAnswer, err error) {
+	run, step, named := strings.Cut(name, ":")
+	if run == "" {
+		if run, err = p.newestRun(ctx, mind); err != nil {
+			return f, err
+		}
+	}
+	a, err := p.readRun(ctx, run)
+	if err != nil {
+		return f, err
+	}
+	if a.Mind != mind {
+		return f, &failure{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, todo: "see trestle runs", code: exitUsage}
+	}
+	if !named {
+		if len(a.Steps) == 0 {
+			return f, &failure{what: "that run has no step yet", where: "hud " + mind, todo: "see trestle runs", code: exitFailed}
+		}
+		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
+	}
+	err = p.ask(ctx, "/api/runs/"+url.PathEscape(string(a.Run))+"/steps/"+url.PathEscape(step), nil, &f)
+	return f, nothing(err, "that run has no such step", "hud "+mind, "see trestle explain "+string(a.Run))
+}
+
+// newestRun returns the newest run of a mind.
+func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
+	a, err := p.readStatus(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range a.Minds {
+		if m.Mind == mind && m.Last != nil {
+			return string(m.Last.Run), nil
+		}
+	}
+	return "", &failure{what: "this mind has not been shown anything", where: "hud " + mind, todo: "see trestle status for the minds there are", code: exitFailed}
+}
+
+// frameLines writes a frame as the model was shown it, message by message.
+func frameLines(f console.FrameAnswer) []string {
+	var lines []string
+	for _, m := range f.Messages {
+		lines = append(lines, strings.TrimRight("── "+m.Part+" · "+string(m.Role)+" · "+shortRun(m.Run), " ·")+" ──")
+		if m.Text != "" {
+			lines = append(lines, strings.Split(m.Text, "\n")...)
+		}
+		for _, c := range m.Calls {
+			lines = append(lines, c.Name+" "+c.Args)
+		}
+	}
+	exact := "exactly what was sent"
+	if !f.Exact {
+		exact = "not exactly what was sent: words were deleted since"
+	}
+	return append(lines, fmt.Sprintf("── run %s, step %d: %d tokens reported, %d estimated, %d cached; %s ──", f.Run, f.Step, f.Reported, f.Estimate, f.Cached, exact))
+}
+
+// shortRun is enough of a run's id to tell it from its neighbours.
+func shortRun(id spaces.CycleID) string {
+	if len(id) > 18 {
+		return string(id[:18])
+	}
+	return string(id)
+}
+
+// printPlan writes what a frame was made of, and what was left out.
+func printPlan(w io.Writer, f console.FrameAnswer) {
+	var plan hud.Plan
+	if err := json.Unmarshal(f.Plan, &plan); err != nil || len(plan.Items) == 0 {
+		fmt.Fprintln(w, "no plan was recorded for this frame")
+		return
+	}
+	rows := [][]string{{"FORM", "TOKENS", "AREA", "ELEMENT", "WHY"}}
+	for _, i := range plan.Items {
+		rows = append(rows, []string{string(i.Form), strconv.Itoa(i.Tokens), dash(i.Area), dash(plain(i.What)), plain(i.Why)})
+	}
+	for _, i := range plan.Shed {
+		rows = append(rows, []string{"left out", strconv.Itoa(i.Tokens), dash(i.Area), dash(plain(i.What)), plain(i.Why)})
+	}
+	table(w, rows)
+	fmt.Fprintf(w, "%d of %d tokens, and %d fixed\n", plan.Tokens, plan.Budget, plan.Fixed)
+}
+
+// frameDifference is two frames of a mind beside each other.
+type frameDifference struct {
+	From console.FrameAnswer `json:"from"`
+	To   console.FrameAnswer `json:"to"`
+}
+
+// print writes the lines of one frame that the other has not; what they have in
+// common is counted.
+func (d frameDifference) print(w io.Writer) {
+	var was, now []stageLine
+	for _, line := range frameLines(d.From) {
+		was = append(was, stageLine{What: line, Text: "-"})
+	}
+	for _, line := range frameLines(d.To) {
+		now = append(now, stageLine{What: line, Text: "+"})
+	}
+	same := 0
+	flush := func() {
+		if same > 0 {
+			fmt.Fprintf(w, "  … %s the same\n", countOf(same, "line"))
+		}
+		same = 0
+	}
+	for _, l := range alongside(was, now) {
+		if l.was != "" && l.now != "" {
+			same++
+			continue
+		}
+		flush()
+		fmt.Fprintf(w, "%s %s\n", l.was+l.now, plain(l.what))
+	}
+	flush()
+}
