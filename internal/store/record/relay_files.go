@@ -85,16 +85,19 @@ func (t *tx) fileSettled(ctx context.Context, o activity.FileOutcome) (waiting [
 	known := activity.KnownFile{State: o.State, Hash: o.Hash, Bytes: o.Bytes, Media: o.Media, Reason: o.Reason}
 	for _, p := range due {
 		found, err := all(ctx, t, eventOf, []any{string(p.event)}, scanEvent)
-		if err != nil || len(found) == 0 {
+		if err != nil {
 			return nil, err
+		}
+		if len(found) == 0 {
+			continue // forgotten meanwhile
 		}
 		e := found[0]
 		r, err := t.room(ctx, e.Space)
-		if err != nil || r == nil {
+		if err != nil {
 			return nil, err
 		}
 		c, ok := carried(e, true)
-		if !ok || p.n >= len(c.files) || !r.relays(c.from.Account, c.from.Chat) {
+		if r == nil || !ok || p.n >= len(c.files) || !r.relays(c.from.Account, c.from.Chat) {
 			continue
 		}
 		more, err := t.relayFile(ctx, r, e, c, p.n, known, o.At)
