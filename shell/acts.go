@@ -77,8 +77,9 @@ type Catalogue struct {
 	hash  string
 }
 
-// NewCatalogue returns the acts of DESIGN 6 that are built.
-func NewCatalogue() *Catalogue {
+// NewCatalogue returns the acts of DESIGN 6 that are built; those that send files
+// only where files is set.
+func NewCatalogue(files bool) *Catalogue {
 	const sys, plat = spaces.TierSystem, spaces.TierPlatform
 	c := &Catalogue{specs: []spec{
 		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
@@ -100,6 +101,9 @@ func NewCatalogue() *Catalogue {
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
 		define[fork]("fork", sys, spaces.RiskReadOwn, false),
 	}}
+	if files {
+		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))
+	}
 	sum := sha256.New()
 	for _, s := range c.specs {
 		c.tools = append(c.tools, model.Tool{Name: s.name, Description: s.about, Schema: s.schema})

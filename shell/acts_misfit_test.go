@@ -4,7 +4,7 @@ import "testing"
 
 // PRD-5.6-3: what does not fit is told in plain language.
 func TestWhatDoesNotFitIsToldInPlainWords(t *testing.T) {
-	c := NewCatalogue()
+	c := NewCatalogue(false)
 	for _, x := range []struct{ act, args, want string }{
 		{"send_message", `{"txt":"hi"}`, `There is no argument "txt"; there are broadcast, reply_to, space, text, thread, why.`},
 		{"send_message", `{}`, `The argument "text" is missing.`},

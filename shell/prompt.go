@@ -82,6 +82,9 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 	text := systemText(a, set.Tags)
 	own := hud.Bound(a.Name) + hud.Bound(a.Persona) + hud.Bound(string(a.ID.Entity()))
 	fixed := promptTokens + toolTokens + own
+	if s.Files {
+		fixed += fileToolTokens
+	}
 	if set.Tags {
 		fixed = tagPromptTokens + own
 	}
@@ -102,6 +105,7 @@ const (
 	promptTokens    = 1740
 	tagPromptTokens = 1989
 	toolTokens      = 1497
+	fileToolTokens  = 225 // of send_file, where it is offered
 )
 
 // toolOverhead is what a provider adds around each tool, in tokens.

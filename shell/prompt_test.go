@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
 )
 
 // PRD-5.5-A1, PRD-5.7-1: the sections have the size that was decided.
@@ -25,8 +26,15 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	var c hud.Counter
 	nobody := &Agent{}
 	tools := 0
-	for _, tool := range NewCatalogue().Tools() {
-		tools += c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
+	count := func(tool model.Tool) int {
+		return c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
+	}
+	for _, tool := range NewCatalogue(false).Tools() {
+		tools += count(tool)
+	}
+	all := NewCatalogue(true).Tools()
+	if n := count(all[len(all)-1]); n != fileToolTokens || len(all) != len(NewCatalogue(false).Tools())+1 {
+		t.Errorf("send_file takes %d tokens, fileToolTokens says %d", n, fileToolTokens)
 	}
 	if tools != toolTokens {
 		t.Errorf("the tools take %d tokens, toolTokens says %d", tools, toolTokens)
@@ -66,7 +74,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 
 // PRD-5.5-6, PRD-5.5-A2, PRD-6.1-A1, -A5: descriptions guide, tiers are known.
 func TestActsAreDescribedAndTiered(t *testing.T) {
-	c := NewCatalogue()
+	c := NewCatalogue(false)
 	for _, tool := range c.Tools() {
 		if tool.Description == "" || len(tool.Schema) == 0 {
 			t.Errorf("%s lacks a description or schema", tool.Name)
@@ -88,7 +96,7 @@ func TestActsAreDescribedAndTiered(t *testing.T) {
 
 // CON-49: the tools are the same bytes for every catalogue, so that prefixes match.
 func TestCatalogueIsTheSameBytesEveryTime(t *testing.T) {
-	a, b := NewCatalogue(), NewCatalogue()
+	a, b := NewCatalogue(false), NewCatalogue(false)
 	if a.Hash() != b.Hash() {
 		t.Error("two catalogues of one version differ")
 	}

@@ -96,6 +96,7 @@ type Options struct {
 	Presence Presence // nil: nobody is shown anything
 	Sight    Sight    // nil: no model sees
 	Ears     Ears     // nil: nobody hears voices
+	Files    bool     // agents may send files
 	Counter  *hud.Counter
 	// Holder names this process in leases; unique for ever.
 	Holder string

@@ -60,7 +60,7 @@ func New(o Options) *Shell {
 		o.Minds = 1024
 	}
 	s := &Shell{
-		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(),
+		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
 		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
 		resting: map[spaces.Mind]rest{},
 	}

@@ -242,6 +242,7 @@ func (p *parts) newShell() *shell.Shell {
 	}
 	if p.files != nil {
 		o.Sight = newSight(p.border, p.files)
+		o.Files = p.config().SettingsFor("", "").Attachments.Send
 		if p.hears() {
 			o.Ears = ears{p.border}
 		}

@@ -57,7 +57,7 @@ type Settings struct {
 	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot int }
 	// Attachments says whether files are fetched, and how much of them at most.
 	Attachments struct {
-		Fetch         bool
+		Fetch, Send   bool
 		MaxMB, KeepMB int
 	}
 	// Voice names the model that hears voice messages; empty: none does.

@@ -73,6 +73,7 @@ var settingKeys = []settingKey{
 	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch }))},
 	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1))},
 	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1))},
+	{"attachments.send", "false", "agents may send files: short texts they write, and files that somebody posted to them (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Send }))},
 	{"images.most", "0", "pictures that are shown to the model in one call, those of what it answers and the newest before; 0 for a model that does not see", whole(func(s *Settings) *int { return &s.Images.Most }, 0)},
 	{"images.side", "1024", "pixels of a picture's longest side; a larger one is made smaller", whole(func(s *Settings) *int { return &s.Images.Side }, 64)},
 	{"voice.model", "", "the endpoint's model that hears voice messages, such as `whisper-1`; without one they are not heard (at the top only)", atStart(name(func(s *Settings) *string { return &s.Voice.Model }))},
