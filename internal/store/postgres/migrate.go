@@ -25,21 +25,16 @@ on conflict (name) do update set value = excluded.value where meta.value <> excl
 // migrate brings the schema up to date, each step in its own transaction, while
 // other processes that would do the same wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program string) (err error) {
-	db := stdlib.OpenDBFromPool(pool)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	p, err := newProvider(db, files)
-	if err != nil {
-		return err
-	}
-	have, want, err := p.GetVersions(ctx)
-	if err != nil {
+	var have int64
+	want := Schema()
+	if err := pool.QueryRow(ctx, schemaVersion).Scan(&have); err != nil && codeOf(err) != undefined {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	if have > want {
 		return newer(have, want, programOf(ctx, pool))
 	}
 	if have < want {
-		if _, err := p.Up(ctx); err != nil {
+		if err := walkUp(ctx, pool, files); err != nil {
 			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 		}
 	}
@@ -50,6 +45,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program strin
 		return fmt.Errorf("sign the record: %w", kind(err))
 	}
 	return nil
+}
+
+func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+	db := stdlib.OpenDBFromPool(pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := newProvider(db, files)
+	if err == nil {
+		_, err = p.Up(ctx)
+	}
+	return err
 }
 
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {

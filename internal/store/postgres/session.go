@@ -99,10 +99,12 @@ func (s *session) failed(answers pgx.BatchResults, err error) error {
 	return s.broken(err)
 }
 
-// broken gives up a connection that an error left unusable.
+// broken gives up a connection that an error left unusable, and with it those
+// that lie idle: seldom does one break alone.
 func (s *session) broken(err error) error {
 	if err != nil && s.conn != nil && s.conn.Conn().IsClosed() {
 		s.drop()
+		s.e.pool.Reset()
 	}
 	return err
 }

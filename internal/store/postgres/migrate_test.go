@@ -1,0 +1,100 @@
+package postgres_test
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// K25: what the oldest version wrote opens, and runs.
+func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
+	database := server.Database(t)
+	text, err := fs.ReadFile(migrations.Postgres, "postgres/0001_record.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("pgx", server.URL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, fstest.MapFS{"0001_record.sql": &fstest.MapFile{Data: text}}, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, record.ErrOlder) {
+		t.Errorf("a look gave %v, want ErrOlder", err)
+	}
+	server.Do(t, database, `insert into meta (name, value) values ('kept', 'yes')`)
+	s := open(t, options(t, database))
+	if _, err := s.Border().Record(t.Context(), message(openRoom(t, s), "zoe", 1)); err != nil {
+		t.Error(err)
+	}
+	var kept string
+	if err := db.QueryRowContext(t.Context(), `select value from meta where name = 'kept'`).Scan(&kept); err != nil || kept != "yes" {
+		t.Errorf("the row of yesterday is %q (%v)", kept, err)
+	}
+	sound(t, s)
+}
+
+// Processes that start at once on an empty database make one schema.
+func TestProcessesThatStartAtOnceMakeOneSchema(t *testing.T) {
+	database := server.Database(t)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			s, err := postgres.Open(t.Context(), options(t, database))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// F33: the refusal names the version that can read the record.
+func TestNewerDatabaseIsRefusedAndLeftAlone(t *testing.T) {
+	database := server.Database(t)
+	o := options(t, database)
+	o.Program = "0.9.1"
+	if err := open(t, o).Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.Do(t, database, `insert into goose_db_version (version_id, is_applied) values (9999, true)`)
+	_, opened := postgres.Open(t.Context(), o)
+	_, looked := postgres.Look(t.Context(), o.URL)
+	for name, err := range map[string]error{"open": opened, "look": looked} {
+		if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
+			t.Errorf("%s: got %v, want ErrNewer with the schema and the version that wrote it", name, err)
+		}
+	}
+}
+
+// DELIVERY 2.7: a server that would lose what was confirmed is refused.
+func TestServerThatLosesCommitsIsRefused(t *testing.T) {
+	for setting, value := range map[string]string{"synchronous_commit": "off", "default_transaction_read_only": "on"} {
+		database := server.Database(t)
+		server.Do(t, "postgres", `alter database `+database+` set `+setting+` = `+value)
+		if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, postgres.ErrSetting) {
+			t.Errorf("%s = %s: got %v, want ErrSetting", setting, value, err)
+		}
+	}
+}
