@@ -2,8 +2,11 @@ package hud
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/parlour"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -102,5 +105,55 @@ func BenchmarkCut(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w.v.Cut(CutTurns)
+	}
+}
+
+// talkative returns a mind with so many made-up lines behind it, and questions
+// about them.
+func talkative(tb testing.TB, lines int) (*world, []string) {
+	tb.Helper()
+	w := newWorld(tb)
+	var questions []string
+	for i := 0; lines > 0; i++ {
+		r := parlour.Make(uint64(500+i), fmt.Sprint("hall", i), parlour.Chat)
+		id := w.room(fmt.Sprint("Hall", i), "ada")
+		for _, l := range r.Lines {
+			w.at = l.At
+			w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text})
+		}
+		w.v.Active = id
+		questions = append(questions, r.Questions[0].Text)
+		lines -= len(r.Lines)
+	}
+	return w, questions
+}
+
+// CONTEXT Y6b: finding old lines again, with words as people use them.
+func BenchmarkRecall(b *testing.B) {
+	w, questions := talkative(b, 100_000)
+	for _, q := range questions {
+		w.v.Recall(q, 1500)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		w.v.Recall(questions[i%len(questions)], 1500)
+	}
+}
+
+// CONTEXT 3: what the index keeps of a message, beside the message.
+func BenchmarkIndexMemory(b *testing.B) {
+	for b.Loop() {
+		w, _ := talkative(b, 20_000)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		w.v.Recall("where is the piano?", 1500)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		n := 0
+		for i := range w.v.Seats {
+			n += len(w.v.Seats[i].Room.Chat.Messages)
+		}
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "bytes/message")
 	}
 }

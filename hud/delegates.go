@@ -29,7 +29,7 @@ func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Dele
 	var active Delegate
 	for i := range v.Seats {
 		s := &v.Seats[i]
-		h := v.history(s, q, leave, int(reserve*v.focus(s)/share))
+		h := v.history(s, q, leave, tokens, int(reserve*v.focus(s)/share))
 		if s.Uplink.Space == v.Active {
 			active = h
 			continue

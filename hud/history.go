@@ -15,6 +15,12 @@ var historyClips = []int{noLimit, 400, 80}
 // and those that answer the newest words best, half and half.
 const maxCandidates = 1600
 
+// Fewer are looked at when fewer can fit: no line takes less than leastLine tokens.
+const (
+	leastCandidates = 40
+	leastLine       = 4
+)
+
 // A history is the delegate of one room's chat: bundles of lines, by span and
 // conversation, chosen by worth (SEQ-30, SEQ-64).
 type history struct {
@@ -22,12 +28,13 @@ type history struct {
 	seat     *Seat
 	elements []Element
 	total    int
+	most     int // lines that are looked at closely
 }
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, reserve int) *history {
-	h := &history{v: v, seat: s}
+func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
+	h := &history{v: v, seat: s, most: min(maxCandidates, max(leastCandidates, tokens/leastLine))}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
 		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
@@ -71,7 +78,7 @@ func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) boo
 		return ms[i].Seq > fresh && !ms[i].Deleted && ms[i].Notice == nil && !leave(ms[i].ID)
 	}
 	var picked []int
-	for i := end - 1; i >= 0 && len(picked) < maxCandidates/2; i-- {
+	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if ok(i) {
 			picked = append(picked, i)
 		}
@@ -86,7 +93,7 @@ func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) boo
 		}
 		return 0
 	})
-	for _, x := range byScore[:min(len(byScore), maxCandidates/2)] {
+	for _, x := range byScore[:min(len(byScore), h.most/2)] {
 		if x.line < end && ok(x.line) {
 			picked = append(picked, x.line)
 		}

@@ -24,6 +24,7 @@ type Room struct {
 	urls    map[string]int   // how often each stands in the room
 	linked  map[int][]string // by message
 	tokens  []uint16         // of each message's compact line; 0 unknown
+	named   called
 }
 
 // A change is an event about an earlier message: it has no entry of its own in

@@ -122,18 +122,28 @@ func (v *View) me() spaces.EntityID { return v.Agent.ID.Entity() }
 // label returns the room's name as lines have it: its cleaned name, with its
 // short id when another room of the view is called the same.
 func (v *View) label(s *Seat) string {
-	name := s.name()
-	key := skeleton(name)
+	name, key := s.Room.called()
 	for i := range v.Seats {
 		o := &v.Seats[i]
-		if o.Short != s.Short && skeleton(o.name()) == key {
+		if _, other := o.Room.called(); o.Short != s.Short && other == key {
 			return name + "~" + s.Short
 		}
 	}
 	return name
 }
 
-func (s *Seat) name() string { return CleanName(s.Room.Name()) }
+// called returns the room's cleaned name, and what names that look like it have in
+// common.
+func (r *Room) called() (name, key string) {
+	if now := r.Name(); r.named.key == "" || r.named.from != now {
+		clean := CleanName(now)
+		r.named = called{now, clean, skeleton(clean)}
+	}
+	return r.named.name, r.named.key
+}
+
+// called is the name of a room as it was last worked out.
+type called struct{ from, name, key string }
 
 // shown remembers which messages the keyframe and the closed cycles show.
 type shown struct {

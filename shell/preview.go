@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -31,6 +32,9 @@ type Previewed struct {
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
 	Plain  int // of the shown lines as bare ones: who, a colon, the words
+	// Took is how long the frame took, apart from its keyframe: that is cut between
+	// cycles.
+	Took time.Duration
 	// Shown names the messages whose words stand whole in the frame, by where they
 	// stand on their platform; each once, in no particular order.
 	Shown []spaces.Ref
@@ -90,6 +94,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 		v.Keyframe = &k
 		v.Closed = slices.DeleteFunc(slices.Clone(v.Closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
 	}
+	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"})
 	v.Current = []spaces.Turn{turn}
 	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Tokens())
@@ -98,9 +103,10 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	if err != nil {
 		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
 	}
+	took := time.Since(began)
 	v.Counter.Exactly(&frame)
 	fixed := v.FixedTokens + words
-	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed}
+	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
 	whole := v.ShownWhole(&frame, tail)
 	done.Plain = v.PlainTokens(whole)
 	for _, m := range whole {

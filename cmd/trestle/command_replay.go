@@ -72,7 +72,7 @@ type replayAnswer struct {
 	Fixed  int      `json:"fixed"` // tokens of system text, tools and the words of the phase
 	Plain  int      `json:"plain"` // tokens of the shown lines and the question as bare "who: words"
 	Shown  []string `json:"shown"` // ids of lines that stand whole in the frame
-	MS     float64  `json:"ms"`
+	MS     float64  `json:"ms"`    // that the frame took
 }
 
 func (p *program) replay(ctx context.Context, q replayQuestion) error {
@@ -142,13 +142,13 @@ func (p *program) askAll(ctx context.Context, r *replay, lines, asked []retold, 
 			return err
 		}
 		lines = lines[n:]
-		done, took, err := r.ask(ctx, question, q.budget)
+		done, err := r.ask(ctx, question, q.budget)
 		if err != nil {
 			return fmt.Errorf("question %q: %w", question.ID, err)
 		}
 		a := replayAnswer{
 			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Plain: done.Plain, Shown: []string{},
-			MS: float64(took.Microseconds()) / 1000,
+			MS: float64(done.Took.Microseconds()) / 1000,
 		}
 		for _, ref := range done.Shown {
 			a.Shown = append(a.Shown, ref.Message)

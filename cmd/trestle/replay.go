@@ -168,26 +168,23 @@ func (l retold) update() adapters.Update {
 }
 
 // ask has somebody say the question, renders the frame it would cause, and takes
-// the question back, so that the next one is asked of the same record. It tells
-// how long the frame took.
-func (r *replay) ask(ctx context.Context, q retold, tokens int) (done shell.Previewed, took time.Duration, err error) {
+// the question back, so that the next one is asked of the same record.
+func (r *replay) ask(ctx context.Context, q retold, tokens int) (done shell.Previewed, err error) {
 	r.asked++
 	said := q
 	said.ID = fmt.Sprintf("question %d: %s", r.asked, q.ID)
 	r.clock.Store(max(r.clock.Load(), q.At.UnixMilli()))
 	if err := r.rooms.Recount(ctx, q.Space, []adapters.Update{said.update()}); err != nil {
-		return done, 0, err
+		return done, err
 	}
-	began := time.Now()
 	done, err = r.shell.Preview(ctx, shell.Preview{
 		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.weights,
 		Message: spaces.Ref{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
 	})
-	took = time.Since(began)
 	if err != nil {
-		return done, 0, err
+		return done, err
 	}
 	back := said.update()
 	back.Key, back.Body = "deleted:"+back.Key, adapters.Delete{Messages: []string{said.ID}}
-	return done, took, r.rooms.Recount(ctx, q.Space, []adapters.Update{back})
+	return done, r.rooms.Recount(ctx, q.Space, []adapters.Update{back})
 }

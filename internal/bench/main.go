@@ -67,6 +67,8 @@ var rows = []row{
 	{"limits", limits},
 	{"kill", kill},
 	{"recall", recall},
+	{"sensitivity", sensitivity},
+	{"large", large},
 }
 
 func main() {

@@ -77,6 +77,7 @@ type scored struct {
 	kind    string
 	recall  float64 // share of the evidence in the frame
 	tokens  int
+	plain   int // tokens of the shown lines without any markup
 	budget  int
 	ms      float64
 	evident bool
@@ -85,12 +86,13 @@ type scored struct {
 type scores []scored
 
 // replay asks all questions of a room and adds what came of it.
-func (b *bench) replay(ctx context.Context, all *scores, r parlour.Room, budget int) error {
+func (b *bench) replay(ctx context.Context, all *scores, r parlour.Room, budget int, more ...string) error {
 	file, questions := filepath.Join(b.dir, "room.jsonl"), filepath.Join(b.dir, "questions.jsonl")
 	if err := errors.Join(writeLines(file, r.Lines), writeLines(questions, r.Questions)); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, b.binary, "replay", file, "--ask", questions, "--budget", strconv.Itoa(budget), "--json") //nolint:gosec // our own program
+	cmd.Args = append(cmd.Args, more...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -102,15 +104,15 @@ func (b *bench) replay(ctx context.Context, all *scores, r parlour.Room, budget 
 	}
 	for i, row := range rows {
 		var a struct {
-			Tokens, Budget int
-			Shown          []string
-			MS             float64
+			Tokens, Budget, Plain int
+			Shown                 []string
+			MS                    float64
 		}
 		if err := json.Unmarshal(row, &a); err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
 		q := r.Questions[i]
-		s := scored{kind: q.Kind, tokens: a.Tokens, budget: a.Budget, ms: a.MS, evident: len(q.Evidence) > 0}
+		s := scored{kind: q.Kind, tokens: a.Tokens, plain: a.Plain, budget: a.Budget, ms: a.MS, evident: len(q.Evidence) > 0}
 		for _, id := range q.Evidence {
 			if slices.Contains(a.Shown, id) {
 				s.recall += 1 / float64(len(q.Evidence))
@@ -146,15 +148,16 @@ func (b *bench) report(name string, budget int, target float64, all scores) {
 			kinds = append(kinds, fmt.Sprintf("%s %.1f±%.1f", k, m, h))
 		}
 	}
-	over, slowest := 0, 0.0
+	over, tokens, plain := 0, 0, 0
 	for _, s := range all {
 		if s.tokens > s.budget {
 			over++
 		}
-		slowest = max(slowest, s.ms)
+		tokens, plain = tokens+s.tokens, plain+s.plain
 	}
 	b.add(fmt.Sprintf("%s at %dk, evidence in the frame", name, budget/1000), fmt.Sprintf("≥ %.1f %%", target), mean >= target && over == 0,
-		strings.Join(kinds, ", "), "%.1f ± %.1f %% of %d questions; %d over budget; mean %.0f tokens; slowest %.0f ms", mean, half, len(evident), over, evident.meanTokens(), slowest)
+		strings.Join(kinds, ", "), "%.1f ± %.1f %% of %d questions; %d over budget; mean %.0f tokens, %+.1f %% over bare lines", mean, half, len(evident), over,
+		float64(tokens)/float64(max(1, len(all))), 100*float64(tokens)/float64(max(1, plain))-100)
 }
 
 // interval returns the mean in percent and half of its 95 % interval.
@@ -168,12 +171,4 @@ func (all scores) interval() (mean, half float64) {
 		variance += (s.recall - mean) * (s.recall - mean) / max(1, n-1)
 	}
 	return 100 * mean, 100 * 1.96 * math.Sqrt(variance/n)
-}
-
-func (all scores) meanTokens() float64 {
-	n := 0
-	for _, s := range all {
-		n += s.tokens
-	}
-	return float64(n) / float64(max(1, len(all)))
 }
