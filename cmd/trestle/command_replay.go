@@ -72,7 +72,7 @@ type replayAnswer struct {
 	Fixed  int      `json:"fixed"` // tokens of system text, tools and the words of the phase
 	Plain  int      `json:"plain"` // tokens of the shown lines and the question as bare "who: words"
 	Shown  []string `json:"shown"` // ids of lines that stand whole in the frame
-	MS     float64  `json:"ms"`    // that the frame took
+	MS     float64  `json:"ms"`    // milliseconds that the frame took, without its keyframe
 }
 
 func (p *program) replay(ctx context.Context, q replayQuestion) error {
