@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -30,5 +32,22 @@ func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
 				t.Errorf("shown without being asked: %s", errs)
 			}
 		})
+	}
+}
+
+// ECOSYSTEM 1 rule 8: whoever talks where plain words wake nobody is told so.
+func TestChatSaysHowAgentsAreWoken(t *testing.T) {
+	for wake, want := range map[string]string{
+		"mention": "in den agents answer when they are named: @Ada\n", "none": "in den agents listen and do not answer (wake: none)\n", "all": "",
+	} {
+		s := stage0(t)
+		text := "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: " + wake + "}}\n"
+		if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, code := s.do(t, "hello\n", "chat")
+		if code != exitDone || errs != want || (out != "") != (wake == "all") {
+			t.Errorf("wake %s: exit %s: %q, said %q, want %q", wake, code, out, errs, want)
+		}
 	}
 }

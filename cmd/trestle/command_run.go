@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 func runCommand(p *program) *cobra.Command {
@@ -155,10 +157,32 @@ func (p *program) chat(ctx context.Context, talk chatting) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	s := newProcess(conf, p.logger(slog.LevelWarn), io.Discard, false)
+	if room, err := s.findRoom(talk.room); err == nil {
+		fmt.Fprint(p.errs, s.howToWake(room))
+	}
 	if c, running := dial(ctx, s.socket()); running {
 		return p.chatOver(ctx, c, conf, talk)
 	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
+}
+
+// howToWake says how the agents of a room are woken where plain words do not; else
+// nothing.
+func (p *parts) howToWake(room config.Space) string {
+	names := []string{}
+	for _, id := range room.Agents {
+		if a, ok := p.config().Agent(id); ok {
+			names = append(names, "@"+a.Name)
+		}
+	}
+	switch p.config().SettingsFor("", room.Key).Wake {
+	case spaces.WakeMention:
+		return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
+	case spaces.WakeNone:
+		return "in " + room.Key + " agents listen and do not answer (wake: none)\n"
+	case spaces.WakeAuto, spaces.WakeAll:
+	}
+	return ""
 }
 
 // chatOver talks over the socket of a running process.

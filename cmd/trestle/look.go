@@ -31,6 +31,9 @@ func (p *program) lookInto(ctx context.Context, see func(c *config.Config, r rec
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
 	store, err := lookAtRecord(ctx, conf)
+	if errors.Is(err, record.ErrOlder) {
+		return &failure{what: err.Error(), where: placeOf(conf), todo: "start trestle run once: it brings the record up to date and sets a copy of it aside", code: exitFailed}
+	}
 	if err != nil {
 		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data; and that this trestle is as new as its record", code: exitFailed}
 	}

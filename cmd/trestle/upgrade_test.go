@@ -19,7 +19,7 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	record := filepath.Join(s.folder, "data", "trestle.db")
 
 	_, errs, code := s.do(t, "", "runs")
-	if code != exitFailed || !strings.Contains(errs, "older") {
+	if code != exitFailed || !strings.Contains(errs, "older") || !strings.Contains(errs, "start trestle run once") {
 		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
 	}
 	was := sumOf(t, record)
