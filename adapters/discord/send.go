@@ -16,6 +16,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -298,7 +299,8 @@ func (e emojiName) path() string {
 	return url.PathEscape(e.Name + ":" + e.ID)
 }
 
-// reaction returns an emoji as a path names it.
+// reaction returns an emoji as a path names it. A name in colons is that of the
+// server's own emoji, else that of one that all have.
 func (c *Client) reaction(channel, shown string) (string, error) {
 	name := strings.Trim(shown, ":")
 	if name == shown {
@@ -307,6 +309,9 @@ func (c *Client) reaction(channel, shown string) (string, error) {
 	ch, _ := c.known.channel(channel)
 	if e, ok := c.known.emoji(ch.GuildID, name); ok {
 		return emojiName(e).path(), nil
+	}
+	if plain := emojis.Plain(shown); plain != shown {
+		return emojiName{Name: plain}.path(), nil
 	}
 	return "", &adapters.Error{Kind: adapters.Invalid, Op: "react", Err: fmt.Errorf("the server has no emoji %q", name)}
 }

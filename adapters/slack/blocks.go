@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -260,7 +261,7 @@ func (p *page) run(e block) {
 	case "broadcast":
 		p.write("@" + e.Range)
 	case "emoji":
-		p.write(emojiNamed(e.Name))
+		p.write(emojis.Named(e.Name))
 	case "date":
 		p.write(e.Fallback)
 	case "color":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -64,7 +65,7 @@ func mrkdwnKeeps(t *markup.Text) bool {
 	p := &page{}
 	p.mrkdwn(t.Write(0, len(t.Words), mrkdwnWriter{}))
 	words, spans := p.finish()
-	return markup.SameWords(words, neutral(emojiIn(t.Words))) && slices.Equal(looks(words, spans), looks(neutral(t.Words), t.Spans))
+	return markup.SameWords(words, neutral(emojis.In(t.Words))) && slices.Equal(looks(words, spans), looks(neutral(t.Words), t.Spans))
 }
 
 // looks lists which words have which look, in an order of its own. Spans of the

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -77,7 +78,7 @@ var itemMark = regexp.MustCompile(`(?m)^([\s>]*)[•-] `)
 
 // wordsOnly returns what a reader sees, without white space and what makes words neutral.
 func wordsOnly(md string) string {
-	seen := strings.ReplaceAll(emojiIn(rich.Read(md).Words), joiner, "")
+	seen := strings.ReplaceAll(emojis.In(rich.Read(md).Words), joiner, "")
 	return strings.Join(strings.Fields(itemMark.ReplaceAllString(seen, "$1")), "")
 }
 

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -146,7 +147,7 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func (p *page) tokens(text string) {
 	for text != "" {
 		words, rest, found := strings.Cut(text, "<")
-		p.write(emojiIn(unescape(words)))
+		p.write(emojis.In(unescape(words)))
 		if !found {
 			return
 		}

@@ -8,23 +8,24 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 )
 
 var _ adapters.Reactor = (*Client)(nil)
 
 // React sets our reaction on message m; an empty emoji takes it back. Slack lets
 // us have several: those that are not the one are taken away.
-func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
+func (c *Client) React(ctx context.Context, m adapters.Ref, shown string) error {
 	name := ""
-	if emoji != "" {
+	if shown != "" {
 		var known bool
-		if name, known = nameOfEmoji(emoji); !known {
-			return &adapters.Error{Kind: adapters.Invalid, Op: "reactions.add", Err: fmt.Errorf("slack has no name for %q", emoji)}
+		if name, known = emojis.Name(shown); !known {
+			return &adapters.Error{Kind: adapters.Invalid, Op: "reactions.add", Err: fmt.Errorf("slack has no name for %q", shown)}
 		}
 	}
 	item := slackgo.NewRefToMessage(m.Chat, m.Message)
 	ours, err := c.reactionsOf(ctx, item)
-	if err != nil && (emoji == "" || adapters.KindOf(err) != adapters.Forbidden) {
+	if err != nil && (shown == "" || adapters.KindOf(err) != adapters.Forbidden) {
 		return err // without the right to read them the new one can still be set
 	}
 	for _, other := range ours {

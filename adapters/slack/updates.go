@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 )
 
 // A reader turns what Slack sends into updates.
@@ -136,9 +137,9 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 	who := idOf(e.User)
 	body := adapters.Reaction{Message: e.Item.TS}
 	if e.Type == "reaction_added" {
-		body.New = []string{emojiNamed(e.Reaction)}
+		body.New = []string{emojis.Named(e.Reaction)}
 	} else {
-		body.Old = []string{emojiNamed(e.Reaction)}
+		body.Old = []string{emojis.Named(e.Reaction)}
 	}
 	return []adapters.Update{{
 		Key:  eventKey(e.Type, e.Item.Channel, e.Item.TS, who, e.Reaction, e.At),

@@ -10,6 +10,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/emojis"
 )
 
 var _ adapters.Reactor = (*Client)(nil)
@@ -19,17 +20,17 @@ var _ adapters.Reactor = (*Client)(nil)
 var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓
 	🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡`)
 
-// React sets our reaction on message m; an empty emoji takes it back. Telegram
-// has a fixed set: presentation selectors and skin tones are dropped to meet it,
+// React sets our reaction on message m, an emoji or the name of one in colons; an
+// empty one takes it back. Telegram has a fixed set: presentation selectors and skin tones are dropped to meet it,
 // and what is still not in it is Invalid.
-func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
+func (c *Client) React(ctx context.Context, m adapters.Ref, shown string) error {
 	set := "[]"
-	if emoji != "" {
-		known := bareEmoji(emoji)
+	if shown != "" {
+		known := emojis.Bare(emojis.Plain(shown))
 		if !slices.Contains(reactions, known) {
 			return &adapters.Error{
 				Kind: adapters.Invalid, Op: "setMessageReaction",
-				Err: fmt.Errorf("telegram has no reaction %q; it has %s", emoji, strings.Join(reactions, " ")),
+				Err: fmt.Errorf("telegram has no reaction %q; it has %s", shown, strings.Join(reactions, " ")),
 			}
 		}
 		set = `[{"type":"emoji","emoji":"` + known + `"}]`
@@ -38,14 +39,4 @@ func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error 
 		"chat_id": m.Chat, "message_id": m.Message, "reaction": set,
 	}, c.limit)
 	return err
-}
-
-// bareEmoji returns emoji without what only changes its looks.
-func bareEmoji(emoji string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\uFE0F' || (r >= '\U0001F3FB' && r <= '\U0001F3FF') {
-			return -1
-		}
-		return r
-	}, emoji)
 }

@@ -44,6 +44,9 @@ func (c *Channel) Says(p *Person, text string, s Said) string {
 // handle is how people name each other.
 var handle = regexp.MustCompile(`@([a-z0-9_.\-]+)`)
 
+// named is an emoji as somebody types it: the client sends its name.
+var named = regexp.MustCompile(`:([a-z][a-z0-9_+\-]*):`)
+
 // typed returns what Slack's client makes of words that somebody types: mrkdwn,
 // and the same as rich text. mu is held.
 func (s *Slack) typed(words string) (mrkdwn string, blocks json.RawMessage) {
@@ -58,15 +61,25 @@ func (s *Slack) typed(words string) (mrkdwn string, blocks json.RawMessage) {
 		Type string `json:"type"`
 		Text string `json:"text,omitempty"`
 		User string `json:"user_id,omitempty"`
+		Name string `json:"name,omitempty"` // of an emoji
 	}
 	var runs []run
 	var b strings.Builder
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	add := func(text string) {
+	plain := func(text string) {
 		if text != "" {
-			b.WriteString(escape.Replace(text))
 			runs = append(runs, run{Type: "text", Text: text})
 		}
+	}
+	add := func(text string) {
+		b.WriteString(escape.Replace(text))
+		at := 0
+		for _, m := range named.FindAllStringSubmatchIndex(text, -1) {
+			plain(text[at:m[0]])
+			runs = append(runs, run{Type: "emoji", Name: text[m[2]:m[3]]})
+			at = m[1]
+		}
+		plain(text[at:])
 	}
 	at := 0
 	for _, m := range handle.FindAllStringSubmatchIndex(words, -1) {
