@@ -6,8 +6,12 @@ import "testing"
 // a name.
 func TestNamesAndEmojiAreTheSame(t *testing.T) {
 	for _, c := range []struct{ name, emoji, first string }{
-		{":thumbsup:", "👍", "+1"}, {":+1:", "👍", "+1"}, {":heart:", "❤️", "heart"}, {":tada:", "🎉", "tada"},
-		{":wave::skin-tone-3:", "👋🏼", "wave"}, {":our_own:", ":our_own:", "our_own"},
+		{":thumbsup:", "👍", "+1"},
+		{":+1:", "👍", "+1"},
+		{":heart:", "❤️", "heart"},
+		{":tada:", "🎉", "tada"},
+		{":wave::skin-tone-3:", "👋🏼", "wave"},
+		{":our_own:", ":our_own:", "our_own"},
 	} {
 		if got := Plain(c.name); got != c.emoji {
 			t.Errorf("%s is %q, want %q", c.name, got, c.emoji)
