@@ -130,7 +130,7 @@ func (v *View) Cut(cause string) (spaces.Keyframe, Plan) {
 		tokens = min(tokens, v.keyframeTokens()+max(gone*2/5, l.SummaryTokens))
 	}
 	k, plan := v.keyframe(cause, tokens, kept)
-	plan.Kept = spent
+	plan.Kept, plan.Levels = spent, levels(plan.Items)
 	return k, plan
 }
 

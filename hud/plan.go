@@ -9,6 +9,8 @@ type Plan struct {
 	Fixed  int        `json:"fixed,omitempty"`
 	Kept   int        `json:"kept,omitempty"` // tokens of the turns that a cut left behind its keyframe
 	Items  []PlanItem `json:"items"`
+	// Levels tell of a cut how strongly its parts are compressed.
+	Levels []Level `json:"levels,omitempty"`
 	// Shed lists what had to go from this one frame, in the order it went.
 	Shed []PlanItem `json:"shed,omitempty"`
 }

@@ -22,15 +22,6 @@ func (c *Counter) Exactly(f *Frame) {
 	f.Plan.Tokens, f.Plan.Exact = n-f.Plan.Fixed, true
 }
 
-// Tokens returns the exact tokens of the keyframe and of all turns.
-func (v *View) Tokens() int {
-	n := v.keyframeTokens()
-	for _, ts := range v.logs() {
-		n += v.turnsTokens(ts)
-	}
-	return n
-}
-
 // PlainTokens returns what the messages would take as bare lines: who, a colon, and
 // the words.
 func (v *View) PlainTokens(ms []*spaces.Message) int {

@@ -97,7 +97,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"})
 	v.Current = []spaces.Turn{turn}
-	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Tokens())
+	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {

@@ -16,7 +16,7 @@ var weights = []string{"neighbour", "second", "answer", "session", "focus", "ali
 // corpus only.
 func sensitivity(ctx context.Context, b *bench) error {
 	rooms := map[string]parlour.Room{
-		"written": together(b.parlours(parlour.Written)[:4]), "chat": together(b.parlours(parlour.Chat)[:4]),
+		"written": together(b.parlours(parlour.Written)[:3]), "chat": together(b.parlours(parlour.Chat)[:3]),
 	}
 	for _, name := range []string{"written", "chat"} {
 		measure := func(more ...string) (float64, error) {
@@ -39,7 +39,7 @@ func sensitivity(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			b.add(fmt.Sprintf("weight %s, four %s spaces at 4k", w, name), "within 3 points", max(base-half, base-more) <= 3, "",
+			b.add(fmt.Sprintf("weight %s, three %s spaces at 4k", w, name), "within 3 points", max(base-half, base-more) <= 3, "",
 				"%+.1f points at half, %+.1f at 1.5 times", half-base, more-base)
 		}
 	}
