@@ -30,8 +30,11 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 				}
 				if later {
 					acted = []struct{ name, args string }{
-						{"use", `{"object":"memories"}`}, {"use", `{"object":"agent_notes"}`}, {"use", `{"object":"goals"}`},
-						{"use", `{"object":"context_manager"}`}, {"search", `{"query":"safe opens"}`},
+						{"use", `{"object":"memories"}`},
+						{"use", `{"object":"agent_notes"}`},
+						{"use", `{"object":"goals"}`},
+						{"use", `{"object":"context_manager"}`},
+						{"search", `{"query":"safe opens"}`},
 					}
 				}
 				if n := acts(r); n < len(acted) {

@@ -18,7 +18,7 @@ import (
 )
 
 func explainCommand(p *program) *cobra.Command {
-	silence := false
+	silence, frame := false, false
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
 		Long: "Tell a run: what woke it, what it was shown, what its frame was made of, each step with its acts and their results, what\n" +
@@ -33,11 +33,39 @@ func explainCommand(p *program) *cobra.Command {
 			if silence {
 				return p.explainSilence(c.Context(), args[0], args[1])
 			}
+			if frame {
+				return p.explainWithFrame(c.Context(), args[0])
+			}
 			return p.explain(c.Context(), args[0])
 		},
 	}
 	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
+	c.Flags().BoolVar(&frame, "frame", false, "print the frame of its last step as well, or of RUN:STEP: the exact bytes the model was sent")
 	return c
+}
+
+// explainWithFrame explains a run and prints one of its frames: of RUN:STEP, or
+// of its last step.
+func (p *program) explainWithFrame(ctx context.Context, where string) error {
+	run, _, _ := strings.Cut(where, ":")
+	a, err := p.readRun(ctx, run)
+	if err != nil {
+		return err
+	}
+	f, err := p.frameOf(ctx, a.Mind, where)
+	if err != nil {
+		return err
+	}
+	if p.output == "text" {
+		if err := p.explain(ctx, string(f.Run)); err != nil {
+			return err
+		}
+	}
+	return p.answer(f, func(w io.Writer) {
+		for _, line := range frameLines(f) {
+			fmt.Fprintln(w, plain(line))
+		}
+	})
 }
 
 // run reads one run from the API.
