@@ -255,3 +255,18 @@ func TestTheMenuHoldsEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+// PLATFORMS 2: Slack keeps what begins with a slash for itself, so commands are
+// told as people have to write them there.
+func TestHelpNamesCommandsAsThePlatformTakesThem(t *testing.T) {
+	for platform, want := range map[string]string{"slack": "`!stop`", "telegram": "`/stop`", "discord": "`/stop`", "local": "`/stop`"} {
+		r := newRecord()
+		text, err := r.attendant().Attend(t.Context(), Request{Command: "help", Space: "hub", Who: spaces.Identity{Platform: platform}, At: noon})
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s is told %q, %v; want %s", platform, text, err, want)
+		}
+		if got := called(platform+":T1", commandHelp); strings.HasPrefix(got, "!") != (platform == "slack") {
+			t.Errorf("whoever is let in on %s is told of %s", platform, got)
+		}
+	}
+}
