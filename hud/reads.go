@@ -48,8 +48,9 @@ func NotesText(v *View) (string, []spaces.EventID) {
 const maxEntries = 100
 
 // ObjectText lists the entries of an object that hold the words of filter, all
-// of them if that is empty; ok is false when there is no such object. The info
-// object is that of the active space.
+// of them if that is empty; bookmarks are found by room and time as well. ok is
+// false when there is no such object. The info object is that of the active
+// space.
 func ObjectText(v *View, object, filter string) (text string, refs []spaces.EventID, ok bool) {
 	self := v.Self
 	if self == nil {
@@ -79,10 +80,8 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 			lines = append(lines, noteLine(n, noLimit))
 		}
 	case spaces.ContextObject:
-		head = "BOOKMARKS"
-		for i := range self.Bookmarks.Bookmarks {
-			lines = append(lines, v.bookmarkLine(&self.Bookmarks.Bookmarks[i]))
-		}
+		text, refs = v.contextText(self, filter)
+		return text, refs, true
 	default:
 		return "", nil, false
 	}

@@ -1,0 +1,137 @@
+package hud
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A bookmarkQuery narrows the bookmarks: by topic, by the room they were set in,
+// and by the days between which.
+type bookmarkQuery struct {
+	terms         []string
+	room          string // short id; empty is every one
+	since, before time.Time
+}
+
+// bookmarkHint tells how to ask for fewer.
+const bookmarkHint = "input narrows this: words, in:s2, since:2026-01-31, before:2026-02-28"
+
+// readBookmarkQuery reads what an agent wrote; what is no condition is a topic.
+func readBookmarkQuery(input string) bookmarkQuery {
+	var q bookmarkQuery
+	var words []string
+	for _, word := range strings.Fields(input) {
+		key, value, _ := strings.Cut(word, ":")
+		day, err := time.Parse(time.DateOnly, value)
+		switch {
+		case key == "in" && value != "":
+			q.room = value
+		case key == "since" && err == nil:
+			q.since = day
+		case key == "before" && err == nil:
+			q.before = day
+		default:
+			words = append(words, word)
+		}
+	}
+	topic := asking(strings.Join(words, " "))
+	q.terms = topic.words()
+	return q
+}
+
+// contextText lists the bookmarks that answer a query, newest last, and the
+// pinned messages. Asked for some of them, it shows each with the messages that
+// were in view when it was set: what it is associated with (SEQ-03, SEQ-94).
+func (v *View) contextText(self *spaces.Self, input string) (string, []spaces.EventID) {
+	q := readBookmarkQuery(input)
+	var lines []string
+	var refs []spaces.EventID
+	spent := 0
+	all := self.Bookmarks.Bookmarks
+	for i := range slices.Backward(all) {
+		b := &all[i]
+		seat, view := v.inView(b)
+		if !v.answers(q, b, seat, view) {
+			continue
+		}
+		line := v.bookmarkLine(b)
+		var shows []spaces.EventID
+		if input != "" && len(view) > 0 {
+			var text string
+			text, shows = v.block(seat, view)
+			line += "\n" + text
+		}
+		if spent += v.Counter.Count(line); len(lines) == maxEntries || len(lines) > 0 && spent > v.lookTokens() {
+			break
+		}
+		lines, refs = append(lines, line), append(refs, shows...)
+	}
+	slices.Reverse(lines)
+	text := "BOOKMARKS: none"
+	if len(lines) > 0 {
+		text = "BOOKMARKS (" + bookmarkHint + "):\n" + strings.Join(lines, "\n")
+	}
+	pinned, shows := v.pinned(q)
+	return text + pinned, append(refs, shows...)
+}
+
+// answers reports whether a bookmark is asked for: by its label, or by the words
+// of what was in view.
+func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *Seat, view []int) bool {
+	switch {
+	case q.room != "" && (seat == nil || seat.Short != q.room):
+		return false
+	case b.At.Before(q.since) || !q.before.IsZero() && !b.At.Before(q.before):
+		return false
+	case len(q.terms) == 0 || overlap(b.Label, q.terms) > 0:
+		return true
+	}
+	return slices.ContainsFunc(view, func(i int) bool { return overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
+}
+
+// inView returns where a bookmark was set, and the lines that were in view and
+// still can be shown, in order.
+func (v *View) inView(b *spaces.Bookmark) (*Seat, []int) {
+	seat := v.Seat(b.Space)
+	if seat == nil {
+		return nil, nil
+	}
+	var lines []int
+	for _, id := range b.Events {
+		if i := seat.Room.Chat.At(id); i >= 0 && !seat.Room.Chat.Messages[i].Deleted {
+			lines = append(lines, i)
+		}
+	}
+	slices.Sort(lines)
+	return seat, slices.Compact(lines)
+}
+
+// pinned lists the messages that stand pinned in the rooms asked for, the newest
+// of each.
+func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
+	for i := range v.Seats {
+		s := &v.Seats[i]
+		if !s.Uplink.Live || q.room != "" && s.Short != q.room {
+			continue
+		}
+		var lines []int
+		for k, m := range slices.Backward(s.Room.Chat.Messages) {
+			if m.Pinned && !m.Deleted && (len(q.terms) == 0 || overlap(m.Text, q.terms) > 0) && len(lines) < maxPinned {
+				lines = append(lines, k)
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		slices.Reverse(lines)
+		block, shows := v.block(s, lines)
+		text, refs = text+"\n\nPINNED in "+block, append(refs, shows...)
+	}
+	return text, refs
+}
+
+// maxPinned is how many pinned messages of one room are listed.
+const maxPinned = 20
