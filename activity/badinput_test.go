@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
@@ -372,7 +373,7 @@ func TestMalformedAndHugeUpdatesAreRecordedAndSeen(t *testing.T) {
 func TestNaughtyStringsAreRecordedAndSeen(t *testing.T) {
 	m := openMouth(t)
 	k := &maker{schema: readSchema(t), n: 100}
-	all := naughty()
+	all := adaptertest.Naughty()
 	if len(all) < 500 {
 		t.Fatalf("%d strings, want 500", len(all))
 	}

@@ -1,14 +1,14 @@
-package activity_test
+package adaptertest
 
 import (
 	"fmt"
 	"strings"
 )
 
-// naughty returns strings that have broken other programs: empty and invisible
+// Naughty returns strings that have broken other programs: empty and invisible
 // ones, numbers that are none, broken encodings, directions and joiners, markup
 // and escapes of every layer a message goes through.
-func naughty() []string {
+func Naughty() []string {
 	out := []string{
 		"", " ", "\t", "\n", "\r\n", "\v", "\f", "\u00a0", "\u200b", "\u2028", "\u2029", "\ufeff", "\u180e", "\u2060", "\ufffd", "\ufffe", "\u0000", "\x7f",
 		"undefined", "null", "NULL", "nil", "None", "NaN", "Infinity", "-Infinity", "true", "false", "0", "-0", "1/0", "0x0", "1e400", "1E+2", "9223372036854775808", "0.1+0.2", "1,000", "٣", "½", "¹",
