@@ -33,6 +33,13 @@ func (k *keeper) Generate(ctx context.Context, r model.Request) (model.Response,
 	return k.Model.Generate(ctx, r)
 }
 
+// times returns how often the model was asked, while the shell runs.
+func (k *keeper) times() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.asked)
+}
+
 // CONTEXT 2, CON-47, CON-49, R-1, PRD-9-I3: between cuts every frame begins
 // with the whole of the one before but its tail, over forty turns in two rooms.
 func TestFramesGrowAtTheEndAlone(t *testing.T) {

@@ -163,7 +163,7 @@ func TestAfterAForkNothingIsSaidAloud(t *testing.T) {
 				w.start()
 				w.says(room, "Kai", "a joke?")
 				if die {
-					for len(k.asked) < 3 { // the fork is recorded
+					for k.times() < 3 { // the fork is recorded
 						<-time.After(time.Millisecond)
 					}
 					w.crash()
