@@ -10,8 +10,10 @@ import (
 func TestPlanTellsLevels(t *testing.T) {
 	got := levels([]PlanItem{
 		{Area: "spaces", Form: Full},
-		{Area: "history s1", Form: Full, Score: 8}, {Area: "history s1", Form: Trimmed, Score: 2},
-		{Area: "history s2", Form: OneLine, Score: 5}, {Area: "history s2", Form: Nothing, Score: 1},
+		{Area: "history s1", Form: Full, Score: 8},
+		{Area: "history s1", Form: Trimmed, Score: 2},
+		{Area: "history s2", Form: OneLine, Score: 5},
+		{Area: "history s2", Form: Nothing, Score: 1},
 		{Area: "notes", Form: Nothing, Score: 4},
 	})
 	want := []Level{

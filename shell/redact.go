@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -26,6 +27,9 @@ func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
 		return erased{}, false
 	}
 	words := []string{m.Text}
+	if m.Heard { // what was written and what was heard are shown apart as well
+		words = append(words, strings.Split(m.Text, "\n")...)
+	}
 	for _, r := range m.Edits {
 		words = append(words, r.Text)
 	}

@@ -16,8 +16,9 @@ import (
 // before and after a restart.
 func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 	const words = "the safe opens with 8-19-47"
-	for _, restart := range []bool{false, true} {
-		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
+	for n := range 4 {
+		restart, spoken := n&1 != 0, n&2 != 0
+		t.Run(fmt.Sprintf("restart %v, spoken %v", restart, spoken), func(t *testing.T) {
 			later := false
 			k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
 				if r.NoCalls {
@@ -45,7 +46,10 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 			play(t, k, func(w *world) {
 				room := w.room("kai", direct)
 				w.start()
-				ref := w.says(room, "Kai", words)
+				ref := w.says(room, "Kai", map[bool]string{true: "listen", false: words}[spoken])
+				if spoken {
+					w.does(room, "Kai", spaces.Transcribed{Ref: ref, File: "f1", Text: words, Model: "ears"})
+				}
 				w.settle()
 				if n := len(bodies[spaces.Remembered](w.inner(mind("Ada")))); n != 1 {
 					t.Fatalf("%d memories before the delete", n)

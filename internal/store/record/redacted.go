@@ -16,26 +16,25 @@ import (
 const (
 	insertRedacted query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
 	redactedEvents query = `select ` + eventColumns + ` from redacted r join events e on e.id = r.event where r.agent = $1 and r.circle = $2`
-	placeOf        query = `select space, seq from events where id = $1`
-	editsAfter     query = `select ` + eventColumns + ` from events e
-where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind = 'edited' order by e.seq`
+	wordsAfter     query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind in ('edited', 'transcribed') order by e.seq`
 )
 
-// takeBack notes that a mind is not to be shown a message and its edits any more, and
-// forgets what it remembered because of it (SECURITY S14).
+// takeBack notes that a mind is not to be shown a message any more, nor its edits and
+// what was heard in it, and forgets what it remembered because of it (SECURITY S14).
 func (t *tx) takeBack(ctx context.Context, m spaces.Mind, message spaces.EventID, at time.Time) error {
 	ids := []spaces.EventID{message}
-	var space spaces.SpaceID
-	var seq int64
-	if _, err := one(ctx, t, placeOf, []any{string(message)}, &space, &seq); err != nil {
+	found, err := all(ctx, t, eventOf, []any{string(message)}, scanEvent)
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	edits, err := all(ctx, t, editsAfter, []any{string(space), seq}, scanEvent)
+	later, err := all(ctx, t, wordsAfter, []any{string(found[0].Space), found[0].Seq}, scanEvent)
 	if err != nil {
 		return err
 	}
-	for _, e := range edits {
-		if b, ok := e.Body.(spaces.Edited); ok && b.Target == message {
+	said, _ := found[0].Body.(spaces.Said)
+	for _, e := range later {
+		if target, ref := spaces.Target(e.Body); target == message || target == "" && !ref.IsZero() && ref == said.Ref {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -45,6 +44,20 @@ func (t *tx) takeBack(ctx context.Context, m spaces.Mind, message spaces.EventID
 		}
 	}
 	return t.unlearn(ctx, m, message, at)
+}
+
+// wordsOf returns the words that an event adds to a message; most add none.
+func wordsOf(b spaces.Body) string {
+	if b, ok := b.(spaces.Said); ok {
+		return b.Text
+	}
+	if b, ok := b.(spaces.Edited); ok {
+		return b.Text
+	}
+	if b, ok := b.(spaces.Transcribed); ok {
+		return b.Text
+	}
+	return ""
 }
 
 // unlearn forgets the memories that a message led to.
@@ -79,11 +92,8 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) 
 	events, err := all(ctx, src, redactedEvents, []any{string(m.Agent), string(m.Circle)}, scanEvent)
 	for _, e := range events {
 		s.messages[e.ID] = true
-		if b, ok := e.Body.(spaces.Said); ok {
-			s.words = append(s.words, b.Text)
-		}
-		if b, ok := e.Body.(spaces.Edited); ok {
-			s.words = append(s.words, b.Text)
+		if words := wordsOf(e.Body); words != "" {
+			s.words = append(s.words, words)
 		}
 	}
 	if err != nil || len(events) == 0 {
@@ -127,6 +137,11 @@ func (s silence) body(e spaces.Event) spaces.Body {
 		}
 		return b
 	case spaces.Edited:
+		if s.messages[e.ID] {
+			b.Text = "[deleted]"
+		}
+		return b
+	case spaces.Transcribed:
 		if s.messages[e.ID] {
 			b.Text = "[deleted]"
 		}

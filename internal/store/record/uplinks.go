@@ -13,7 +13,7 @@ const (
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
 	uplinksOf     query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
 from uplinks where agent = $1 and circle = $2 order by n`
-	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
+	insertUplink query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
 values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
