@@ -23,7 +23,7 @@ const bookmarkHint = "input narrows this: words, in:s2, since:2026-01-31, before
 func readBookmarkQuery(input string) bookmarkQuery {
 	var q bookmarkQuery
 	var words []string
-	for _, word := range strings.Fields(input) {
+	for word := range strings.FieldsSeq(input) {
 		key, value, _ := strings.Cut(word, ":")
 		day, err := time.Parse(time.DateOnly, value)
 		switch {
