@@ -48,8 +48,8 @@ func (b *best) add(h hit) {
 
 // What choosing expects the lines between to take.
 const (
-	talkHead  = 12 // tokens of the line over a conversation
-	leaveHead = 3  // of the mark that lines are left out
+	talkHead  = 9 // tokens of the day over a conversation
+	leaveHead = 2 // of the name that is told again after a gap
 )
 
 // A lineOf names a line, or a conversation, of a room.
@@ -112,7 +112,7 @@ func (p *picker) pick(hits []hit) []Recalled {
 		p.queue[i].worth = p.worth(h)
 	}
 	heap.Init(p)
-	for len(p.queue) > 0 && p.spent < p.budget*9/8+40 {
+	for len(p.queue) > 0 && p.spent < p.budget*4/3+60 {
 		top := &p.queue[0]
 		if now := p.worth(top.hit); now < top.worth {
 			top.worth = now

@@ -163,8 +163,8 @@ func (r *scoredRoom) spread(best float64, f func(hit)) {
 // What may fill up what is left of a budget: of how many conversations, and how
 // far from a line that has a score.
 const (
-	restTalks = 12
-	restReach = 6
+	restTalks = 24
+	restReach = 40
 )
 
 // rest calls f for other lines of the conversations that fit the query best, as
