@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -441,21 +439,6 @@ func (w *world) log(kind spaces.SpaceKind) string {
 	return out.String()
 }
 
-// byChat puts chats that were linked one after the other in order: accounts
-// connect side by side, and which is first is chance.
-func byChat(events []spaces.Event) {
-	linked := func(e spaces.Event) bool { _, is := e.Body.(spaces.Linked); return is }
-	for len(events) > 0 {
-		n := max(1, slices.IndexFunc(append(slices.Clip(events), spaces.Event{}), func(e spaces.Event) bool { return !linked(e) }))
-		first := events[0].Seq
-		slices.SortStableFunc(events[:n], func(a, b spaces.Event) int { return cmp.Compare(tell(a.Body), tell(b.Body)) })
-		for i := range n {
-			events[i].Seq = first + int64(i)
-		}
-		events = events[n:]
-	}
-}
-
 // branch renders one line of a log: what happened, without ids and times.
 func (w *world) branch(out *strings.Builder, name string, space spaces.SpaceID, branch spaces.BranchID) {
 	events, err := w.process.store.Shell().Events(w.t.Context(), space, branch, 0, 1000)
@@ -463,7 +446,6 @@ func (w *world) branch(out *strings.Builder, name string, space spaces.SpaceID, 
 		w.t.Fatal(err)
 	}
 	fmt.Fprintf(out, "== %s\n", name)
-	byChat(events)
 	for _, e := range events {
 		fmt.Fprintf(out, "#%d %s", e.Seq, e.Body.Kind())
 		if e.Actor != "" {
