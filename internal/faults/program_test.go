@@ -105,6 +105,16 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 	}()
 }
 
+// over reports whether the process has ended.
+func (p *program) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // killed waits until the process has ended and fails unless SIGKILL ended it.
 func (p *program) killed(ctx context.Context) error {
 	select {
