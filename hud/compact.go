@@ -3,23 +3,25 @@ package hud
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A compact renders lines of one room in the compact profile: grouped by
-// conversation, the sender named once a run, a gutter before every line.
+// conversation, the sender named once a run, the year once. Every line that people
+// wrote begins with a blank, and nothing else does: that costs no token, since
+// the blank is part of the name's.
 //
-//	= Fri 2026-11-20 14:05
-//	| Kai: did you talk to Ahmad?
-//	|: he wrote at noon
-//	| #a9 Ada (you) ↩#a7: not yet
+//	Fri 20 Nov 2026 14:05
+//	 Kai: did you talk to Ahmad?
+//	 : he wrote at noon
+//	 Nova ↩: when?
+//	 #a9 Ada (you) ↩#a7: not yet
 //	* Nova (human) joined
 //	…
 //
 // What stands after the colon is escaped and ends with the line; everything
-// before it is ours.
+// before it is ours. An arrow without an id answers the line above.
 type compact struct {
 	v    *View
 	seat *Seat
@@ -47,6 +49,8 @@ func (c *compact) line(i, limit int) {
 	if m.Deleted {
 		return
 	}
+	q := c.answers(i)
+	below := q >= 0 && q == c.last && !c.all && c.below(q, i)
 	c.lead(i, m)
 	c.last = i
 	if m.Notice != nil {
@@ -56,22 +60,61 @@ func (c *compact) line(i, limit int) {
 	}
 	c.refs = append(c.refs, m.ID)
 	text := clip(m.Text, limit)
-	c.b = append(c.b, '|')
 	if c.all || c.named[i] {
 		c.b = appendShort(append(c.b, ' '), m.Seq)
 	}
 	marked := len(c.b)
-	c.b = c.seat.Room.appendMarks(c.b, m)
+	if below {
+		c.b = append(c.b, " ↩"...)
+	} else {
+		c.b = r.appendAnswered(c.b, m)
+	}
+	c.b = r.appendMarks(c.b, m)
 	if len(text) < len(m.Text) {
 		c.b = append(c.b, " beginning"...)
 	}
-	if marks := string(c.b[marked:]); marks != "" || c.sender != m.Sender {
+	switch marks := string(c.b[marked:]); {
+	case marks != "" || c.sender != m.Sender:
 		c.b = append(c.b[:marked], ' ')
 		c.b = append(append(c.b, c.speaker(m)...), marks...)
+	case !c.all && !c.named[i]:
+		c.b = append(c.b, ' ')
 	}
 	c.b = append(c.b, ':', ' ')
 	c.b = append(appendEscaped(c.b, text, false), '\n')
 	c.sender = m.Sender
+}
+
+// refer gives an id to each of the lines, in rising order, that another among them
+// answers, unless that stands right below it.
+func (c *compact) refer(lines []int) {
+	c.named = map[int]bool{}
+	above := -1
+	for _, i := range lines {
+		if q := c.answers(i); q >= 0 && (q != above || !c.below(q, i)) {
+			c.named[q] = true
+		}
+		above = i
+	}
+}
+
+// answers returns the line that line i replies to, or -1.
+func (c *compact) answers(i int) int {
+	chat := c.seat.Room.Chat
+	if chat.Messages[i].ReplyTo == "" {
+		return -1
+	}
+	return chat.At(chat.Messages[i].ReplyTo)
+}
+
+// below reports whether line i stands right below line q, no date or gap between
+// them, when no line between them is shown.
+func (c *compact) below(q, i int) bool {
+	ms := c.seat.Room.Chat.Messages
+	if !sameDay(&ms[q], &ms[i]) {
+		return false
+	}
+	return c.excerpt || ms[i].At.Sub(ms[q].At) < sessionGap && !c.missing(q, i)
 }
 
 func (c *compact) speaker(m *spaces.Message) string {
@@ -82,34 +125,48 @@ func (c *compact) speaker(m *spaces.Message) string {
 	return label
 }
 
-// lead writes what stands between the line before and line i: a date when a
-// new conversation begins, "…" when lines are missing; in an excerpt each day.
+// lead writes what stands between the line before and line i: when a new
+// conversation begins, "…" when lines are missing; in an excerpt each day.
 func (c *compact) lead(i int, m *spaces.Message) {
 	ms := c.seat.Room.Chat.Messages
-	if c.excerpt {
-		if c.last < 0 || !sameDay(&ms[c.last], m) {
-			c.b = append(m.At.UTC().AppendFormat(append(c.b, "= "...), "Mon "+time.DateOnly), '\n')
-			c.sender = ""
-		} else if c.missing(i) {
-			c.sender = ""
-		}
-		return
+	var before *spaces.Message
+	if c.last >= 0 {
+		before = &ms[c.last]
 	}
 	switch {
-	case c.last < 0 || !sameDay(&ms[c.last], m) || m.At.Sub(ms[c.last].At) >= sessionGap:
-		c.b = m.At.UTC().AppendFormat(append(c.b, "= "...), "Mon "+stamp)
-		c.b = append(c.b, '\n')
+	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= sessionGap:
+		c.b = c.appendWhen(c.b, before, m)
 		c.sender = ""
-	case c.missing(i):
-		c.b = append(c.b, "…\n"...)
+	case c.missing(c.last, i):
 		c.sender = ""
+		if !c.excerpt {
+			c.b = append(c.b, "…\n"...)
+		}
 	}
 }
 
-// missing reports whether a line between the last one and i is left out;
-// deleted ones never count.
-func (c *compact) missing(i int) bool {
-	for k := c.last + 1; k < i; k++ {
+// appendWhen appends when a conversation begins, as far as the one before it does not
+// tell: the year, the day. In an excerpt the hour is left out.
+func (c *compact) appendWhen(dst []byte, before, m *spaces.Message) []byte {
+	const day, clock = "Mon 2 Jan", "15:04"
+	at := m.At.UTC()
+	var parts []string
+	if before == nil || !sameDay(before, m) {
+		parts = append(parts, day)
+	}
+	if before == nil || before.At.UTC().Year() != at.Year() {
+		parts = append(parts, "2006")
+	}
+	if !c.excerpt {
+		parts = append(parts, clock)
+	}
+	return append(at.AppendFormat(dst, strings.Join(parts, " ")), '\n')
+}
+
+// missing reports whether a line between last and i is left out; deleted ones never
+// count.
+func (c *compact) missing(last, i int) bool {
+	for k := last + 1; k < i; k++ {
 		if !c.seat.Room.Chat.Messages[k].Deleted {
 			return true
 		}

@@ -226,7 +226,7 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 	slices.Sort(lines)
 	c := newCompact(h.v, h.seat)
 	c.b = h.v.appendRoomHead([]byte("HISTORY "), h.seat, len(lines), h.total)
-	c.named = h.referredTo(lines)
+	h.refer(c, lines)
 	gaps := h.gaps()
 	for k, i := range lines {
 		for len(gaps) > 0 && gaps[0].before <= i {
@@ -240,21 +240,14 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 	return c.text(), c.refs
 }
 
-// referredTo returns the lines that something shown refers to, or may soon: what
-// a shown reply answers, what is pinned, what addresses the agent.
-func (h *history) referredTo(lines []int) map[int]bool {
-	named := map[int]bool{}
+// refer gives an id to what something shown refers to, or may soon: what a shown
+// reply answers, what is pinned, what addresses the agent.
+func (h *history) refer(c *compact, lines []int) {
+	c.refer(lines)
 	r := h.seat.Room
 	for _, i := range lines {
-		m := &r.Chat.Messages[i]
-		if m.ReplyTo != "" {
-			if k := r.Chat.At(m.ReplyTo); k >= 0 {
-				named[k] = true
-			}
-		}
-		if m.Pinned || h.v.addressed(r, m) {
-			named[i] = true
+		if m := &r.Chat.Messages[i]; m.Pinned || h.v.addressed(r, m) {
+			c.named[i] = true
 		}
 	}
-	return named
 }

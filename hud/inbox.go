@@ -152,7 +152,7 @@ func (v *View) appendEntry(dst []byte, s *Seat, label string, e *entry, limit in
 		dst = append(r.appendSpeaker(dst, e.message.Sender, v.me()), ": [deleted]"...)
 	default:
 		dst = r.appendSpeaker(dst, e.message.Sender, v.me())
-		dst = v.appendOrigin(r.appendMarks(dst, e.message), e.message)
+		dst = v.appendOrigin(r.appendMarks(r.appendAnswered(dst, e.message), e.message), e.message)
 		dst = appendWords(dst, e.message.Text, limit)
 	}
 	if e.trigger {

@@ -116,7 +116,7 @@ func TestHistoryBeforeTheFirstCycleNeedsAKeyframe(t *testing.T) {
 		t.Errorf("cause %q", cause)
 	}
 	w.cut(CutFirst)
-	if !strings.Contains(w.v.Keyframe.Text, "| Kai: long before") {
+	if !strings.Contains(w.v.Keyframe.Text, " Kai: long before") {
 		t.Errorf("keyframe:\n%s", w.v.Keyframe.Text)
 	}
 }
@@ -151,5 +151,35 @@ func TestShownIDsAreFoundAgain(t *testing.T) {
 		if m := r.FindShort(name); m != nil {
 			t.Errorf("%q leads to %v", name, m.ID)
 		}
+	}
+}
+
+// CONTEXT Y6a, SEQ-74: an answer right below its question points up; apart from it,
+// it names the question, which has an id then.
+func TestAnAnswerBelowItsQuestionNeedsNoID(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "nova", "ada")
+	first := w.says(id, "kai", "who has the keys?")
+	w.add(id, "nova", spaces.Said{Text: "I do"}, replyTo(first.ID))
+	w.says(id, "kai", "fine")
+	w.add(id, "nova", spaces.Said{Text: "no, Max does"}, replyTo(first.ID))
+	s := w.v.Seat(id)
+	render := func(lines ...int) string {
+		c := newCompact(w.v, s)
+		c.refer(lines)
+		for _, i := range lines {
+			c.line(i, noLimit)
+		}
+		_, rows, _ := strings.Cut(c.text(), "\n")
+		return rows
+	}
+	if got, want := render(0, 1), " Kai: who has the keys?\n Nova ↩: I do"; got != want {
+		t.Errorf("together: %q, want %q", got, want)
+	}
+	if got, want := render(0, 1, 2, 3), " #1 Kai: who has the keys?\n Nova ↩: I do\n Kai: fine\n Nova ↩#1: no, Max does"; got != want {
+		t.Errorf("one of them apart: %q, want %q", got, want)
+	}
+	if got, want := render(0, 3), " #1 Kai: who has the keys?\n…\n Nova ↩#1: no, Max does"; got != want {
+		t.Errorf("with a gap: %q, want %q", got, want)
 	}
 }

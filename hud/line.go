@@ -33,13 +33,18 @@ func kindWord(k spaces.EntityKind) string {
 	return "unknown"
 }
 
-// appendMarks appends what is known about a message beside its words. All of it
-// stands before the colon, so that no words can pass for it.
-func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
+// appendAnswered appends the id of the message that m replies to.
+func (r *Room) appendAnswered(dst []byte, m *spaces.Message) []byte {
 	if parent := r.Chat.Find(m.ReplyTo); m.ReplyTo != "" && parent != nil {
 		dst = append(dst, " ↩"...)
 		dst = appendShort(dst, parent.Seq)
 	}
+	return dst
+}
+
+// appendMarks appends what else is known about a message beside its words. All of
+// it stands before the colon, so that no words can pass for it.
+func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 	if m.Thread != "" {
 		dst = append(dst, " thread "...)
 		dst = appendQuoted(dst, r.threadTitle(m.Thread))

@@ -48,8 +48,8 @@ func (b *best) add(h hit) {
 
 // What choosing expects the lines between to take.
 const (
-	talkHead  = 9 // tokens of the day over a conversation
-	leaveHead = 2 // of the name that is told again after a gap
+	talkHead  = 5 // tokens of the day over a conversation
+	leaveHead = 1 // of the name that is told again after a gap
 )
 
 // A lineOf names a line, or a conversation, of a room.

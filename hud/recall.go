@@ -111,7 +111,7 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	for _, r := range rs {
 		of[r.Space] = append(of[r.Space], r.Line)
 	}
-	b := []byte("RECALLED (older lines that may matter, others between them left out):\n")
+	b := []byte("RECALLED (older lines, others between left out):\n")
 	var refs []spaces.EventID
 	for i := range v.Seats {
 		s := &v.Seats[i]
@@ -120,25 +120,16 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 			continue
 		}
 		slices.Sort(lines)
+		lines = slices.Compact(lines)
 		c := newCompact(v, s)
-		c.b, c.excerpt, c.named = v.appendRoomHead(b, s, 0, 0), true, answered(s.Room, lines)
-		for _, l := range slices.Compact(lines) {
+		c.b, c.excerpt = v.appendRoomHead(b, s, 0, 0), true
+		c.refer(lines)
+		for _, l := range lines {
 			c.line(l, noLimit)
 		}
 		b, refs = c.b, append(refs, c.refs...)
 	}
 	return strings.TrimSuffix(string(b), "\n"), refs
-}
-
-// answered returns the lines that others among them reply to.
-func answered(r *Room, lines []int) map[int]bool {
-	named := map[int]bool{}
-	for _, i := range lines {
-		if m := &r.Chat.Messages[i]; m.ReplyTo != "" {
-			named[r.Chat.At(m.ReplyTo)] = true
-		}
-	}
-	return named
 }
 
 // sortHits sorts the best first; of equals, those of the first room and line.

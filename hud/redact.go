@@ -67,7 +67,7 @@ func redactLines(text, quoted, escaped string) string {
 					lines[i] += triggerMark
 				}
 			}
-		case strings.HasPrefix(line, "|"):
+		case strings.HasPrefix(line, " "):
 			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
 				lines[i] = head + ": " + redacted
 			}

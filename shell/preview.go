@@ -91,6 +91,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	v.Limits.HighWater, v.Limits.LowWater = 100, keyframeShare
 	if cause, due := v.NeedsCut(words); due {
 		k, _ := v.Cut(cause)
+		k.At = trigger.At
 		v.Keyframe = &k
 		v.Closed = slices.DeleteFunc(slices.Clone(v.Closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
 	}
