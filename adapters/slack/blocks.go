@@ -146,11 +146,7 @@ func first(words ...string) string {
 // markdown writes standard Markdown with its looks.
 func (p *page) markdown(md string) {
 	t := incoming.Read(md)
-	p.write("")
-	if p.owed > 0 && p.text.Len() > 0 {
-		p.text.WriteString("\n\n"[:min(p.owed, 2)])
-		p.owed = 0
-	}
+	p.pay()
 	at := p.text.Len()
 	for _, s := range t.Spans {
 		s.From, s.To = s.From+at, s.To+at

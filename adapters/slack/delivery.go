@@ -28,8 +28,6 @@ type envelope struct {
 	ID      string          `json:"envelope_id"`
 	Type    string          `json:"type"`
 	Payload json.RawMessage `json:"payload"`
-	Attempt int             `json:"retry_attempt"`
-	Why     string          `json:"retry_reason"`
 	Reason  string          `json:"reason"` // of disconnect
 }
 

@@ -70,7 +70,11 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err)}
 	}
 	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !strings.HasPrefix(mime, "text/html")
-	if resp.StatusCode != http.StatusOK || page {
+	switch {
+	case resp.StatusCode >= http.StatusInternalServerError, resp.StatusCode == http.StatusTooManyRequests:
+		_ = resp.Body.Close() // it has no word of the file
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: fmt.Errorf("HTTP %d", resp.StatusCode)}
+	case resp.StatusCode != http.StatusOK || page:
 		_ = resp.Body.Close() // there is nothing in it for us
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("HTTP %d instead of the file; the app needs the scope files:read", resp.StatusCode)}
 	}

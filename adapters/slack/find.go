@@ -18,10 +18,7 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	if p.Key == "" {
 		return adapters.Receipt{}, false, nil
 	}
-	thread := p.Thread
-	if thread == "" {
-		thread = p.ReplyTo
-	}
+	thread := first(p.Thread, p.ReplyTo)
 	for _, in := range []string{thread, ""} {
 		raw, err := c.newest(ctx, p.Chat, in)
 		if err != nil && !refusedFor(err, "thread_not_found", "invalid_thread_ts") {
@@ -51,8 +48,8 @@ func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMes
 		method = "conversations.replies"
 	}
 	var all []json.RawMessage
-	for cursor := ""; ; {
-		page, err := callInto[answered](ctx, c, method, func(ctx context.Context, api *slackgo.Client) error {
+	for page, err := range pages(func(cursor string) (list, error) {
+		return callInto[list](ctx, c, method, func(ctx context.Context, api *slackgo.Client) error {
 			if thread == "" {
 				_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
 					ChannelID: chat, Limit: pageSize, IncludeAllMetadata: true,
@@ -64,12 +61,16 @@ func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMes
 			})
 			return err
 		})
-		all = append(all, page.Messages...)
-		// A thread's newest messages are on its last page, a channel's on the first.
-		if cursor = page.Metadata.Cursor; err != nil || thread == "" || cursor == "" {
+	}) {
+		if err != nil {
 			return all, err
 		}
+		all = append(all, page.Messages...)
+		if thread == "" { // a thread's newest messages are on its last page, a channel's on the first
+			break
+		}
 	}
+	return all, nil
 }
 
 // keyIn returns the id in a message's metadata.

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +76,7 @@ func looks(words string, spans []markup.Span) []string {
 		if s.Look == markup.Spoiler || s.Look == markup.Address || s.To > len(words) {
 			continue
 		}
-		list = append(list, cmp.Or(string(s.Look), "")+" "+s.Arg+" "+strings.Join(strings.Fields(words[s.From:s.To]), ""))
+		list = append(list, string(s.Look)+" "+s.Arg+" "+strings.Join(strings.Fields(words[s.From:s.To]), ""))
 	}
 	slices.Sort(list)
 	return list

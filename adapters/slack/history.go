@@ -16,18 +16,6 @@ import (
 
 var _ adapters.Historian = (*Client)(nil)
 
-// pageSize is how many messages one call of history asks for.
-const pageSize = 200
-
-// answered is one page of a list.
-type answered struct {
-	Messages []json.RawMessage `json:"messages"`
-	More     bool              `json:"has_more"`
-	Metadata struct {
-		Cursor string `json:"next_cursor"`
-	} `json:"response_metadata"`
-}
-
 // marked is what must be known of a message to put it into its place.
 type marked struct {
 	TS          string `json:"ts"`
@@ -40,21 +28,18 @@ type marked struct {
 // empty latest being now, in no order.
 func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
-	for cursor := ""; ; {
-		page, err := c.pageOf(ctx, channel, oldest, latest, cursor)
+	for page, err := range pages(func(cursor string) (list, error) { return c.pageOf(ctx, channel, oldest, latest, cursor) }) {
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, page.Messages...)
-		if cursor = page.Metadata.Cursor; cursor == "" || len(page.Messages) == 0 {
-			return all, nil
-		}
 	}
+	return all, nil
 }
 
 // pageOf makes one call of a channel's history: the newest messages come first.
-func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor string) (answered, error) {
-	return reading[answered](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
+func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor string) (list, error) {
+	return reading[list](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
 			ChannelID: channel, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
 		})
@@ -65,13 +50,14 @@ func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor str
 // replies returns the messages of a thread after oldest, without its parent.
 func (c *Client) replies(ctx context.Context, channel, parent, oldest, latest string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
-	for cursor := ""; ; {
-		page, err := reading[answered](ctx, c, "conversations.replies", func(ctx context.Context, api *slackgo.Client) error {
+	for page, err := range pages(func(cursor string) (list, error) {
+		return reading[list](ctx, c, "conversations.replies", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, _, err := api.GetConversationRepliesContext(ctx, &slackgo.GetConversationRepliesParameters{
 				ChannelID: channel, Timestamp: parent, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
 			})
 			return err
 		})
+	}) {
 		if refusedFor(err, "thread_not_found") {
 			return nil, nil // gone meanwhile
 		}
@@ -83,10 +69,8 @@ func (c *Client) replies(ctx context.Context, channel, parent, oldest, latest st
 				all = append(all, raw)
 			}
 		}
-		if cursor = page.Metadata.Cursor; cursor == "" || len(page.Messages) == 0 {
-			return all, nil
-		}
 	}
+	return all, nil
 }
 
 func markOf(raw json.RawMessage) marked {
@@ -133,9 +117,8 @@ const (
 func (c *Client) revived(ctx context.Context, channel, oldest, heard string) ([]string, error) {
 	var found []string
 	from, to := tsAt(timeOf(oldest).Add(-oldThread)), tsAt(timeOf(oldest).Add(time.Microsecond)) // oldest itself may be one
-	cursor := ""
-	for range oldPages {
-		page, err := c.pageOf(ctx, channel, from, to, cursor)
+	left := oldPages
+	for page, err := range pages(func(cursor string) (list, error) { return c.pageOf(ctx, channel, from, to, cursor) }) {
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +127,7 @@ func (c *Client) revived(ctx context.Context, channel, oldest, heard string) ([]
 				found = append(found, m.TS)
 			}
 		}
-		if cursor = page.Metadata.Cursor; cursor == "" {
+		if left--; left == 0 {
 			break
 		}
 	}

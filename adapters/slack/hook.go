@@ -111,7 +111,7 @@ func requestOf(contentType string, body []byte) (d *delivery, challenge string) 
 		Type      string `json:"type"`
 		Challenge string `json:"challenge"`
 	}
-	if json.Unmarshal(body, &hello) == nil && hello.Type == "url_verification" {
+	if json.Unmarshal(body, &hello) == nil && hello.Type == "url_verification" && hello.Challenge != "" {
 		return nil, hello.Challenge
 	}
 	return &delivery{id: idIn(body, rawKey(body)), kind: "events_api", payload: body, home: homeIn("events_api", body)}, ""

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
@@ -218,4 +219,17 @@ func TestACallThatNobodyTakesIsToComeAgain(t *testing.T) {
 	if code := hookCall(c, `{"type":"event_callback","event_id":"Ev1"}`, nil); code != http.StatusServiceUnavailable {
 		t.Errorf("answered %d, want 503", code)
 	}
+}
+
+// A signed request for a verification that holds nothing to echo is kept like
+// anything else that cannot be read.
+func TestAVerificationWithoutAChallengeIsKept(t *testing.T) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		if code := hookCall(c, `{"type":"url_verification"}`, nil); code != http.StatusOK {
+			w.t.Errorf("answered %d, want 200", code)
+		}
+		if got := heard[adapters.Unreadable](b); len(got) != 1 {
+			w.t.Errorf("kept %+v, want one that is unreadable", b.all())
+		}
+	})
 }

@@ -22,19 +22,15 @@ func (c *Client) joined(ctx context.Context) ([]channel, error) {
 		return nil, err
 	}
 	var all []channel
-	for cursor := ""; ; {
-		page, err := reading[struct {
-			Channels []channel `json:"channels"`
-			Metadata struct {
-				Cursor string `json:"next_cursor"`
-			} `json:"response_metadata"`
-		}](ctx, c, "users.conversations", func(ctx context.Context, api *slackgo.Client) error {
+	for page, err := range pages(func(cursor string) (list, error) {
+		return reading[list](ctx, c, "users.conversations", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, err := api.GetConversationsForUserContext(ctx, &slackgo.GetConversationsForUserParameters{
 				Cursor: cursor, Limit: pageSize, ExcludeArchived: true,
 				Types: []string{"public_channel", "private_channel", "mpim", "im"},
 			})
 			return err
 		})
+	}) {
 		if err != nil {
 			return nil, err
 		}
@@ -42,10 +38,8 @@ func (c *Client) joined(ctx context.Context) ([]channel, error) {
 			c.names.keepChat(chatOf(ch, me.Team), namesKept)
 		}
 		all = append(all, page.Channels...)
-		if cursor = page.Metadata.Cursor; cursor == "" {
-			return all, nil
-		}
 	}
+	return all, nil
 }
 
 // Chats returns the channels that the app is in, direct chats among them when no
@@ -76,26 +70,20 @@ func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, e
 	}
 	read := reader{c: c, self: me}
 	var people []adapters.Person
-	for cursor := ""; ; {
-		page, err := reading[struct {
-			Members  []string `json:"members"`
-			Metadata struct {
-				Cursor string `json:"next_cursor"`
-			} `json:"response_metadata"`
-		}](ctx, c, "conversations.members", func(ctx context.Context, api *slackgo.Client) error {
+	for page, err := range pages(func(cursor string) (list, error) {
+		return reading[list](ctx, c, "conversations.members", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, err := api.GetUsersInConversationContext(ctx, &slackgo.GetUsersInConversationParameters{
 				ChannelID: chat, Cursor: cursor, Limit: pageSize,
 			})
 			return err
 		})
+	}) {
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range page.Members {
 			people = append(people, read.who(ctx, id, ""))
 		}
-		if cursor = page.Metadata.Cursor; cursor == "" {
-			return slices.Clip(people), nil
-		}
 	}
+	return slices.Clip(people), nil
 }

@@ -138,9 +138,7 @@ func (m *message) sameWords(before *message) bool {
 // gone reads the end of a message. Slack does not say who ended it; what we
 // ended ourselves is known.
 func (r reader) gone(ctx context.Context, m *message, ts string) []adapters.Update {
-	if ts == "" {
-		ts = m.TS
-	}
+	ts = first(ts, m.TS)
 	u := adapters.Update{
 		Key:  deleteKey(m.Channel, ts),
 		Chat: r.c.names.chat(ctx, m.Channel, m.ChannelType, r.self.Team),
@@ -155,30 +153,17 @@ func (r reader) gone(ctx context.Context, m *message, ts string) []adapters.Upda
 // sender returns who wrote m. A message of our app is ours under whatever name it
 // was posted.
 func (r reader) sender(ctx context.Context, m *message) adapters.Person {
-	team := ""
-	for _, t := range []string{m.UserTeam, m.SourceTeam, m.Team} {
-		if team == "" {
-			team = t
-		}
-	}
 	switch {
 	case m.User == r.self.User && m.User != "", m.BotID == r.self.Bot && m.BotID != "":
 		return r.us()
 	case m.User != "":
-		p := r.who(ctx, m.User, team)
+		p := r.who(ctx, m.User, first(m.UserTeam, m.SourceTeam, m.Team))
 		if m.BotID != "" && p.Kind == adapters.Human {
 			p.Kind = adapters.Bot
 		}
 		return p
 	case m.BotID != "":
-		p := adapters.Person{ID: m.BotID, Scope: r.self.Team, Kind: adapters.Bot, Name: m.Username}
-		if p.Name == "" && m.Profile != nil {
-			p.Name = m.Profile.Name
-		}
-		if p.Name == "" {
-			p.Name = m.BotID
-		}
-		return p
+		return adapters.Person{ID: m.BotID, Scope: r.self.Team, Kind: adapters.Bot, Name: first(m.Username, m.Profile.Name, m.BotID)}
 	default:
 		return adapters.Person{ID: "slack", Scope: r.self.Team, Kind: adapters.Service, Name: "Slack"}
 	}
@@ -199,9 +184,7 @@ func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) ada
 	meant := chat.Kind == adapters.Direct || mentioned || m.Type == "app_mention"
 	out.ByReply = !meant && m.ParentUser == r.self.User
 	out.ToUs = meant || out.ByReply
-	if w := w.forwarded; w != "" {
-		out.Forwarded = w
-	}
+	out.Forwarded = w.forwarded
 	return out
 }
 
@@ -236,16 +219,17 @@ func (r reader) command(ctx context.Context, d *delivery) adapters.Update {
 			name = "help"
 		}
 	}
+	trigger := first(cmd.Trigger, d.id)
 	kind := ""
 	if cmd.ChannelName == "directmessage" {
 		kind = "im"
 	}
 	return adapters.Update{
-		ID: d.id, Key: "command:" + cmd.Channel + ":" + cmd.Trigger,
+		ID: d.id, Key: "command:" + cmd.Channel + ":" + trigger,
 		Chat: r.c.names.chat(ctx, cmd.Channel, kind, r.self.Team),
 		From: r.who(ctx, cmd.User, cmd.Team),
 		Body: adapters.Message{
-			ID: "command-" + cmd.Trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
+			ID: "command-" + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
 			Command: &adapters.Command{Name: name, Args: strings.TrimSpace(args)},
 		},
 	}
@@ -267,10 +251,7 @@ func (r reader) files(m *message) []adapters.Attachment {
 
 // attachment returns f in the contract's form.
 func (f file) attachment() adapters.Attachment {
-	a := adapters.Attachment{Kind: "file", ID: f.ID, Name: f.Name, MIME: f.MIME, Size: f.Size}
-	if a.Name == "" {
-		a.Name = f.Title
-	}
+	a := adapters.Attachment{Kind: "file", ID: f.ID, Name: first(f.Name, f.Title), MIME: f.MIME, Size: f.Size}
 	major, _, _ := strings.Cut(f.MIME, "/")
 	switch {
 	case f.Mode == "tombstone", f.Mode == "hidden_by_limit":

@@ -98,22 +98,14 @@ const slackbot = "USLACKBOT"
 
 // person returns u in the contract's form. Only the id decides who they are.
 func (u user) person() adapters.Person {
-	p := adapters.Person{ID: u.ID, Scope: u.Team, Kind: adapters.Human, Handle: u.Name}
-	if p.Scope == "" {
-		p.Scope = u.Profile.Team
-	}
+	p := adapters.Person{ID: u.ID, Scope: first(u.Team, u.Profile.Team), Kind: adapters.Human, Handle: u.Name}
 	switch {
 	case u.ID == slackbot:
 		p.Kind = adapters.Service
 	case u.IsBot:
 		p.Kind = adapters.Bot
 	}
-	for _, name := range []string{u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID} {
-		if name != "" {
-			p.Name = name
-			break
-		}
-	}
+	p.Name = first(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID)
 	return p
 }
 

@@ -193,13 +193,17 @@ func TestCommandsAreUnderstood(t *testing.T) {
 		pass(time.Second)
 		w.ops.Says(w.maya, "wow!stop", fakeslack.Said{})
 		pass(time.Second)
+		for _, text := range []string{"one", "two"} { // without a trigger each is still one of its own
+			w.app.InjectPayload("slash_commands", json.RawMessage(`{"command":"/deploy","text":"`+text+`","channel_id":"`+w.ops.ID+`","user_id":"`+w.maya.ID+`"}`))
+			pass(time.Second)
+		}
 		var got []string
 		for _, m := range heard[adapters.Message](b) {
 			if m.Command != nil {
 				got = append(got, m.Command.Name+"|"+m.Command.Args)
 			}
 		}
-		if diff := cmp.Diff([]string{"stop|now", "help|", "help|", "deploy|prod"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got); diff != "" {
 			t.Errorf("commands (-want +got):\n%s", diff)
 		}
 	})

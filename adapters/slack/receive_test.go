@@ -372,3 +372,41 @@ func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
 		}
 	})
 }
+
+// PLATFORMS 2.2: an app that is told at every hello that it has too many sockets
+// does not ask for the next one as fast as it can.
+func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		w.runs(b, w.options())
+		pass(2 * time.Second)
+		before := opened(w)
+		for range 1200 {
+			w.app.Disconnect("too_many_websockets")
+			pass(50 * time.Millisecond)
+		}
+		w.ops.Says(w.maya, "in the crowd", fakeslack.Said{})
+		if n := opened(w) - before; n > 30 {
+			t.Errorf("%d sockets were asked for in a minute", n)
+		}
+		pass(5 * time.Minute)
+		if n := w.app.Sockets(); n != 2 {
+			t.Errorf("%d sockets are open afterwards, want two", n)
+		}
+		if diff := cmp.Diff([]string{"in the crowd"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// opened returns how many sockets were asked for.
+func opened(w *workspace) int {
+	n := 0
+	for _, c := range w.Ledger().Calls {
+		if c.Method == "apps.connections.open" {
+			n++
+		}
+	}
+	return n
+}

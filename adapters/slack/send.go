@@ -91,10 +91,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		return adapters.Receipt{}, err
 	}
 	p = c.masked(p)
-	f, thread := formOf(p.Text, p.Mentions), p.Thread
-	if thread == "" {
-		thread = p.ReplyTo
-	}
+	f, thread := formOf(p.Text, p.Mentions), first(p.Thread, p.ReplyTo)
 	receipt, err := c.post(ctx, p, f, thread)
 	if p.Thread == "" && thread != "" && refusedFor(err, "thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "message_not_found") {
 		thread = ""
@@ -216,6 +213,11 @@ func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
 	})
 	if refusedFor(err, "message_not_found") {
 		return nil
+	}
+	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind != adapters.Unknown { // who deletes it later is not us
+		c.mu.Lock()
+		delete(c.deleted, m.Chat+"/"+m.Message)
+		c.mu.Unlock()
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -285,3 +286,74 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 		}
 	})
 }
+
+// A deletion that Slack refuses is not the one of which it tells later.
+func TestARefusedDeletionIsNotOurs(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		c, _ := w.runs(b, w.options())
+		refused, done := w.ops.Says(w.maya, "hers", fakeslack.Said{}), w.ops.Says(w.maya, "also hers", fakeslack.Said{})
+		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Refuse, Description: "cant_delete_message"})
+		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: refused}); adapters.KindOf(err) != adapters.Forbidden {
+			t.Fatalf("%v, want forbidden", err)
+		}
+		w.ops.Deletes(refused)
+		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Cut})
+		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: done}); err == nil {
+			t.Fatal("a deletion whose answer was lost succeeds")
+		}
+		w.ops.Deletes(done)
+		pass(time.Second)
+		ours := map[string]bool{}
+		for _, u := range b.all() {
+			if gone, ok := u.Body.(adapters.Delete); ok {
+				ours[gone.Messages[0]] = u.From.ID != ""
+			}
+		}
+		if diff := cmp.Diff(map[string]bool{refused: false, done: true}, ours); diff != "" {
+			t.Errorf("who deleted (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A server that is down for a moment does not make a file one that cannot be had.
+func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		o := w.options()
+		down := true
+		o.Around = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if down && strings.HasPrefix(r.URL.Path, "/files/") {
+					return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody, Request: r}, nil
+				}
+				return next.RoundTrip(r)
+			})
+		}
+		c, _ := w.runs(b, o)
+		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
+		pass(time.Second)
+		said := heard[adapters.Message](b)
+		if len(said) != 1 || len(said[0].Attachments) != 1 {
+			t.Fatalf("heard %+v", said)
+		}
+		if _, err := c.Fetch(t.Context(), said[0].Attachments[0], 100); adapters.KindOf(err) != adapters.NotSent {
+			t.Errorf("%v, want not sent", err)
+		}
+		down = false
+		body, err := c.Fetch(t.Context(), said[0].Attachments[0], 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close()
+		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
+			t.Errorf("fetched %q, %v", got, err)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -41,10 +41,14 @@ func (l *lines) run(ctx context.Context) error {
 	return g.Wait()
 }
 
+// settled is how long a socket must have stood for its end to be routine.
+const settled = 10 * time.Second
+
 // keep keeps one socket after the other. A retired one is read on until its
-// successor says hello.
+// successor says hello. One that stood for a while is followed at once; where
+// they end as soon as they are open, as with too_many_websockets, the pauses grow.
 func (l *lines) keep(ctx context.Context, n int) error {
-	pause := &backoff.ExponentialBackOff{InitialInterval: time.Second, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: time.Minute}
+	pause := &backoff.ExponentialBackOff{InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: time.Minute}
 	pause.Reset()
 	var readers sync.WaitGroup
 	defer readers.Wait()
@@ -66,12 +70,12 @@ func (l *lines) keep(ctx context.Context, n int) error {
 			continue
 		}
 		l.works(n)
+		opened := time.Now()
 		ended := make(chan error, 1)
 		retire := make(chan struct{})
 		readers.Go(func() { ended <- l.serve(ctx, s, retire) })
 		select {
 		case <-retire: // another is opened while this one still listens
-			pause.Reset()
 		case err = <-ended:
 			if ctx.Err() != nil {
 				return nil
@@ -80,10 +84,11 @@ func (l *lines) keep(ctx context.Context, n int) error {
 			if l.live() == 0 {
 				l.holed()
 			}
-			rest := pause.NextBackOff()
-			if l.live() > 0 {
-				wait(ctx, rest)
-			}
+		}
+		if time.Since(opened) >= settled {
+			pause.Reset()
+		} else {
+			wait(ctx, pause.NextBackOff())
 		}
 	}
 	return nil
@@ -161,7 +166,7 @@ func (l *lines) ack(s *socket, envelope string) {
 		return
 	}
 	l.mu.Lock()
-	others := append([]*socket(nil), l.open...)
+	others := slices.Clone(l.open)
 	l.mu.Unlock()
 	for _, o := range others {
 		if o.ack(envelope) {
@@ -179,12 +184,7 @@ func (l *lines) add(s *socket) {
 func (l *lines) remove(s *socket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, o := range l.open {
-		if o == s {
-			l.open = append(l.open[:i:i], l.open[i+1:]...)
-			return
-		}
-	}
+	l.open = slices.DeleteFunc(l.open, func(o *socket) bool { return o == s })
 }
 
 // live returns how many sockets listen.

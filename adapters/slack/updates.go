@@ -150,10 +150,7 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 
 // pin reads a message's being pinned or unpinned.
 func (r reader) pin(ctx context.Context, e event) ([]adapters.Update, error) {
-	on := e.ChannelID
-	if on == "" {
-		on = e.Item.Channel
-	}
+	on := first(e.ChannelID, e.Item.Channel)
 	if e.Item.Message.TS == "" {
 		return nil, nil // a file
 	}
@@ -191,12 +188,7 @@ func (r reader) who(ctx context.Context, id, team string) adapters.Person {
 		return r.us()
 	}
 	p := r.c.names.user(ctx, id)
-	if p.Scope == "" {
-		p.Scope = team
-	}
-	if p.Scope == "" {
-		p.Scope = r.self.Team
-	}
+	p.Scope = first(p.Scope, team, r.self.Team)
 	return p
 }
 

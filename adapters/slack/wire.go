@@ -31,10 +31,8 @@ type event struct {
 	Actor       string `json:"actor_id"`
 
 	Reaction string `json:"reaction"`
-	ItemUser string `json:"item_user"`
 	Item     item   `json:"item"`
 
-	Tab        string `json:"tab"` // of app_home_opened
 	Limited    int64  `json:"minute_rate_limited"`
 	OldChannel string `json:"old_channel_id"`
 	NewChannel string `json:"new_channel_id"`
@@ -48,21 +46,18 @@ type item struct {
 	Message struct {
 		TS string `json:"ts"`
 	} `json:"message"`
-	Created int64 `json:"created"`
 }
 
 // channel is a conversation as Slack describes it.
 type channel struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
-	User       string `json:"user"` // the other side of a direct chat
 	IsIM       bool   `json:"is_im"`
 	IsMPIM     bool   `json:"is_mpim"`
 	IsPrivate  bool   `json:"is_private"`
 	IsGroup    bool   `json:"is_group"`
 	IsMember   bool   `json:"is_member"`
 	IsArchived bool   `json:"is_archived"`
-	Members    int    `json:"num_members"`
 }
 
 // user is somebody as Slack describes them.
@@ -72,7 +67,6 @@ type user struct {
 	Name     string `json:"name"`
 	RealName string `json:"real_name"`
 	IsBot    bool   `json:"is_bot"`
-	Deleted  bool   `json:"deleted"`
 	Profile  struct {
 		RealName    string `json:"real_name"`
 		DisplayName string `json:"display_name"`
@@ -92,7 +86,6 @@ type message struct {
 	User        string          `json:"user"`
 	Username    string          `json:"username"`
 	BotID       string          `json:"bot_id"`
-	AppID       string          `json:"app_id"`
 	Team        string          `json:"team"`
 	UserTeam    string          `json:"user_team"`
 	SourceTeam  string          `json:"source_team"`
@@ -105,23 +98,14 @@ type message struct {
 		User string `json:"user"`
 		TS   string `json:"ts"`
 	} `json:"edited"`
-	Profile *struct {
+	Profile struct {
 		Name string `json:"name"`
 	} `json:"bot_profile"`
-	Metadata *struct {
-		Type    string          `json:"event_type"`
-		Payload json.RawMessage `json:"event_payload"`
-	} `json:"metadata"`
-	ClientID string `json:"client_msg_id"`
 
 	// Of message_changed and message_deleted.
 	Message  *message `json:"message"`
 	Previous *message `json:"previous_message"`
 	Deleted  string   `json:"deleted_ts"`
-
-	// Of history.
-	ReplyCount  int    `json:"reply_count"`
-	LatestReply string `json:"latest_reply"`
 }
 
 // file is a file seen on a message.
@@ -142,7 +126,6 @@ type command struct {
 	Command     string `json:"command"`
 	Text        string `json:"text"`
 	User        string `json:"user_id"`
-	UserName    string `json:"user_name"`
 	Team        string `json:"team_id"`
 	Channel     string `json:"channel_id"`
 	ChannelName string `json:"channel_name"`

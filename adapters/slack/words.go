@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -64,19 +65,21 @@ func (p *page) write(words string) {
 	if words == "" {
 		return
 	}
-	if p.owed > 0 && p.text.Len() > 0 {
+	p.pay()
+	p.text.WriteString(words)
+}
+
+// pay writes the line breaks that are owed.
+func (p *page) pay() {
+	if p.text.Len() > 0 {
 		p.text.WriteString("\n\n"[:min(p.owed, 2)])
 	}
 	p.owed = 0
-	p.text.WriteString(words)
 }
 
 // look gives what fill writes a look.
 func (p *page) look(l markup.Look, arg string, fill func()) {
-	if p.owed > 0 && p.text.Len() > 0 {
-		p.text.WriteString("\n\n"[:min(p.owed, 2)])
-	}
-	p.owed = 0
+	p.pay()
 	from := p.text.Len()
 	i := len(p.spans)
 	p.spans = append(p.spans, markup.Span{})
@@ -102,11 +105,7 @@ func (p *page) name(id, label string) {
 	if who.Name == id && label != "" {
 		who.Name = label
 	}
-	known := false
-	for _, have := range p.people {
-		known = known || have.ID == who.ID
-	}
-	if !known {
+	if !slices.ContainsFunc(p.people, func(have adapters.Person) bool { return have.ID == who.ID }) {
 		p.people = append(p.people, who)
 	}
 	p.write("@" + who.Name)
@@ -115,10 +114,7 @@ func (p *page) name(id, label string) {
 // channel writes the name of a channel.
 func (p *page) channel(id, label string) {
 	if label == "" {
-		label = p.room(id)
-	}
-	if label == "" {
-		label = id
+		label = first(p.room(id), id)
 	}
 	p.write("#" + label)
 }
@@ -197,7 +193,12 @@ func (p *page) attachment(a attachment) {
 		line(func() { p.mrkdwn(a.Text) })
 	}
 	for _, f := range a.Fields {
-		line(func() { p.write(strings.TrimSuffix(unescape(f.Title)+": ", ": ") + ": "); p.mrkdwn(f.Value) })
+		line(func() {
+			if f.Title != "" {
+				p.write(strings.TrimSuffix(unescape(f.Title), ":") + ": ")
+			}
+			p.mrkdwn(f.Value)
+		})
 	}
 	if a.Footer != "" {
 		line(func() { p.look(markup.Italic, "", func() { p.write(unescape(a.Footer)) }) })
