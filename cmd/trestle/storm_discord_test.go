@@ -28,9 +28,6 @@ func bridged(t *testing.T) *world {
 	return w
 }
 
-// tells has Kai write in the Telegram chat.
-func (w *world) tells(text string) { w.says(w.chats["family"], w.people["Kai"], text, 0, 0) }
-
 // arrived returns what the bot posted in a channel.
 func (s *discordSide) arrived(room string) (all []string) {
 	for _, m := range s.rooms[room].Sent(s.bot) {
@@ -39,45 +36,22 @@ func (s *discordSide) arrived(room string) (all []string) {
 	return all
 }
 
-// DELIVERY F45, I6, I7, I9: refusals for now, errors of the server, garbage, lost
-// and late answers: every copy arrives once, in order, through a webhook and
+// DELIVERY F45, I6, I7, I9: every copy arrives once, in order, through a webhook and
 // without, and none is sent before Discord allows it.
 func TestAStormOfDiscordsLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := bridged(t)
-		storm := []fake.Fault{
-			{Do: fake.Refuse, RetryAfter: 1},
-			{Do: fake.Refuse, RetryAfter: 300},
-			{Do: fake.HTML, Status: 503},
-			{Do: fake.Refuse, Status: 500},
-			{Do: fake.Garbage, Apply: true},
-			{Do: fake.Garbage},
-			{Do: fake.Cut, Apply: true},
-			{Do: fake.Cut},
-			{Do: fake.Truncate, Apply: true},
-			{Do: fake.Hang, Apply: true},
-			{Do: fake.Delay, Wait: 40 * time.Second},
-		}
-		var kitchen, cellar []string
-		for i, f := range storm {
-			for _, method := range []string{"execute webhook", "create message"} {
-				f.Method, f.Every, f.Times = method, 2, 2
+		told := w.weathers(func(f fake.Fault) {
+			f.Every, f.Times = 2, 2
+			for _, f.Method = range []string{"execute webhook", "create message"} {
 				w.discord.Fault(f)
 			}
-			for n := range 4 {
-				text := fmt.Sprintf("%d in storm %d", n, i)
-				w.tells(text)
-				kitchen, cellar = append(kitchen, text), append(cellar, "**Kai** (Telegram): "+text)
-			}
-			<-time.After(15 * time.Minute)
-			w.discord.ClearFaults()
+		}, w.discord.ClearFaults)
+		arrive(t, "kitchen", told, w.discord.arrived("kitchen"))
+		for i, text := range told {
+			told[i] = "**Kai** (Telegram): " + text
 		}
-		w.settle()
-		for room, want := range map[string][]string{"kitchen": kitchen, "cellar": cellar} {
-			if diff := cmp.Diff(want, w.discord.arrived(room)); diff != "" {
-				t.Errorf("in the %s (-want +got):\n%s", room, diff)
-			}
-		}
+		arrive(t, "cellar", told, w.discord.arrived("cellar"))
 		for _, c := range w.discord.Ledger().Calls {
 			if c.Early > 0 {
 				t.Errorf("%s came %s before Discord allows it", c.Method, c.Early)
@@ -98,9 +72,7 @@ func TestWhatDiscordNeverTakesHoldsUpNothing(t *testing.T) {
 		w.tells("refused")
 		w.tells("behind it")
 		w.settle()
-		if diff := cmp.Diff([]string{"before", "behind it"}, w.discord.arrived("kitchen")); diff != "" {
-			t.Errorf("in the kitchen (-want +got):\n%s", diff)
-		}
+		arrive(t, "kitchen", []string{"before", "behind it"}, w.discord.arrived("kitchen"))
 		w.discord.rooms["cellar"].Drops()
 		w.settle()
 		w.tells("without a cellar")
@@ -122,14 +94,6 @@ func TestWhatDiscordNeverTakesHoldsUpNothing(t *testing.T) {
 		w.audited()
 		w.stop()
 	})
-}
-
-// audited has the record looked over.
-func (w *world) audited() {
-	w.t.Helper()
-	if found, err := w.process.store.Audit(w.t.Context(), time.Now()); err != nil || len(found) > 0 {
-		w.t.Errorf("audit: %v, %v", found, err)
-	}
 }
 
 // DELIVERY F24, I2, I11: an edit before its original, a reply before its parent, a

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/adapters/faketest"
 )
 
 // A discordSide is the Discord of a world whose configuration names it in a comment
@@ -48,19 +48,7 @@ func newDiscordSide(w *world) *discordSide {
 	s.bot = s.AddBot(fakediscord.BotProfile{Token: discordToken, Name: "ada"})
 	s.guild = s.NewGuild("Family", s.person("Maya"))
 	s.guild.Adds(s.bot, fakediscord.ManageWebhooks)
-	ln, err := w.network.Listen("discord.test")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			w.t.Error(err)
-		}
-	})
+	faketest.Serve(w.t, w.network, "discord.test", s.Serve)
 	return s
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,18 +9,20 @@ import (
 	"time"
 
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/adapters/faketest"
 )
 
-// A slackSide is the Slack of a world whose configuration names it in a
-// comment on its first line:
-// a workspace with the app acme. Its lines in a scene:
+// A slackSide is the Slack of a world whose configuration names it in a comment on
+// its first line: a workspace with the app acme. Its lines in a scene:
 //
 //	chat NAME slack PERSON…
 //	PERSON@CHAT =label: text     PERSON@CHAT/label: text     (in the thread of that message)
 //	edit PERSON@CHAT label: text           delete PERSON@CHAT label
 //	react PERSON@CHAT label: name          file PERSON@CHAT: name.csv
 //
-// The label "last" is what the app said last in the channel. A nil one is no Slack; its methods may be called.
+// The label "last" is what the app said last in the channel.
+//
+// A nil one is no Slack; its methods may be called.
 type slackSide struct {
 	*fakeslack.Slack
 	w      *world
@@ -39,19 +40,7 @@ func newSlackSide(w *world) *slackSide {
 		rooms: map[string]*fakeslack.Channel{}, people: map[string]*fakeslack.Person{}, labels: map[string]string{},
 	}
 	s.app = s.AddApp(fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"})
-	ln, err := w.network.Listen("slack.test")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			w.t.Error(err)
-		}
-	})
+	faketest.Serve(w.t, w.network, "slack.test", s.Serve)
 	return s
 }
 
