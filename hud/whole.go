@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,26 @@ func (v *View) PlainTokens(ms []*spaces.Message) int {
 	for _, m := range ms {
 		if s, _ := v.find(m.ID); s != nil {
 			n += v.Counter.Count(s.Room.cast.who(m.Sender).label + ": " + m.Text + "\n")
+		}
+	}
+	return n
+}
+
+// heads match the rows of a frame that tell of no single message: what there is
+// once a frame or a room, however many lines stand below.
+var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|RECALLED \(|s\d+ ")`)
+
+// HeadTokens returns what the headings of a frame's conversations take, and what a
+// provider adds around their messages. The rest of their tokens are the lines', with
+// dates, marks and gaps between them.
+func (v *View) HeadTokens(f *Frame, tail Tail) int {
+	n := 0
+	for _, m := range f.Messages[1:] {
+		n += messageOverhead
+		for row := range strings.Lines(strings.TrimSuffix(m.Text, tail.Text)) {
+			if heads.MatchString(row) {
+				n += v.Counter.Count(row)
+			}
 		}
 	}
 	return n

@@ -32,6 +32,7 @@ type Previewed struct {
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
 	Plain  int // of the shown lines as bare ones: who, a colon, the words
+	Heads  int // of Tokens, those of headings that stand once a frame or a room
 	// Took is how long the frame took, apart from its keyframe: that is cut between
 	// cycles.
 	Took time.Duration
@@ -109,7 +110,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	fixed := v.FixedTokens + words
 	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
 	whole := v.ShownWhole(&frame, tail)
-	done.Plain = v.PlainTokens(whole)
+	done.Plain, done.Heads = v.PlainTokens(whole), v.HeadTokens(&frame, tail)
 	for _, m := range whole {
 		if m.ID != trigger.ID && len(m.Refs) > 0 {
 			done.Shown = append(done.Shown, m.Refs[0])

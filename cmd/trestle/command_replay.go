@@ -71,6 +71,7 @@ type replayAnswer struct {
 	Budget int      `json:"budget"`
 	Fixed  int      `json:"fixed"` // tokens of system text, tools and the words of the phase
 	Plain  int      `json:"plain"` // tokens of the shown lines and the question as bare "who: words"
+	Heads  int      `json:"heads"` // of tokens, those of headings that stand once a frame or a room
 	Shown  []string `json:"shown"` // ids of lines that stand whole in the frame
 	MS     float64  `json:"ms"`    // milliseconds that the frame took, without its keyframe
 }
@@ -147,7 +148,7 @@ func (p *program) askAll(ctx context.Context, r *replay, lines, asked []retold, 
 			return fmt.Errorf("question %q: %w", question.ID, err)
 		}
 		a := replayAnswer{
-			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Plain: done.Plain, Shown: []string{},
+			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Plain: done.Plain, Heads: done.Heads, Shown: []string{},
 			MS: float64(done.Took.Microseconds()) / 1000,
 		}
 		for _, ref := range done.Shown {

@@ -49,6 +49,9 @@ func prefix(ctx context.Context, b *bench) error {
 	mean /= len(news)
 	b.add("bytes / 4 not in the previous call's prefix, per turn", "<= 300", mean <= 300, "",
 		"%d mean, %d most, over %d turns before the first cut", mean, slices.Max(news), len(news))
+	whole, apart := shared(sent)
+	b.add(fmt.Sprintf("Y6c bytes shared with the frame before, %d turns of chat, cuts counted", turns), ">= 0.9 mean", whole >= 0.9, "",
+		"%.3f mean; %.3f without the system text", whole, apart)
 	tokens, err := fixedTokens(sent[0].Request)
 	b.add("first prompt: system text + tools", "<= 4000 tokens", tokens <= 4000, "", "%d tokens (o200k)", tokens)
 	return err
@@ -95,6 +98,21 @@ func newPerTurn(sent []modeltest.Entry) []int {
 		turns[i] /= 4
 	}
 	return turns
+}
+
+// shared returns which part of a frame's bytes it has in common with the beginning
+// of the frame before, in the mean of all frames but the first: of the whole, and
+// of all but the system text, which never changes.
+func shared(sent []modeltest.Entry) (whole, apart float64) {
+	pairs := float64(max(1, len(sent)-1))
+	for i := 1; i < len(sent); i++ {
+		before, now := flat(sent[i-1].Request.Messages), flat(sent[i].Request.Messages)
+		system := len(flat(sent[i].Request.Messages[:1]))
+		common := len(now) - unseen(before, now)
+		whole += float64(common) / float64(len(now)) / pairs
+		apart += float64(max(0, common-system)) / float64(len(now)-system) / pairs
+	}
+	return whole, apart
 }
 
 // flat is a transcript as an endpoint feeds it to a model. The tools stand
