@@ -3,8 +3,7 @@ package hud
 import (
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer"
-
+	"github.com/trestle-bridge/trestle/internal/tokens"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -14,13 +13,10 @@ const (
 	callOverhead    = 12
 )
 
-// A Counter counts tokens exactly, as the o200k vocabulary has them. The
-// vocabulary is loaded when the first count is asked for; counts are remembered
-// by content. It may be used from several goroutines; the zero value works.
+// A Counter counts tokens exactly, as the o200k vocabulary has them, and
+// remembers counts by content. It may be used from several goroutines; the zero
+// value works.
 type Counter struct {
-	load  sync.Once
-	codec tokenizer.Codec
-
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
@@ -45,17 +41,7 @@ func (c *Counter) Count(text string) int {
 	if n, ok := c.remembered(text); ok {
 		return n
 	}
-	c.load.Do(func() {
-		codec, err := tokenizer.Get(tokenizer.O200kBase)
-		if err != nil {
-			panic("hud: the vocabulary is not built in: " + err.Error())
-		}
-		c.codec = codec
-	})
-	n, err := c.codec.Count(text)
-	if err != nil { // the pattern matcher gave up; the bound still holds
-		n = Bound(text)
-	}
+	n := tokens.Count(text)
 	c.remember(text, n)
 	return n
 }
