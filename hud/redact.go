@@ -51,7 +51,8 @@ func jsonString(text string) string {
 }
 
 // redactLines replaces the words of whole lines: quoted ones of an inbox, and
-// those behind a gutter.
+// those behind a blank, or the bar that stood in its place when older frames
+// were stored.
 func redactLines(text, quoted, escaped string) string {
 	if !strings.Contains(text, ": "+escaped) && !strings.Contains(text, ": "+quoted) {
 		return text
@@ -67,7 +68,7 @@ func redactLines(text, quoted, escaped string) string {
 					lines[i] += triggerMark
 				}
 			}
-		case strings.HasPrefix(line, " "):
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "|"):
 			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
 				lines[i] = head + ": " + redacted
 			}

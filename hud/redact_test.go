@@ -35,3 +35,12 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 		}
 	}
 }
+
+// DESIGN 2: frames that an older program stored had a bar before what people wrote.
+func TestDeletedWordsAreGoneFromOlderFrames(t *testing.T) {
+	stored := "= Fri 2026-11-20 14:05\n| Kai: ok\n|: ok\n| Nova: ok then"
+	want := strings.ReplaceAll(strings.ReplaceAll(stored, ": ok\n", ": "+redacted+"\n"), "\n|: ok", "\n|: "+redacted)
+	if got := Redact(stored, "ok"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
