@@ -31,6 +31,9 @@ type compact struct {
 	// all gives one to every line.
 	named map[int]bool
 	all   bool
+	// quoted holds the messages whose beginning stands with what answers them: they
+	// are shown nowhere themselves.
+	quoted map[int]bool
 	// excerpt is set where everybody knows that lines are missing between those that
 	// are shown: only days stand over them, and no mark where one is left out.
 	excerpt bool
@@ -69,6 +72,7 @@ func (c *compact) line(i, limit int) {
 	} else {
 		c.b = r.appendAnswered(c.b, m)
 	}
+	c.quote(m.ReplyTo)
 	c.b = r.appendMarks(c.b, m)
 	if len(text) < len(m.Text) {
 		c.b = append(c.b, " beginning"...)
@@ -116,6 +120,25 @@ func (c *compact) below(q, i int) bool {
 	}
 	return c.excerpt || ms[i].At.Sub(ms[q].At) < sessionGap && !c.missing(q, i)
 }
+
+// quote appends the beginning of a message that is answered and shown nowhere: a
+// stub, so that a reference from one span to another keeps its meaning (SEQ-76).
+func (c *compact) quote(id spaces.EventID) {
+	if id == "" || len(c.quoted) == 0 {
+		return
+	}
+	r := c.seat.Room
+	if i := r.Chat.At(id); c.quoted[i] {
+		m := &r.Chat.Messages[i]
+		c.b = append(append(append(c.b, ' '), c.speaker(m)...), ' ')
+		c.b = appendQuoted(c.b, clip(m.Text, stubChars))
+		c.refs = append(c.refs, m.ID)
+	}
+}
+
+// stubChars are the characters of a message that stand with its answer; a length to
+// which [Redact] knows that words are cut.
+const stubChars = 60
 
 func (c *compact) speaker(m *spaces.Message) string {
 	label := c.seat.Room.cast.who(m.Sender).label

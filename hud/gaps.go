@@ -3,6 +3,8 @@ package hud
 import (
 	"strconv"
 	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A gap is a time between two spans, in which the agent was not there.
@@ -11,9 +13,14 @@ type gap struct {
 	words  string
 }
 
+// spans returns the newest spans of the uplink that are shown, newest first (SEQ-29).
+func (h *history) spans() []spaces.ConnectionSpan {
+	return h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
+}
+
 // gaps returns the gaps between the newest spans of the uplink, oldest first.
 func (h *history) gaps() []gap {
-	spans := h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
+	spans := h.spans()
 	var gs []gap
 	for k := len(spans) - 1; k > 0; k-- {
 		older, newer := spans[k], spans[k-1]

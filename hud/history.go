@@ -3,6 +3,7 @@ package hud
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -28,13 +29,15 @@ type history struct {
 	seat     *Seat
 	elements []Element
 	total    int
-	most     int // lines that are looked at closely
+	most     int                       // lines that are looked at closely
+	leave    func(spaces.EventID) bool // what stands in a turn that is kept
+	now      time.Time                 // when the newest line of the mind was said
 }
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
 func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
-	h := &history{v: v, seat: s, most: min(maxCandidates, max(leastCandidates, tokens/leastLine))}
+	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest()}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
 		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
@@ -51,7 +54,7 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 		worth[x.line] = x.score
 		best = max(best, x.score)
 	})
-	picked := h.candidates(hits, end, leave)
+	picked := h.candidates(hits, end)
 	spent := 0
 	for _, i := range slices.Backward(picked) {
 		rel := 0.0
@@ -70,16 +73,17 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 	return h
 }
 
+// shows reports whether line i may stand in the history.
+func (h *history) shows(i int) bool {
+	m := &h.seat.Room.Chat.Messages[i]
+	return m.Seq > h.seat.Uplink.Fresh && !m.Deleted && m.Notice == nil && !h.leave(m.ID)
+}
+
 // candidates returns the lines to look at, ascending.
-func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) bool) []int {
-	ms := h.seat.Room.Chat.Messages
-	fresh := h.seat.Uplink.Fresh
-	ok := func(i int) bool {
-		return ms[i].Seq > fresh && !ms[i].Deleted && ms[i].Notice == nil && !leave(ms[i].ID)
-	}
+func (h *history) candidates(hits []hit, end int) []int {
 	var picked []int
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
-		if ok(i) {
+		if h.shows(i) {
 			picked = append(picked, i)
 		}
 	}
@@ -94,7 +98,7 @@ func (h *history) candidates(hits []hit, end int, leave func(spaces.EventID) boo
 		return 0
 	})
 	for _, x := range byScore[:min(len(byScore), h.most/2)] {
-		if x.line < end && ok(x.line) {
+		if x.line < end && h.shows(x.line) {
 			picked = append(picked, x.line)
 		}
 	}
@@ -117,8 +121,9 @@ func (h *history) element(i int, rel float64, rank int) Element {
 	v, s := h.v, h.seat
 	m := &s.Room.Chat.Messages[i]
 	tokens := v.lineTokens(s, i)
-	value := (baseWeight + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
-	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank), lines: []int{i}}
+	age := h.age(i)
+	value := (baseWeight*age.worth() + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank) + ", " + string(age), lines: []int{i}}
 	for k, limit := range historyClips {
 		f := Form{Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
 		if k > 0 {
@@ -169,6 +174,25 @@ func (h *history) pair() {
 		}
 	}
 	h.elements = slices.DeleteFunc(h.elements, func(e Element) bool { return len(e.lines) == 0 })
+	for k := range h.elements {
+		h.allow(&h.elements[k])
+	}
+}
+
+// allow adds to what an element takes the stubs of what its lines answer beyond it.
+func (h *history) allow(e *Element) {
+	c := newCompact(h.v, h.seat)
+	c.quoted = h.unseen(slices.Sorted(slices.Values(e.lines)))
+	for i := range c.quoted {
+		c.quote(h.seat.Room.Chat.Messages[i].ID)
+	}
+	if len(c.b) == 0 {
+		return
+	}
+	n := h.v.count(string(c.b))
+	for f := range e.Forms {
+		e.Forms[f].Tokens += n
+	}
 }
 
 // join puts the lines of element from into element to. Both have all of their
@@ -227,6 +251,7 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 	c := newCompact(h.v, h.seat)
 	c.b = h.v.appendRoomHead([]byte("HISTORY "), h.seat, len(lines), h.total)
 	h.refer(c, lines)
+	c.quoted = h.unseen(lines)
 	gaps := h.gaps()
 	for k, i := range lines {
 		for len(gaps) > 0 && gaps[0].before <= i {
@@ -238,6 +263,23 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 		c.line(i, limits[i])
 	}
 	return c.text(), c.refs
+}
+
+// unseen returns what the lines answer that the agent may see but does not: it
+// stands neither among them nor in a turn that is kept.
+func (h *history) unseen(lines []int) map[int]bool {
+	unseen := map[int]bool{}
+	ms := h.seat.Room.Chat.Messages
+	for _, i := range lines {
+		if ms[i].ReplyTo == "" {
+			continue
+		}
+		k := h.seat.Room.Chat.At(ms[i].ReplyTo)
+		if _, shown := slices.BinarySearch(lines, k); k >= 0 && !shown && h.shows(k) {
+			unseen[k] = true
+		}
+	}
+	return unseen
 }
 
 // refer gives an id to what something shown refers to, or may soon: what a shown

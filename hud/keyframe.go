@@ -215,12 +215,13 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	plan := Plan{Cause: cause, Budget: tokens}
 	if v.small() {
 		v.bounded = true
-		text, refs, items, whole := compose(v.delegates(absorbed, v.Closed[len(absorbed):], tokens), tokens-messageOverhead)
+		c := compose(v.delegates(absorbed, v.Closed[len(absorbed):], tokens), tokens-messageOverhead)
 		v.bounded = false
-		if bound := messageOverhead + Bound(text); whole && bound <= tokens {
-			k.Text, k.Refs, plan.Items, plan.Tokens = text, refs, items, bound
+		if bound := messageOverhead + Bound(c.text); c.whole && bound <= tokens {
+			c.into(&k, &plan)
+			plan.Tokens = bound
 			if len(v.Closed) > 0 { // the vocabulary is at hand: turns have been counted
-				k.Tokens = messageOverhead + v.Counter.Count(text)
+				k.Tokens = messageOverhead + v.Counter.Count(k.Text)
 				plan.Tokens, plan.Exact = k.Tokens, true
 			}
 			return k, plan
@@ -229,7 +230,7 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	ds := v.delegates(absorbed, v.Closed[len(absorbed):], tokens)
 	plan.Exact = true
 	for room := tokens - messageOverhead; ; {
-		k.Text, k.Refs, plan.Items, _ = compose(ds, room)
+		compose(ds, room).into(&k, &plan)
 		k.Tokens = messageOverhead + v.Counter.Count(k.Text)
 		plan.Tokens = k.Tokens
 		if k.Tokens <= tokens || k.Text == "" {
@@ -238,16 +239,29 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 		room -= max(k.Tokens-tokens, room/50, 1) // what joins the elements took more than was set aside
 		if room <= 0 {
 			k.Text, k.Refs, k.Tokens = "", nil, 0
-			plan.Tokens, plan.Items = 0, nil
+			plan.Tokens, plan.Items, plan.Bundles = 0, nil, nil
 			return k, plan
 		}
 	}
 }
 
+// A composed is a keyframe's text with what the plan tells of it.
+type composed struct {
+	text    string
+	refs    []spaces.EventID
+	items   []PlanItem
+	bundles []Bundle
+	whole   bool // every element has its richest form
+}
+
+func (c composed) into(k *spaces.Keyframe, p *Plan) {
+	k.Text, k.Refs, p.Items, p.Bundles = c.text, c.refs, c.items, c.bundles
+}
+
 // compose chooses a form for every element of the delegates within the tokens
-// and joins the sections by blank lines (SEQ-80). It reports whether every
-// element has its richest form.
-func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, items []PlanItem, whole bool) {
+// and joins the sections by blank lines (SEQ-33, SEQ-80).
+func compose(ds []Delegate, tokens int) composed {
+	var out composed
 	var all []Element
 	starts := make([]int, 0, len(ds)+1)
 	for _, d := range ds {
@@ -260,7 +274,7 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 	}
 	starts = append(starts, len(all))
 	chosen := Fit(all, tokens)
-	whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
+	out.whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
 	var sections []string
 	for i, d := range ds {
 		part := make([]Chosen, 0, starts[i+1]-starts[i])
@@ -271,14 +285,18 @@ func compose(ds []Delegate, tokens int) (text string, refs []spaces.EventID, ite
 				c.Form = &all[k].Forms[f]
 				item.Form, item.Tokens = c.Form.Name, c.Form.Tokens
 			}
-			part, items = append(part, c), append(items, item)
+			part, out.items = append(part, c), append(out.items, item)
 		}
 		section, shows := d.Section(part)
 		if section != "" {
-			sections, refs = append(sections, section), append(refs, shows...)
+			sections, out.refs = append(sections, section), append(out.refs, shows...)
+		}
+		if h, ok := d.(*history); ok {
+			out.bundles = append(out.bundles, h.told(part)...)
 		}
 	}
-	return strings.Join(sections, "\n\n"), refs, items, whole
+	out.text = strings.Join(sections, "\n\n")
+	return out
 }
 
 // score is a value as a plan tells it: to a hundredth.

@@ -57,7 +57,7 @@ var compactDay = regexp.MustCompile(`^(?:[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: 
 
 // compactLine is the grammar of a line behind a gutter.
 var compactLine = regexp.MustCompile(`^((?: #[0-9a-z]+)?)((?: [^\[\]":↩+#()|]*?(?: \(you\))?)?)` +
-	`((?: ↩(?:#[0-9a-z]+)?| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`((?: ↩(?:#[0-9a-z]+(?: [^\[\]":↩+#()|]+?(?: \(you\))? "(?:[^"\\]|\\.)*")?)?| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
 	`| edited| pinned| not delivered| beginning| reactions "(?:[^"\\]|\\.)*")*): (.*)$`)
 
 // parseCompact reads a block of lines under the head of a room.

@@ -11,6 +11,9 @@ type Plan struct {
 	Items  []PlanItem `json:"items"`
 	// Levels tell of a cut how strongly its parts are compressed.
 	Levels []Level `json:"levels,omitempty"`
+	// Bundles tell of a cut what it left of each connection span, room by room, the
+	// oldest first.
+	Bundles []Bundle `json:"bundles,omitempty"`
 	// Shed lists what had to go from this one frame, in the order it went.
 	Shed []PlanItem `json:"shed,omitempty"`
 }

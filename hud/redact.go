@@ -54,7 +54,7 @@ func jsonString(text string) string {
 // those behind a blank, or the bar that stood in its place when older frames
 // were stored.
 func redactLines(text, quoted, escaped string) string {
-	if !strings.Contains(text, ": "+escaped) && !strings.Contains(text, ": "+quoted) {
+	if !strings.Contains(text, ": "+escaped) && !strings.Contains(text, quoted) {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -71,6 +71,9 @@ func redactLines(text, quoted, escaped string) string {
 		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "|"):
 			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
 				lines[i] = head + ": " + redacted
+			}
+			if head, rest, ok := strings.Cut(lines[i], " "+quoted); ok && strings.Contains(head, "↩#") && !strings.Contains(head, ": ") {
+				lines[i] = head + " " + redacted + rest // what the line answers
 			}
 		}
 	}
