@@ -11,11 +11,11 @@ import (
 
 var update = flag.Bool("update", false, "write the table anew")
 
-func codec(t testing.TB) tokenizer.Codec {
-	t.Helper()
+func codec(tb testing.TB) tokenizer.Codec {
+	tb.Helper()
 	c, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

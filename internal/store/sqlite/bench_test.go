@@ -190,7 +190,13 @@ func BenchmarkFullPathOfManyRooms(b *testing.B) {
 
 func (w bench) converse(b *testing.B, n int) error {
 	b.Helper()
-	if _, err := w.s.Border().Record(b.Context(), messageIn(w.room, w.chat, n)); err != nil {
+	return w.take(b, n, messageIn(w.room, w.chat, n))
+}
+
+// take records what came in, answers it once and settles the send, the n-th.
+func (w bench) take(b *testing.B, n int, came spaces.Intake) error {
+	b.Helper()
+	if _, err := w.s.Border().Record(b.Context(), came); err != nil {
 		return err
 	}
 	sent, err := w.answer(b)
@@ -209,7 +215,8 @@ func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	if err != nil {
 		return spaces.Action{}, err
 	}
-	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: wake.Rows[0].Seq, At: start, Judge: letIn}
+	last := wake.Rows[len(wake.Rows)-1].Seq
+	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: last, At: start, Judge: letIn}
 	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.Usage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
 	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
@@ -221,7 +228,7 @@ func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	c.Inner = []spaces.Body{spaces.Acted{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.Result{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Effect = []spaces.Effect{{
 		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",
-		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: wake.Rows[0].Seq, Strict: true, Expires: start.Add(time.Hour), Policy: spaces.ResendOnce,
+		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: last, Strict: true, Expires: start.Add(time.Hour), Policy: spaces.ResendOnce,
 	}}
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded to Zoe about numbers."}
 	c.Leaves = func(spaces.Action) bool { return true }
