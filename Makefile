@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium postgres browser race scene fuzz faults hostile bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults hostile bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -28,7 +28,7 @@ lint: ## look for faults without running anything
 fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
-test: chromium postgres ## run every test (some need a browser, some a Postgres server of their own)
+test: chromium postgres redis ## run every test (some need a browser, some a Postgres or a Redis server of their own)
 	@go test -timeout 5m ./...
 	@go test -timeout 1m -tags otlp ./internal/telemetry
 
@@ -51,10 +51,17 @@ postgres:
 		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/trestle-tests.conf && \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends postgresql >/dev/null; }
 
+# The same for Redis; the package would start a server where there is a systemd.
+redis:
+	@command -v redis-server >/dev/null || { \
+		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of the doorbells need a Redis server: apt-get install redis-server, as root' >&2; exit 1; }; \
+		echo 'installing redis-server for the tests of the doorbells'; \
+		apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server >/dev/null; }
+
 browser: chromium ## run the console's tests in a real browser
 	@go test -count=1 -timeout 2m -v ./internal/console/browsertest
 
-race: chromium postgres ## run every test under the race detector, in another order (needs a C compiler)
+race: chromium postgres redis ## run every test under the race detector, in another order (needs a C compiler)
 	@CGO_ENABLED=1 go test -race -shuffle=1 -timeout 20m ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect

@@ -33,6 +33,9 @@ func (x *examination) parts() []doctor.Part {
 	if x.conf.Listen != "" {
 		all = append(all, doctor.Part{Name: "console", Examine: x.examineConsole})
 	}
+	if x.conf.Redis != "" {
+		all = append(all, doctor.Part{Name: "redis", Examine: x.examineRedis})
+	}
 	all = append(all, x.endpoints()...)
 	for _, a := range x.conf.Adapters {
 		if !a.Misconfigured {

@@ -57,6 +57,7 @@ func (p *parts) lineOf(adapter string) *line {
 func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
 	return func(ws []spaces.Waiting) {
 		p.shell.Ring(ws)
+		p.callForMinds(ws)
 		if l := p.lineOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
@@ -72,9 +73,7 @@ func (p *parts) ringAccounts(accounts []string) {
 		s.Ring()
 	}
 	for _, a := range accounts {
-		if out := p.egress(a); out != nil {
-			out.Ring()
-		}
+		p.ringAccount(a)
 	}
 }
 

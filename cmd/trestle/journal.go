@@ -14,6 +14,7 @@ import (
 type journal struct {
 	record.Shell
 	egress func(account string) *activity.Egress // nil when the account has no line that has joined
+	ring   func(account string)                  // tells an account, wherever it is served, of its outbox
 }
 
 // Commit makes a step durable and hands on what it decided to send.
@@ -35,9 +36,7 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 		o.to.Withdraw(o.action, !refused(err))
 	}
 	for _, account := range done.Waiting {
-		if out := j.egress(account); out != nil {
-			out.Ring()
-		}
+		j.ring(account)
 	}
 	return done, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -47,7 +48,7 @@ type process struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	s := &process{
-		parts: &parts{log: log, bus: newBus(), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
+		parts: &parts{log: log, bus: newBus(), bells: new(inproc.Bell), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)
@@ -67,7 +68,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()
-		err = errors.Join(err, s.store.Close(last))
+		err = errors.Join(err, s.store.Close(last), s.closeRedis())
 	}()
 	if err := s.core(ctx); err != nil {
 		return err
@@ -97,6 +98,7 @@ func (s *process) openStore(ctx context.Context) error {
 		return err
 	}
 	s.store = store
+	s.openRedis()
 	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()
@@ -134,6 +136,7 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	g.Go(func() error { return s.entitled(ctx) })
 	g.Go(func() error { return s.narrator().Run(ctx) })
 	g.Go(func() error { return s.telemetry.Run(ctx) })
+	s.hearOthers(ctx, g)
 	if err := s.listen(ctx, g); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model/offline"
 	"github.com/trestle-bridge/trestle/internal/model/openai"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -48,7 +49,8 @@ type parts struct {
 	border  border
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus
-	bells   inproc.Bell
+	bells   bells
+	far     *redis.Client // those of other processes; nil where there is no Redis
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lineup  lineup
@@ -159,8 +161,18 @@ func (b border) Post(ctx context.Context, n activity.Notice) error {
 // newID mints ids that are unique for ever and rise with time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// ringLines tells every line that the outbox may have something new.
+// ringLines tells every line, of this process and of others, that the outbox may
+// have something new.
 func (p *parts) ringLines() {
+	if p.far != nil {
+		p.far.Ring(outboxBell)
+		return
+	}
+	p.ringOwnLines()
+}
+
+// ringOwnLines tells every line of this process.
+func (p *parts) ringOwnLines() {
 	for _, l := range p.lineup.all() {
 		l.Ring()
 	}
@@ -236,8 +248,8 @@ func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
-		Inbox: view, Journal: journal{view, p.egress}, Record: view, Halter: view,
-		Agents: p.agents(), Settings: p.shellSettings, Bus: p.bus, Presence: newPresence(p),
+		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view,
+		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p),
 		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
 	if p.files != nil {

@@ -13,7 +13,7 @@ func (p *parts) newRunner() *jobs.Runner {
 	return &jobs.Runner{
 		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: newID(), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
-			p.bus.Publish("job", jobs.Text(j, time.Now()), map[string]any{
+			shown{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
 			}, time.Now())
 		},

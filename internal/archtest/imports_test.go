@@ -45,6 +45,7 @@ var rows = []row{
 	{"internal/model/modeltest", []string{"internal/model", "internal/model/offline"}, "stand-ins for tests may start from the model that needs no endpoint"},
 	{"internal/model/...", []string{"internal/model"}, "an endpoint knows the contract and itself"},
 	{"internal/notify", nil, "a doorbell carries ids, never events: it needs none of our types"},
+	{"internal/notify/redis", []string{"internal/notify", "internal/notify/inproc"}, "what is rung between processes is first rung within this one"},
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/record", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems", "internal/fault"}, "the record imports what declares the ports it implements, with the types in them; it does not know the engine it stands on"},

@@ -16,7 +16,7 @@ func (d *decoder) check(top *section) {
 	d.checkData(top)
 	d.checkListen(top)
 	d.checkDatabase(top)
-	d.checkUnserved(top)
+	d.checkRedis(top)
 	d.checkWebhooks(top)
 	d.checkTwins()
 	d.checkPairs()
@@ -62,10 +62,15 @@ func (d *decoder) checkDatabase(top *section) {
 	}
 }
 
-// checkUnserved refuses what this version's schema knows and its code does not.
-func (d *decoder) checkUnserved(top *section) {
-	if d.config.Redis != "" {
-		d.entry("redis", []Fault{{At: top.where("redis"), What: "this version runs as one process and does not use redis", Todo: "leave redis empty"}})
+// checkRedis sets an address aside that is none: the program runs without it.
+func (d *decoder) checkRedis(top *section) {
+	if d.config.Redis == "" {
+		return
+	}
+	u, err := url.Parse(string(d.config.Redis))
+	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Host == "" {
+		d.entry("redis", []Fault{{At: top.where("redis"), What: "redis is no address of a Redis server", Todo: "write redis://user:password@host:6379/0, rediss:// for TLS, or leave it empty"}})
+		d.config.Redis = ""
 	}
 }
 

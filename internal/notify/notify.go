@@ -28,6 +28,8 @@ type Event struct {
 	Content  string         `json:"content"`
 	Metadata map[string]any `json:"metadata,omitempty"`
 	At       time.Time      `json:"timestamp"`
+	// From is the process it happened in; empty for the one that shows it.
+	From string `json:"process,omitempty"`
 }
 
 // A Publisher takes live events.
@@ -60,4 +62,19 @@ type Listener interface {
 	// what stops the listening. Rings from before the call are not heard. The
 	// channel is never closed.
 	Listen(key string) (rings <-chan struct{}, stop func())
+}
+
+// A Caller calls for somebody.
+type Caller interface {
+	// Call asks one of those who attend key, in whichever process, to look after
+	// what note names. It never blocks. A call may get lost, or be heard twice.
+	Call(key, note string)
+}
+
+// An Attendant answers calls.
+type Attendant interface {
+	// Attend hands calls of key to answer, one at a time, until ctx is done, and
+	// returns nil. A call is over when answer returns nil; until then it comes again,
+	// here or in another process, and is given up when it has come too often.
+	Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error
 }

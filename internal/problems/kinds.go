@@ -26,6 +26,7 @@ const (
 	StoreSlow     Code = "TRS-R03"
 	SchemaAhead   Code = "TRS-R04"
 	LeaseLost     Code = "TRS-R05"
+	NoBells       Code = "TRS-R12"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -73,6 +74,7 @@ var kinds = []Kind{
 	{BackupOld, Warn, "the last backup of {} is old", "trestle backup FILE"},
 	{StoreSlow, Warn, "writing to {} is slow", "see what else uses the disk"},
 	{SchemaAhead, Fail, "{} was written by a newer version", "use that version, or restore a backup"},
+	{NoBells, Warn, "{} cannot be used", "trestle doctor redis"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

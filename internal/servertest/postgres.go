@@ -49,7 +49,7 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 	if p.Port, err = freePort(); err != nil {
 		return err
 	}
-	p.runs, err = launch(p.dir, p.who, filepath.Join(p.bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.Port),
+	p.runs, err = launch(p.dir, p.who, "QUIT", filepath.Join(p.bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.Port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type server struct {
 // input, stops the server and removes what it wrote.
 const untilInputEnds = `trap '' INT TERM
 up() { "$@" </dev/null & pid=$!; }
-down() { kill -QUIT $pid 2>/dev/null; wait $pid 2>/dev/null; }
+down() { kill -$SIGNAL $pid 2>/dev/null; wait $pid 2>/dev/null; }
 up "$@"
 while read -r word; do
 	case $word in
@@ -39,10 +39,11 @@ down
 cd / && rm -rf "$DIR"`
 
 // launch runs a program with dir as its folder, as the user whom dir belongs to.
-func launch(dir string, who *syscall.Credential, program string, args ...string) (*server, error) {
+// The signal ends it at once, as a crash would.
+func launch(dir string, who *syscall.Credential, signal, program string, args ...string) (*server, error) {
 	s := &server{dir: dir, cmd: exec.Command("sh", append([]string{"-c", untilInputEnds, "sh", program}, args...)...)} //nolint:noctx // it ends with its input
 	s.cmd.Dir = dir
-	s.cmd.Env = append(os.Environ(), "DIR="+dir, "LC_ALL=C.UTF-8")
+	s.cmd.Env = append(os.Environ(), "DIR="+dir, "SIGNAL="+signal, "LC_ALL=C.UTF-8")
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Setpgid: true}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {

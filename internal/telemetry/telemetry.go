@@ -107,7 +107,9 @@ func (t *Telemetry) Run(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		f.take(ctx, e)
+		if e.From == "" { // each process counts what happens in it
+			f.take(ctx, e)
+		}
 	}
 	if t.traces == nil {
 		return nil

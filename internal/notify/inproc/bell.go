@@ -8,6 +8,7 @@
 package inproc
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -34,6 +35,17 @@ func (b *Bell) Ring(key string) {
 		case rings <- struct{}{}:
 		default: // an earlier ring is still unanswered
 		}
+	}
+}
+
+// RingAll rings every key that somebody listens to: what was rung elsewhere may
+// not have been heard.
+func (b *Bell) RingAll() {
+	b.mu.Lock()
+	keys := slices.Collect(maps.Keys(b.listeners))
+	b.mu.Unlock()
+	for _, key := range keys {
+		b.Ring(key)
 	}
 }
 

@@ -30,10 +30,15 @@ var _ notify.Publisher = (*Bus)(nil)
 // Publish gives the event the next id and appends it to every stream. A stream
 // that is full loses its oldest event.
 func (b *Bus) Publish(kind, content string, metadata map[string]any, at time.Time) {
+	b.Relay(notify.Event{Type: kind, Content: content, Metadata: metadata, At: at})
+}
+
+// Relay is Publish for an event of another process; its id becomes the next here.
+func (b *Bus) Relay(e notify.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.n++
-	e := notify.Event{ID: b.After + b.n, Type: kind, Content: content, Metadata: metadata, At: at}
+	e.ID = b.After + b.n
 	if b.Keep > 0 {
 		if len(b.kept) >= 2*b.Keep { // seldom, so that publishing moves nothing
 			b.kept = append(b.kept[:0], b.kept[len(b.kept)-b.Keep:]...)

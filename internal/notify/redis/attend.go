@@ -1,0 +1,164 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// attendants is the name of the group that shares the calls of a key.
+const attendants = "attendants"
+
+// mostTries is how often a call is handed out before it is given up.
+const mostTries = 5
+
+// An attendant is this process's share of the calls of one key.
+type attendant struct {
+	*Client
+	rdb     *redis.Client
+	stream  string
+	answer  func(ctx context.Context, note string) error
+	claimed time.Time // when it last looked for calls of the dead
+}
+
+// Attend answers calls of key until ctx is done. A call that is answered is taken
+// off the server; one whose answer fails, or whose process has died, is handed out
+// again after a while, and given up after five times.
+func (c *Client) Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error {
+	rdb, stop := c.waiting(ctx)
+	defer stop()
+	a := &attendant{Client: c, rdb: rdb, stream: c.key("calls:" + key), answer: answer}
+	c.keepOn(ctx, a.stream, func() error { return a.found(ctx, a.round(ctx)) })
+	a.leave(context.WithoutCancel(ctx))
+	return nil
+}
+
+// found makes the group when there is none: at the first start, after a flush.
+// The new one begins with the oldest call there is.
+func (a *attendant) found(ctx context.Context, err error) error {
+	if err == nil || !redis.HasErrorPrefix(err, "NOGROUP") {
+		return err
+	}
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = a.quick.XGroupCreateMkStream(limit, a.stream, attendants, "0").Err()
+	if err != nil && redis.HasErrorPrefix(err, "BUSYGROUP") {
+		return nil // somebody else was faster
+	}
+	return err
+}
+
+// round takes what others left lying, if it is time to, and waits for calls.
+func (a *attendant) round(ctx context.Context) error {
+	if time.Since(a.claimed) >= a.o.Reclaim/2 {
+		if err := a.reclaim(ctx); err != nil {
+			return err
+		}
+		a.claimed = time.Now()
+	}
+	limit, cancel := context.WithTimeout(ctx, block+patience)
+	defer cancel()
+	found, err := a.rdb.XReadGroup(limit, &redis.XReadGroupArgs{
+		Group: attendants, Consumer: a.o.Process, Streams: []string{a.stream, ">"}, Count: 16, Block: min(block, a.o.Reclaim/2),
+	}).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		for _, m := range s.Messages {
+			if err := a.take(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reclaim takes over the calls that were handed out and not answered in time.
+func (a *attendant) reclaim(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	calls, _, gone, err := a.quick.XAutoClaimWithDeleted(limit, &redis.XAutoClaimArgs{
+		Stream: a.stream, Group: attendants, Consumer: a.o.Process, MinIdle: a.o.Reclaim, Start: "0-0", Count: 64,
+	}).Result()
+	if err != nil {
+		return err
+	}
+	if len(gone) > 0 { // trimmed by others: whoever is meant finds the work by polling
+		a.o.Logger.Warn("calls are gone from the server", "stream", a.stream, "count", len(gone))
+	}
+	for _, m := range calls {
+		poison, err := a.poison(ctx, m)
+		if err == nil && !poison {
+			err = a.take(ctx, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poison gives up a call that has been handed out too often.
+func (a *attendant) poison(ctx context.Context, m redis.XMessage) (bool, error) {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	open, err := a.quick.XPendingExt(limit, &redis.XPendingExtArgs{Stream: a.stream, Group: attendants, Start: m.ID, End: m.ID, Count: 1}).Result()
+	if err != nil || len(open) == 0 || open[0].RetryCount <= mostTries {
+		return false, err
+	}
+	a.o.Logger.Error("call given up", "stream", a.stream, "call", m.ID, "tries", mostTries)
+	return true, a.over(ctx, m.ID)
+}
+
+// take answers one call. One whose answer fails stays open.
+func (a *attendant) take(ctx context.Context, m redis.XMessage) error {
+	if err := a.answer(ctx, word(m, "note")); err != nil {
+		a.o.Logger.Debug("call not answered", "stream", a.stream, "call", m.ID, "error", err)
+		return nil
+	}
+	return a.over(ctx, m.ID)
+}
+
+// over acknowledges a call and removes it, both or neither: there is one group,
+// so that nobody else wants it. It happens though the process is stopping, for
+// the answer has.
+func (a *attendant) over(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, err := a.quick.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.XAck(ctx, a.stream, attendants, id)
+		p.XDel(ctx, a.stream, id)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("acknowledge %s: %w", id, err)
+	}
+	return nil
+}
+
+// leaveGroup removes an attendant that has no open calls; one that has would take
+// them along.
+const leaveGroup = `for _, one in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+	local is = {}
+	for i = 1, #one, 2 do is[one[i]] = one[i + 1] end
+	if is.name == ARGV[2] and is.pending == 0 then
+		return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+	end
+end
+return 0`
+
+func (a *attendant) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := a.quick.Eval(ctx, leaveGroup, []string{a.stream}, attendants, a.o.Process).Err(); err != nil && !strings.Contains(err.Error(), "no such key") {
+		a.o.Logger.Debug("group not left", "stream", a.stream, "error", err)
+	}
+}
