@@ -62,7 +62,7 @@ func (s *Slack) AddApp(profile AppProfile) *App {
 	return a
 }
 
-// AddPerson adds somebody and tells the apps.
+// AddPerson adds somebody. No app is told.
 func (s *Slack) AddPerson(profile Profile) *Person {
 	if profile.Handle == "" {
 		profile.Handle = strings.ToLower(strings.ReplaceAll(profile.Name, " ", "."))
