@@ -31,11 +31,10 @@ var rows = []row{
 	{"adapters/discord/...", []string{"adapters", "adapters/emojis", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/slack/...", []string{"adapters", "adapters/emojis", "adapters/markup", "internal/fault"}, "a platform knows the contract and itself"},
 	{"adapters/telegram/...", []string{"adapters", "adapters/emojis", "adapters/markup", "internal/fault", "internal/fetch"}, "a platform knows the contract and itself; what its messages point at is opened by the guarded client"},
-	{"internal/tokens", nil, "a vocabulary is a table, whoever counts with it"},
 	{"internal/picture", nil, "what a picture is has nothing to do with who posted it"},
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity", []string{"adapters", "spaces", "internal/fault"}, "the only package that knows both worlds, so the only one that translates"},
-	{"hud", []string{"spaces", "internal/tokens"}, "the view is a pure function of the record; how many tokens it has is one of the vocabulary"},
+	{"hud", []string{"spaces"}, "the view is a pure function of the record"},
 	{"shell", []string{"spaces", "hud", "internal/model", "internal/fault"}, "the only package that talks to a model; it reaches platforms through the record alone"},
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
