@@ -73,7 +73,7 @@ func (c *compact) line(i, limit int) {
 		c.b = r.appendAnswered(c.b, m)
 	}
 	c.quote(m.ReplyTo)
-	c.b = r.appendMarks(c.b, m)
+	c.b = c.v.appendOrigin(r.appendMarks(c.b, m), m)
 	if len(text) < len(m.Text) {
 		c.b = append(c.b, " beginning"...)
 	}

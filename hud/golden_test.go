@@ -2,6 +2,7 @@ package hud
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,7 +152,9 @@ func self(w *world) {
 }
 
 func TestFramesAreAsReviewed(t *testing.T) {
-	for name, scene := range scenes {
+	all := maps.Clone(scenes)
+	maps.Copy(all, situations)
+	for name, scene := range all {
 		t.Run(name, func(t *testing.T) {
 			got := scene(newWorld(t))
 			if again := scene(newWorld(t)); again != got { // DESIGN 7: same inputs, same bytes

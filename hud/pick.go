@@ -3,6 +3,7 @@ package hud
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -133,18 +134,20 @@ func (p *picker) worth(h hit) float64 {
 	return h.score / (1 + p.w.Crowding*float64(p.talks[talk])) / math.Pow(length, p.w.Thrift)
 }
 
-// take chooses a line, after the question that it answers.
+// take chooses a line, after the question that it answers and what that answers.
 func (p *picker) take(h hit) {
-	line := lineOf{h.seat, h.line}
-	if p.taken[line] {
-		return
+	chain := []int{h.line}
+	for q := h.seat.Room.asked(h.line); q >= 0; q = h.seat.Room.asked(q) {
+		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(m.ID) {
+			break
+		}
+		chain = append(chain, q)
 	}
-	if q := h.seat.Room.asked(h.line); q >= 0 && !p.taken[lineOf{h.seat, q}] {
-		if m := &h.seat.Room.Chat.Messages[q]; m.Seq > h.seat.Uplink.Fresh && !p.inPrefix(m.ID) {
-			p.choose(lineOf{h.seat, q}, h.score)
+	for _, line := range slices.Backward(chain) {
+		if l := (lineOf{h.seat, line}); !p.taken[l] {
+			p.choose(l, h.score)
 		}
 	}
-	p.choose(line, h.score)
 }
 
 func (p *picker) choose(l lineOf, score float64) {

@@ -167,3 +167,65 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 		}
 	})
 }
+
+// SEQ-54, SEQ-74: whatever the room and the budget, a recalled reply stands behind
+// what it answers.
+func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
+	counter := &Counter{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.v.Counter = counter
+		id := w.room("Family", "kai", "nova", "ada")
+		for range rapid.IntRange(2, 40).Draw(rt, "lines") {
+			var more []func(*spaces.Event)
+			if n := w.seq[id]; n > 0 && rapid.Bool().Draw(rt, "replies") {
+				more = append(more, replyTo(spaces.EventID(fmt.Sprint(id, "/", rapid.Int64Range(1, n).Draw(rt, "to")))))
+			}
+			w.add(id, rapid.SampledFrom([]string{"kai", "nova"}).Draw(rt, "who"), spaces.Said{Text: drawText(rt)}, more...)
+		}
+		told := map[spaces.EventID]bool{}
+		for _, r := range w.v.Recall(rapid.SampledFrom(words).Draw(rt, "asked"), rapid.IntRange(20, 800).Draw(rt, "budget")) {
+			told[r.Event] = true
+			if m := w.v.Seat(id).Room.Chat.Find(r.Event); m.ReplyTo != "" && !told[m.ReplyTo] {
+				rt.Fatalf("%q is recalled without what it answers", m.Text)
+			}
+		}
+	})
+}
+
+// DESIGN 2: whatever was deleted, its words are in no keyframe, plan,
+// recalled line, look or search after it.
+func TestDeletedWordsAreFoundNowhere(t *testing.T) {
+	const canary = "xyzzyplugh"
+	counter := &Counter{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.v.Counter = counter
+		id := w.room("Family", "kai", "nova", "ada")
+		gone := rapid.SliceOfN(rapid.Bool(), 2, 30).Draw(rt, "deleted")
+		for n, deleted := range gone {
+			text := drawText(rt)
+			if deleted {
+				text += " " + canary
+			}
+			e := w.says(id, "kai", text)
+			if rapid.Bool().Draw(rt, "look") {
+				Search(w.v, Query{Text: canary, Limit: 50}) // the index has learnt it
+			}
+			if deleted {
+				w.add(id, "kai", spaces.Deleted{Target: e.ID})
+			}
+			w.says(id, "nova", fmt.Sprint("answer ", n))
+		}
+		w.v.Active = id
+		w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
+		found, _ := Search(w.v, Query{Text: canary + " garden", Limit: 50})
+		read, _ := ReadLines(w.v, id, 0, 100)
+		recalled, _ := w.v.recalledBlock(w.v.Recall(canary+" garden answer", 1000))
+		plan := w.cut(CutFirst)
+		shown := strings.Join([]string{found, read, recalled, w.frame().golden(), fmt.Sprintf("%+v", plan)}, "\n")
+		if strings.Contains(shown, canary) {
+			rt.Fatalf("deleted words are shown:\n%s", shown)
+		}
+	})
+}
