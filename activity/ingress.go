@@ -259,7 +259,7 @@ func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.T
 	for _, p := range places {
 		for _, item := range translate(u, setting{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
-			source: source(in.account, u), at: at, ours: in.ours(),
+			source: source(in.account, u), alike: alike(in.account, u), at: at, ours: in.ours(),
 		}) {
 			item.Hushed = hushed
 			items = append(items, item)

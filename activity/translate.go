@@ -17,6 +17,7 @@ type setting struct {
 	place   spaces.Placement
 	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of nobody
 	source  string         // identity of the update in the record, see source
+	alike   string         // what other accounts know it by, see [spaces.Incoming]
 	at      time.Time      // when we learned of it
 	ours    []adapters.Account
 }
@@ -36,6 +37,14 @@ func source(a adapters.Account, u adapters.Update) string {
 		return a.Platform + "|" + u.Key
 	}
 	return a.Key() + "|" + u.Key
+}
+
+// alike returns what other accounts of the platform know an update by.
+func alike(a adapters.Account, u adapters.Update) string {
+	if u.Alike == "" {
+		return ""
+	}
+	return a.Platform + "|" + u.Alike
 }
 
 // translate returns the facts that an update holds, in order; none when it says
@@ -97,6 +106,7 @@ func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
 		},
 		From:   identity(s.account, u.From),
 		Common: u.Common,
+		Alike:  s.alike,
 	}}
 }
 
@@ -107,6 +117,9 @@ func (s setting) several(u adapters.Update, bodies []spaces.Body) []spaces.Incom
 		item := s.one(u, b)[0]
 		if i > 0 {
 			item.Event.Source += "#" + strconv.Itoa(i)
+			if item.Alike != "" {
+				item.Alike += "#" + strconv.Itoa(i)
+			}
 		}
 		out = append(out, item)
 	}
@@ -153,6 +166,9 @@ func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incomin
 	item := s.one(u, said)[0]
 	item.Mentions = others(s.account, people)
 	item.Ref, item.ReplyRef, item.ByReply = said.Ref, said.ReplyRef, m.ByReply
+	if s.alike != "" {
+		item.ReplyFrom, item.ReplyAt = identity(s.account, m.ReplyFrom), m.ReplyAt
+	}
 	return []spaces.Incoming{item}
 }
 

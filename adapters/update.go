@@ -13,6 +13,10 @@ type Update struct {
 	// Common is true when every account of the platform that sees the fact gives it
 	// this Key, so that two accounts in one chat tell of one thing.
 	Common bool
+	// Alike is set where accounts of the platform name the same fact each in their own
+	// way: what it says, by which all who see it know it. It need not be the only
+	// fact that says so; each account tells of those in the order they happened.
+	Alike  string `json:",omitzero"`
 	Chat   Chat
 	Thread Thread    // zero outside threads
 	From   Person    // who did it; zero when the platform does not say
@@ -74,10 +78,14 @@ type Body interface{ body() }
 
 // Message is something said.
 type Message struct {
-	ID       string // platform id, unique within the chat
-	Text     string // as CommonMark where the platform has formatting, else plain
-	ReplyTo  string // platform id of the message answered; empty: none
-	Mentions []Person
+	ID      string // platform id, unique within the chat
+	Text    string // as CommonMark where the platform has formatting, else plain
+	ReplyTo string // platform id of the message answered; empty: none
+	// ReplyFrom and ReplyAt say who wrote the message answered, and when, where
+	// another account may know it by another id; zero elsewhere.
+	ReplyFrom Person    `json:",omitzero"`
+	ReplyAt   time.Time `json:",omitzero"`
+	Mentions  []Person
 	// ToUs is true when the platform marks the message as meant for us: a mention
 	// of our account, a reply to us, a command addressed to us.
 	ToUs bool

@@ -119,6 +119,10 @@ type Incoming struct {
 	// ReplyRef is the message it answers, as the platform names it; the store
 	// turns it into Event.ReplyTo when it is known.
 	ReplyRef Ref
+	// ReplyFrom and ReplyAt say who wrote the message it answers, and when, where
+	// accounts name messages each in their own way; zero elsewhere.
+	ReplyFrom Identity
+	ReplyAt   time.Time
 	// ByReply is true when all that makes a message meant for us is that it answers
 	// one of our account. Where that is a copy of a person's words, it is meant for
 	// that person.
@@ -126,6 +130,10 @@ type Incoming struct {
 	// Common is true when its source and refs mean the same to every account of the
 	// platform: what one account of a space has told is not recorded again for another.
 	Common bool
+	// Alike is what accounts that name the fact each in their own way know it by, with
+	// the platform; empty where there is no such thing. The n-th time that one of them
+	// tells of it is the n-th time of each other.
+	Alike string
 }
 
 // An Intake is one batch from one adapter: it is recorded whole, with the

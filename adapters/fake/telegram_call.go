@@ -19,6 +19,9 @@ type call struct {
 	method string // lower case, as the platform compares it
 	params url.Values
 	entry  Call
+	// numbers is by how much the ids of messages are larger for the bot in the chat
+	// that the call is about.
+	numbers int64
 }
 
 // reply is an answer in the platform's shape. Its zero code means success.
@@ -187,10 +190,12 @@ func (c *call) replyTo() replyTarget {
 	var to replyTarget
 	if raw := c.params.Get("reply_parameters"); raw != "" {
 		if json.Unmarshal([]byte(raw), &to) == nil {
+			to.MessageID -= min(to.MessageID, c.numbers)
 			return to
 		}
 	}
 	to.MessageID, _ = c.number("reply_to_message_id")
+	to.MessageID -= min(to.MessageID, c.numbers)
 	to.AllowWithout = c.flag("allow_sending_without_reply")
 	return to
 }

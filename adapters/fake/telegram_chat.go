@@ -41,6 +41,9 @@ type member struct {
 	user   *wireUser
 	bot    *Bot   // nil for people
 	status string // creator, administrator, member, left, kicked, restricted
+	// numbers is by how much the ids of messages are larger for it: in a basic group
+	// each account counts for itself.
+	numbers int64
 }
 
 func (m *member) in() bool { return m != nil && m.status != "left" && m.status != "kicked" }
@@ -272,6 +275,37 @@ func (c *Chat) wireOf(m *message, deep bool) *wireMessage {
 		w.ReplyTo = c.wireOf(r, false)
 	}
 	return w
+}
+
+// wireFor renders a message as one bot sees it. It needs the lock.
+func (c *Chat) wireFor(b *Bot, m *message) *wireMessage {
+	return c.wireOf(m, true).renumbered(c.members[b.user.ID].numbers)
+}
+
+// renumbered returns the message with larger ids.
+func (w *wireMessage) renumbered(by int64) *wireMessage {
+	if w == nil || by == 0 {
+		return w
+	}
+	out := *w
+	out.ID += by
+	out.ReplyTo, out.Pinned = w.ReplyTo.renumbered(by), w.Pinned.renumbered(by)
+	return &out
+}
+
+// numbersOf returns by how much ids are larger for a bot that comes now. It needs
+// the lock.
+func (c *Chat) numbersOf(b *Bot) int64 {
+	var others int64
+	for _, m := range c.members {
+		if m.bot != nil && m.bot != b {
+			others++
+		}
+	}
+	if c.wire.Type != group {
+		others = 0
+	}
+	return 1000 * others
 }
 
 // anonymous is the user the platform puts before an administrator who speaks as the group.

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 )
@@ -11,19 +10,15 @@ func (c *Chat) publish(m *message, kind string) {
 	if c.wire.Type == channel {
 		kind = strings.Replace(kind, "message", "channel_post", 1)
 	}
-	var body json.RawMessage
 	for _, to := range c.members {
 		if to.bot == nil || !to.in() || !c.sees(to, m) {
 			continue
 		}
-		if body == nil {
-			body = encode(c.wireOf(m, true))
-		}
-		d := delivery{kind: kind, at: m.date, chat: c.wire.ID, message: m.id}
+		d := delivery{kind: kind, at: m.date, chat: c.wire.ID, message: m.id + to.numbers}
 		if !m.edited.IsZero() {
 			d.at, d.editDate = m.edited, m.edited.Unix()
 		}
-		to.bot.deliver(d, body)
+		to.bot.deliver(d, encode(c.wireFor(to.bot, m)))
 	}
 }
 

@@ -31,6 +31,11 @@ func (t *Telegram) target(c *call) (*Chat, *reply) {
 		p.migrateTo = chat.movedTo
 		return nil, p
 	}
+	if m := chat.members[c.bot.user.ID]; m != nil && m.numbers != 0 {
+		c.numbers = m.numbers
+		c.entry.Target -= min(c.entry.Target, c.numbers)
+		c.entry.ReplyTo = c.replyTo().MessageID
+	}
 	return chat, chat.barred(c.bot)
 }
 
@@ -113,7 +118,7 @@ func (t *Telegram) sendMessage(c *call) *reply {
 	chat.add(m)
 	chat.publish(m, "message")
 	t.unfurl(chat, m)
-	return &reply{result: encode(chat.wireOf(m, true)), message: m.id}
+	return &reply{result: encode(chat.wireFor(c.bot, m)), message: m.id}
 }
 
 // admit checks where the message goes and what it answers. It needs the lock.
@@ -176,7 +181,7 @@ func (t *Telegram) editMessageText(c *call) *reply {
 	m.edits++
 	chat.publish(m, "edited_message")
 	t.unfurl(chat, m)
-	return &reply{result: encode(chat.wireOf(m, true)), message: m.id}
+	return &reply{result: encode(chat.wireFor(c.bot, m)), message: m.id}
 }
 
 // unfurl plays the preview bot: it notes the one address the platform would
@@ -241,8 +246,8 @@ func (t *Telegram) deleteMessages(c *call) *reply {
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
 	for _, id := range ids { // the ones that cannot be deleted are skipped
-		if m := chat.messages[id]; m != nil && chat.deletable(c.bot, m) {
-			delete(chat.messages, id)
+		if m := chat.messages[id-c.numbers]; m != nil && chat.deletable(c.bot, m) {
+			delete(chat.messages, m.id)
 		}
 	}
 	return &reply{result: yes}

@@ -87,12 +87,11 @@ func (c *Chat) Reacts(p *Person, message int64, emoji ...string) {
 	if m := c.messages[message]; m != nil {
 		before := m.react(p.ID, emoji)
 		now := time.Now()
-		body := encode(wireReacted{
-			Chat: c.wire, Message: message, User: &p.user, Date: now.Unix(), Old: wireEmoji(before), New: wireEmoji(emoji),
-		})
+		told := wireReacted{Chat: c.wire, User: &p.user, Date: now.Unix(), Old: wireEmoji(before), New: wireEmoji(emoji)}
 		for _, to := range c.members {
 			if to.bot != nil && to.in() && (c.wire.Type == private || to.admin()) {
-				to.bot.deliver(delivery{kind: "message_reaction", at: now, chat: c.wire.ID, message: message}, body)
+				told.Message = message + to.numbers
+				to.bot.deliver(delivery{kind: "message_reaction", at: now, chat: c.wire.ID, message: told.Message}, encode(told))
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (t *Telegram) sendFile(r *http.Request, c *call) *reply {
 	}
 	chat.add(m)
 	chat.publish(m, "message")
-	return &reply{result: encode(chat.wireOf(m, true)), message: m.id}
+	return &reply{result: encode(chat.wireFor(c.bot, m)), message: m.id}
 }
 
 // uploaded reads the file of a call.

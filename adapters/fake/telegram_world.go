@@ -45,7 +45,7 @@ func (t *Telegram) newRoom(w wireChat, people []*Person) *Chat {
 func (c *Chat) Adds(by *Person, b *Bot) {
 	c.mu.Lock()
 	m, before := c.standing(&b.user)
-	m.bot, m.status = b, "member"
+	m.bot, m.status, m.numbers = b, "member", c.numbersOf(b)
 	if c.wire.Type == channel {
 		m.status = "administrator" // bots can be nothing else in a channel
 	}

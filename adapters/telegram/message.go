@@ -125,6 +125,9 @@ func (r reader) said(m *message) adapters.Message {
 	}
 	if m.ReplyTo != nil && !m.answersTopic() {
 		out.ReplyTo = formatID(m.ReplyTo.ID)
+		if m.Chat.Type == "group" {
+			out.ReplyFrom, out.ReplyAt = m.ReplyTo.sender(), at(m.ReplyTo.Date)
+		}
 	}
 	m.address(&out, text, entities, r.self)
 	return out

@@ -75,6 +75,9 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	}
 	for i := range updates {
 		updates[i].Common = common(e, updates[i])
+		if !updates[i].Common && e.MyChatMember == nil {
+			updates[i].Alike = alike(updates[i])
+		}
 		if bad, ok := updates[i].Body.(adapters.Unreadable); ok {
 			if bad.Kind == "" {
 				bad.Kind = kind

@@ -19,7 +19,17 @@ import (
 // Issue 3: two accounts of one process in one chat that one space maps for both.
 // What people say is recorded once, what the agent says is said once, and whichever
 // bot is called, the agent hears it.
+// In a basic group each of them numbers the messages for itself.
 func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
+	for name, open := range map[string]func(*fake.Telegram, string, ...*fake.Person) *fake.Chat{
+		"supergroup": (*fake.Telegram).NewSupergroup, "basic group": (*fake.Telegram).NewGroup,
+	} {
+		t.Run(name, func(t *testing.T) { twoBotsInOneChat(t, open) })
+	}
+}
+
+func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.Person) *fake.Chat) {
+	t.Helper()
 	s := stage0(t)
 	tg := fake.NewTelegram(fake.Options{})
 	bots := []*fake.Bot{
@@ -27,7 +37,7 @@ func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
 		tg.AddBot(fake.BotProfile{Token: "72:mia-token", Name: "Mia", Username: "mia_bot", SeesBots: true}),
 	}
 	kai, maya := tg.AddPerson(fake.Profile{Name: "Kai"}), tg.AddPerson(fake.Profile{Name: "Maya"})
-	chat := tg.NewSupergroup("Family", kai, maya)
+	chat := open(tg, "Family", kai, maya)
 	for _, b := range bots {
 		chat.Adds(kai, b)
 		chat.Promotes(kai, b)
@@ -51,6 +61,10 @@ func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
 				t.Fatalf("%s: %v", words, err)
 			}
 			chat.Reacts(maya, m, "👍")
+			chat.Edits(m, words+"!")
+		}
+		for range 3 { // the same words three times within a second or two
+			chat.Says(maya, "ok", fake.Said{})
 		}
 		first := chat.Sent()[0] // whose receipt is recorded, since the next was sent after it
 		chat.Says(maya, "thank you", fake.Said{ReplyTo: first.ID})
@@ -93,9 +107,14 @@ func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
 				t.Errorf("a reaction to nothing: %+v", b)
 			}
 			got["reacted"]++
+		case spaces.Edited:
+			if b.Target == "" {
+				t.Errorf("an edit of nothing: %+v", b)
+			}
+			got["edited"]++
 		}
 	}
-	want := map[string]int{"@ada_bot good morning": 1, "@mia_bot good evening": 1, "thank you": 1, "agent": 3, "reacted": 2}
+	want := map[string]int{"@ada_bot good morning": 1, "@mia_bot good evening": 1, "thank you": 1, "ok": 3, "agent": 3, "reacted": 2, "edited": 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("recorded (-want +got):\n%s", diff)
 	}

@@ -90,7 +90,6 @@ func (t *tx) claims(ctx context.Context, ws []spaces.Waiting, wanted func([]spac
 }
 
 func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
-	i.common = it.Common
 	r, err := i.room(ctx, it.Event.Space)
 	if err != nil {
 		return err
@@ -98,11 +97,17 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 	if r == nil {
 		return i.stray(ctx, it.Event, "there is no such space")
 	}
+	i.common = it.Common
+	if it.Alike != "" {
+		if err := i.sight(ctx, &it); err != nil {
+			return err
+		}
+	}
 	known, err := i.duplicate(ctx, it)
 	if err != nil {
 		return err
 	}
-	if known || it.Common && r.speaks(it) {
+	if known || (it.Common || it.Alike != "") && r.speaks(it) {
 		i.done.Duplicates++
 		return i.alias(ctx, it)
 	}
@@ -134,7 +139,7 @@ func (r *room) speaks(it spaces.Incoming) bool {
 
 // alias notes by which name a further account knows a message of the record.
 func (i *intake) alias(ctx context.Context, it spaces.Incoming) error {
-	if !it.Common || it.Ref.IsZero() || it.Event.Body.Kind() != spaces.KindSaid {
+	if !it.Common && it.Alike == "" || it.Ref.IsZero() || it.Event.Body.Kind() != spaces.KindSaid {
 		return nil
 	}
 	var id spaces.EventID
@@ -246,6 +251,11 @@ func (i *intake) said(ctx context.Context, it spaces.Incoming, b spaces.Said) er
 	var err error
 	if e.ReplyTo == "" {
 		if e.ReplyTo, err = i.messageAt(ctx, e.Space, b.ReplyRef); err != nil {
+			return err
+		}
+	}
+	if e.ReplyTo == "" && it.ReplyFrom.User != "" {
+		if e.ReplyTo, err = i.sentBy(ctx, it); err != nil {
 			return err
 		}
 	}

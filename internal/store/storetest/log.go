@@ -26,6 +26,7 @@ var logTests = map[string]func(*testing.T, *world){
 	"ForkSharesItsPastAndReachesNobody":   fork,
 	"AgentRunIsCountedUntilAPersonSpeaks": agentRun,
 	"EventsComeInPages":                   pages,
+	"EqualWordsHeardByTwoPairInOrder":     alikePair,
 }
 
 // I2, DELIVERY 2.3 K3

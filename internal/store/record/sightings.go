@@ -1,0 +1,68 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	sourceKnown   query = `select exists (select 1 from events where space = $1 and source = $2)`
+	sightingOf    query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
+	countSighting query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
+	addSighting   query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
+	sentAround    query = `select e.id from messages m join events e on e.id = m.event
+where m.account = $1 and m.chat = $2 and m.own = 1 and m.space = $3 and e.at < $4 order by e.seq desc, m.part limit 1`
+	dropSightings query = `delete from sightings where at < $1`
+)
+
+// sightingsKept is how long it is known which account has told of what: longer than
+// any platform tells of it again.
+const sightingsKept = 8 * 24 * time.Hour
+
+// sight gives a fact that accounts name each in their own way the source that it
+// has for all of them: what it says, and how often the account has told of its
+// like. Accounts that were told of different numbers of equal facts differ in
+// which is which, and never in how many there are.
+func (i *intake) sight(ctx context.Context, it *spaces.Incoming) error {
+	space, own := string(it.Event.Space), it.Event.Source
+	var before bool // the account was alone when it told of it
+	if _, err := one(ctx, i.tx, sourceKnown, []any{space, own}, &before); err != nil || before {
+		return err
+	}
+	var n int
+	found, err := one(ctx, i.tx, sightingOf, []any{space, i.batch.Account, own}, &it.Alike, &n)
+	if err == nil && !found {
+		n, err = i.sighted(ctx, *it)
+	}
+	if err != nil {
+		return fmt.Errorf("note that %s told of %s: %w", i.batch.Account, own, err)
+	}
+	it.Event.Source = fmt.Sprintf("%s#%d", it.Alike, n)
+	return nil
+}
+
+// sighted notes that the account tells of a fact for the first time, and returns
+// how many of its like it has told of before.
+func (i *intake) sighted(ctx context.Context, it spaces.Incoming) (n int, err error) {
+	space, at := string(it.Event.Space), i.batch.At
+	if err := i.run(ctx, dropSightings, ms(at.Add(-sightingsKept))); err != nil {
+		return 0, err
+	}
+	if _, err := one(ctx, i.tx, countSighting, []any{space, i.batch.Account, it.Alike}, &n); err != nil {
+		return 0, err
+	}
+	return n, i.run(ctx, addSighting, space, i.batch.Account, it.Event.Source, it.Alike, n, ms(at))
+}
+
+// sentBy returns the message of another account of the room that an item answers,
+// which it names in its own way: the last that the account had sent by then.
+func (i *intake) sentBy(ctx context.Context, it spaces.Incoming) (id spaces.EventID, err error) {
+	args := []any{it.ReplyFrom.Platform + ":" + it.ReplyFrom.User, it.ReplyRef.Chat, string(it.Event.Space), ms(it.ReplyAt.Add(time.Second))}
+	if _, err = one(ctx, i.tx, sentAround, args, &id); err != nil {
+		return "", fmt.Errorf("find what %s sent: %w", args[0], err)
+	}
+	return id, nil
+}
