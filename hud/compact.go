@@ -49,7 +49,7 @@ func newCompact(v *View, s *Seat) *compact { return &compact{v: v, seat: s, last
 func (c *compact) line(i, limit int) {
 	r := c.seat.Room
 	m := &r.Chat.Messages[i]
-	if m.Deleted {
+	if m.Deleted || !c.seat.shows(i) {
 		return
 	}
 	q := c.answers(i)
@@ -214,6 +214,9 @@ func (c *compact) text() string { return strings.TrimSuffix(string(c.b), "\n") }
 func (v *View) appendRoomHead(dst []byte, s *Seat, shown, of int) []byte {
 	dst = append(append(dst, s.Short...), ' ')
 	dst = appendQuoted(dst, v.label(s))
+	if s.across {
+		dst = append(dst, " (another circle)"...)
+	}
 	if of > 0 {
 		dst = strconv.AppendInt(append(dst, " ("...), int64(shown), 10)
 		dst = strconv.AppendInt(append(dst, " of "...), int64(of), 10)

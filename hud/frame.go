@@ -160,7 +160,7 @@ func (d *draft) plan(budget int) Plan {
 	if d.tail.Recalled != "" {
 		n := min(Bound(d.tail.Recalled), tail)
 		tail -= n
-		p.Items = append(p.Items, PlanItem{Area: "recalled", What: timesWord(len(d.tail.Refs), "line"), Form: Full, Tokens: n})
+		p.Items = append(p.Items, PlanItem{Area: "recalled", What: d.v.why(d.tail.Refs), Form: Full, Tokens: n})
 	}
 	return Plan{
 		Budget: p.Budget, Tokens: p.Tokens, Exact: p.Exact, Fixed: p.Fixed, Shed: p.Shed,

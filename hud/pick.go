@@ -138,7 +138,7 @@ func (p *picker) worth(h hit) float64 {
 func (p *picker) take(h hit) {
 	chain := []int{h.line}
 	for q := h.seat.Room.asked(h.line); q >= 0; q = h.seat.Room.asked(q) {
-		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(m.ID) {
+		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(m.ID) || !h.seat.shows(q) {
 			break
 		}
 		chain = append(chain, q)

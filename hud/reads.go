@@ -110,7 +110,7 @@ func (v *View) lookTokens() int { return max(500, v.Budget()/5) }
 // ReadLines renders the last limit lines of a room before seq, the newest if
 // that is 0, every one with its id.
 func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []spaces.EventID) {
-	s := v.Seat(id)
+	s := v.Looked(string(id))
 	if s == nil {
 		return "There is no such space.", nil
 	}
@@ -121,7 +121,7 @@ func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []s
 	var lines []int
 	spent := 0
 	for i := to - 1; i >= 0 && len(lines) < limit; i-- {
-		if s.Room.Chat.Messages[i].Deleted {
+		if s.Room.Chat.Messages[i].Deleted || !s.shows(i) {
 			continue
 		}
 		if spent += v.lineTokens(s, i) + 8; spent > v.lookTokens() && len(lines) > 0 {
@@ -139,7 +139,11 @@ func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []s
 // block renders lines of one room under its name, every one with its id.
 func (v *View) block(s *Seat, lines []int) (string, []spaces.EventID) {
 	c := newCompact(v, s)
-	c.b, c.all = v.appendRoomHead(nil, s, len(lines), len(s.Room.Chat.Messages)), true
+	of := len(s.Room.Chat.Messages)
+	if s.across {
+		of = 0 // how much else is said there is nobody's business here
+	}
+	c.b, c.all = v.appendRoomHead(nil, s, len(lines), of), true
 	for _, i := range lines {
 		c.line(i, v.lookTokens()*2)
 	}
@@ -149,7 +153,7 @@ func (v *View) block(s *Seat, lines []int) (string, []spaces.EventID) {
 // A Query is what a search asks for.
 type Query struct {
 	Text  string
-	Space spaces.SpaceID // only there; empty: in all rooms of the mind
+	Space spaces.SpaceID // only there; empty: in all rooms of the mind, and across circles
 	Since time.Time      // only lines no older; zero: all
 	Limit int
 }
@@ -158,7 +162,7 @@ type Query struct {
 // room, every one with its id.
 func Search(v *View, q Query) (string, []spaces.EventID) {
 	var found []hit
-	seats := slices.DeleteFunc(v.everywhere(), func(s *Seat) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
+	seats := slices.DeleteFunc(v.all(), func(s *Seat) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
 	v.rank(seats, asking(q.Text), func(h hit) {
 		if m := &h.seat.Room.Chat.Messages[h.line]; h.near > 0 && !m.At.Before(q.Since) {
 			found = append(found, h)
@@ -178,10 +182,10 @@ func Search(v *View, q Query) (string, []spaces.EventID) {
 	}
 	var parts []string
 	var refs []spaces.EventID
-	for i := range v.Seats {
-		if ls := lines[v.Seats[i].Short]; len(ls) > 0 {
+	for _, s := range v.all() {
+		if ls := lines[s.Short]; len(ls) > 0 {
 			slices.Sort(ls)
-			text, shows := v.block(&v.Seats[i], ls)
+			text, shows := v.block(s, ls)
 			parts, refs = append(parts, text), append(refs, shows...)
 		}
 	}

@@ -29,7 +29,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	}
 	inPrefix := v.inPrefix()
 	top := best{most: min(maxRecalled, 40+budget/5)}
-	v.rank(v.everywhere(), q, func(h hit) {
+	v.rank(v.all(), q, func(h hit) {
 		if !top.takes(h.score) {
 			return
 		}
@@ -41,7 +41,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	return v.within(p.pick(top.hits), budget)
 }
 
-// everywhere returns all seats.
+// everywhere returns the mind's own seats.
 func (v *View) everywhere() []*Seat {
 	seats := make([]*Seat, len(v.Seats))
 	for i := range v.Seats {
@@ -113,8 +113,7 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	}
 	b := []byte("RECALLED (older lines, others between left out):\n")
 	var refs []spaces.EventID
-	for i := range v.Seats {
-		s := &v.Seats[i]
+	for _, s := range v.all() {
 		lines := of[s.Uplink.Space]
 		if len(lines) == 0 {
 			continue

@@ -41,7 +41,12 @@ func (v *View) rank(seats []*Seat, q query, f func(hit)) {
 		}
 	}
 	for i := range found {
-		found[i].spread(best, f)
+		s := found[i].seat
+		found[i].spread(best, func(h hit) {
+			if s.shows(h.line) {
+				f(h)
+			}
+		})
 		found[i].seat.Room.index.clear(found[i].lines, found[i].talks)
 	}
 }

@@ -25,6 +25,9 @@ type Room struct {
 	linked  map[int][]string // by message
 	tokens  []uint16         // of each message's compact line; 0 unknown
 	named   called
+
+	witness  spaces.Witness
+	reworded map[int][]int64 // by message, the seqs of what changed its words
 }
 
 // A change is an event about an earlier message: it has no entry of its own in
@@ -78,6 +81,7 @@ func (r *Room) Apply(e spaces.Event) {
 		return
 	}
 	r.Info.Apply(e)
+	r.witness.Apply(e)
 	for _, i := range r.Chat.Apply(e) {
 		switch {
 		case i == len(r.tokens):
@@ -107,6 +111,12 @@ func (r *Room) amended(e spaces.Event, i int) {
 	}
 	if c.kind == spaces.KindEdited || c.kind == spaces.KindTranscribed || c.kind == spaces.KindDeleted {
 		r.rewrite(i)
+	}
+	if c.kind == spaces.KindEdited || c.kind == spaces.KindTranscribed {
+		if r.reworded == nil {
+			r.reworded = map[int][]int64{}
+		}
+		r.reworded[i] = append(r.reworded[i], e.Seq)
 	}
 	r.tokens[i] = 0
 	r.changes = append(r.changes, c)
@@ -156,6 +166,10 @@ func (r *Room) messagesIn(after, upto int64) (from, to int) {
 
 // ID returns the id of the room's space.
 func (r *Room) ID() spaces.SpaceID { return r.space.ID }
+
+// OneChat reports whether the room has never stood in more than one chat: then
+// everybody in it reads all of it.
+func (r *Room) OneChat() bool { return r.witness.OneChat() }
 
 // Name returns what people call the room; it may be chosen to deceive.
 func (r *Room) Name() string {

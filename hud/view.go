@@ -20,6 +20,9 @@ type Seat struct {
 	// Short is the space's name in acts, "s1". Minted by the shell in the order of
 	// the uplinks; the same for the mind's whole life.
 	Short string
+
+	across   bool              // of another circle, see [Across]
+	audience []spaces.EntityID // who can read what the mind says
 }
 
 // Limits are the sizes of a view. The zero value works.
@@ -73,6 +76,7 @@ type View struct {
 	Agent  Agent
 	Circle spaces.CircleID
 	Seats  []Seat
+	Beyond []Seat // in rooms of other circles, see [Across]; looked through, never part of the keyframe
 	Active spaces.SpaceID
 	Branch spaces.BranchID // of the rooms, on which the agent acts; empty is the primary one
 	Self   *spaces.Self    // nil is empty
@@ -123,9 +127,17 @@ func (v *View) me() spaces.EntityID { return v.Agent.ID.Entity() }
 // short id when another room of the view is called the same.
 func (v *View) label(s *Seat) string {
 	name, key := s.Room.called()
+	alike := func(o *Seat) bool {
+		_, other := o.Room.called()
+		return o.Short != s.Short && other == key
+	}
 	for i := range v.Seats {
-		o := &v.Seats[i]
-		if _, other := o.Room.called(); o.Short != s.Short && other == key {
+		if alike(&v.Seats[i]) {
+			return name + "~" + s.Short
+		}
+	}
+	for i := range v.Beyond {
+		if s.across && alike(&v.Beyond[i]) {
 			return name + "~" + s.Short
 		}
 	}

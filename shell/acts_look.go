@@ -55,7 +55,7 @@ func (a readMessages) perform(s *stage) outcome {
 	if a.Space == "" && s.active == "" {
 		return s.deny("no_active_space", "No active space and no spaceId provided.", "Name a space, or enter_space first.")
 	}
-	room, out := s.room(a.Space)
+	room, out := s.looked(a.Space)
 	if room == nil {
 		return out
 	}
@@ -87,7 +87,7 @@ func (a search) perform(s *stage) outcome {
 		q.Limit = 20
 	}
 	if a.Space != "" {
-		room, out := s.room(a.Space)
+		room, out := s.looked(a.Space)
 		if room == nil {
 			return out
 		}

@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,6 +36,9 @@ type mind struct {
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
 	hasher    hud.Hasher
+
+	beyond []hud.Seat     // in rooms of other circles
+	unseen map[*shelf]int // how many deletions in them were taken back; guarded by loading
 }
 
 // minds holds the minds in use, and forgets those used longest ago.
@@ -111,10 +115,12 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 			return err
 		}
 	}
-	if space == "" || slices.Contains(fresh, space) {
-		return nil
+	if space != "" && !slices.Contains(fresh, space) {
+		if err := m.follow(ctx, space, false); err != nil {
+			return err
+		}
 	}
-	return m.follow(ctx, space, false)
+	return m.reach(ctx)
 }
 
 // behind reports whether a room has events up to seq that the mind has not read.
@@ -153,39 +159,51 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		m.mu.Unlock()
 		return nil
 	}
-	room, after, cursor := seat.Room, seat.Room.Upto(), seat.Uplink.Cursor
+	room, cursor := seat.Room, seat.Uplink.Cursor
 	m.mu.Unlock()
 
-	people := first
 	var gone []erased
+	err := m.shell.follow(ctx, &m.mu, room, first, func(e spaces.Event) {
+		if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
+			gone = append(gone, words)
+		}
+	})
+	for _, w := range gone { // what was folded is not seen again
+		if failed := m.redact(ctx, w); failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// follow reads what happened in a room since it was last read, with each event
+// before it is folded. mu guards the room; it is not held.
+func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, first bool, before func(spaces.Event)) error {
+	mu.Lock()
+	id, after := room.ID(), room.Upto()
+	mu.Unlock()
+	people := first
 	for {
-		events, err := m.shell.Record.Events(ctx, id, spaces.Primary, after, page)
+		events, err := s.Record.Events(ctx, id, spaces.Primary, after, page)
 		if err != nil {
 			return fmt.Errorf("events of %s: %w", id, err)
 		}
-		m.mu.Lock()
+		mu.Lock()
 		for _, e := range events {
-			if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
-				gone = append(gone, words)
-			}
+			before(e)
 			room.Apply(e)
 			people = people || changesPeople(room, e)
 		}
-		m.mu.Unlock()
+		mu.Unlock()
 		if len(events) < page {
 			break
 		}
 		after = events[len(events)-1].Seq
 	}
-	for _, w := range gone {
-		if err := m.redact(ctx, w); err != nil {
-			return err
-		}
-	}
 	if !people {
 		return nil
 	}
-	return m.meet(ctx, room)
+	return s.meet(ctx, mu, room)
 }
 
 // changesPeople reports whether the event may change who is in the room or what
@@ -200,12 +218,12 @@ func changesPeople(room *hud.Room, e spaces.Event) bool {
 }
 
 // meet reads who is in a room, and who wrote in it and left.
-func (m *mind) meet(ctx context.Context, room *hud.Room) error {
-	space, members, err := m.shell.Record.Space(ctx, room.ID())
+func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error {
+	space, members, err := s.Record.Space(ctx, room.ID())
 	if err != nil {
 		return fmt.Errorf("space %s: %w", room.ID(), err)
 	}
-	m.mu.Lock()
+	mu.Lock()
 	room.SetSpace(space)
 	room.SetMembers(members)
 	var gone []spaces.EntityID
@@ -214,16 +232,16 @@ func (m *mind) meet(ctx context.Context, room *hud.Room) error {
 			gone = append(gone, id)
 		}
 	}
-	m.mu.Unlock()
+	mu.Unlock()
 	if len(gone) == 0 {
 		return nil
 	}
-	known, err := m.shell.Record.Entities(ctx, gone)
+	known, err := s.Record.Entities(ctx, gone)
 	if err != nil {
 		return fmt.Errorf("people of %s: %w", room.ID(), err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	mu.Lock()
+	defer mu.Unlock()
 	for _, e := range known {
 		room.Know(e)
 	}

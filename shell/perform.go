@@ -25,9 +25,7 @@ func (c *cycle) stage() *stage {
 func (c *cycle) perform(st *stage, a Act) outcome {
 	before := len(st.denials)
 	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
-	c.mind.mu.Lock()
 	out := c.attempt(st, a)
-	c.mind.mu.Unlock()
 	for i := before; i < len(st.denials); i++ {
 		c.shell.catalogue.blame(&st.denials[i], a.Name)
 	}
@@ -36,6 +34,9 @@ func (c *cycle) perform(st *stage, a Act) outcome {
 }
 
 func (c *cycle) attempt(st *stage, a Act) outcome {
+	c.mind.mu.Lock()
+	defer c.mind.mu.Unlock()
+	defer c.mind.across(st.view)()
 	s := c.shell.catalogue.find(a.Name)
 	if s == nil {
 		return st.deny("unknown_act", "There is no act of that name.", "Use only the acts you are shown.")

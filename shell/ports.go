@@ -62,6 +62,9 @@ type Record interface {
 	Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error)
 	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
+	// Across returns the live uplinks of the agent's other minds to rooms that
+	// somebody is in, at most limit, the newest first.
+	Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error)
 	// Spans returns the newest spans of an uplink, newest first.
 	Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error)
 	// Keyframe returns the mind's newest keyframe, or nil.

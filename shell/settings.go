@@ -37,6 +37,7 @@ type Settings struct {
 	Expires       time.Duration    // after which a message is not sent any more; 0 is never
 	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
 	RecallTokens  int
+	Across        bool          // a direct chat knows what its person has read in other circles (S5)
 	Pictures      int           // shown with one call, at most; 0 for a model that does not see
 	PictureSide   int           // pixels of their longest side, at most
 	HighWater     float64       // share of the budget at which the context is cut
@@ -65,7 +66,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
-		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
+		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, ReadLimit: 50, MemoryChars: 200,
 		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,
 		CycleTokens: 400_000, SenderTokens: 10_000_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,

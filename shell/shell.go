@@ -14,6 +14,7 @@ type Shell struct {
 	Options
 	catalogue *Catalogue
 	minds     *minds
+	library   *library
 	systems   systems
 
 	bell chan struct{} // something was rung, finished or cancelled
@@ -65,6 +66,7 @@ func New(o Options) *Shell {
 		resting: map[spaces.Mind]rest{},
 	}
 	s.minds = newMinds(s, o.Minds)
+	s.library = &library{shell: s, all: map[spaces.SpaceID]*shelf{}}
 	s.SetAgents(o.Agents)
 	return s
 }

@@ -132,6 +132,15 @@ func (s *stage) room(name string) (*hud.Room, outcome) {
 	return nil, s.deny("ambiguous_space", "Several of your spaces have that name.", "Use the id, such as s2.")
 }
 
+// looked finds a space to look into: one of the agent's own here, or one of
+// another circle that the HUD has shown lines of.
+func (s *stage) looked(name string) (*hud.Room, outcome) {
+	if seat := s.view.Looked(name); seat != nil && s.view.Seat(seat.Uplink.Space) == nil {
+		return seat.Room, outcome{}
+	}
+	return s.room(name)
+}
+
 func (s *stage) short(r *hud.Room) string {
 	for _, seat := range s.view.Seats {
 		if seat.Room == r {

@@ -53,6 +53,7 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.view(c)
+	defer m.across(v)()
 	v.Current = append(slices.Clip(c.turns), c.pending...)
 	v.FixedTokens += tokens
 	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c)}

@@ -45,6 +45,10 @@ type AgentID string
 // them: a name from the configuration, or one minted for a space on its own.
 type CircleID string
 
+// OwnCircle returns the circle of a space that was given none: no other space can
+// be in it.
+func OwnCircle(id SpaceID) CircleID { return CircleID("own:" + string(id)) }
+
 // CycleID names a cycle. Minted by the store at the claim; unique for ever.
 type CycleID string
 

@@ -23,6 +23,7 @@ type Settings struct {
 	Parallel        int
 	ContextTokens   int
 	RecallTokens    int
+	Across          bool
 	HighWater       float64
 	LowWater        float64
 	Guard           float64

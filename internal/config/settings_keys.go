@@ -18,6 +18,7 @@ var settingKeys = []settingKey{
 	{"max_output_tokens", "2000", "tokens the model may answer with", tokens(func(s *Settings) *int { return &s.MaxOutputTokens }, 16)},
 	{"context_tokens", "32000", "tokens of the model's window that are used", tokens(func(s *Settings) *int { return &s.ContextTokens }, 1024)},
 	{"recall_tokens", "1500", "tokens of recalled lines in one frame", tokens(func(s *Settings) *int { return &s.RecallTokens }, 0)},
+	{"across", "true", "whether a direct chat may be shown what its person has read in the agent's other rooms", yesNo(func(s *Settings) *bool { return &s.Across })},
 	{"parallel", "8", "cycles of one mind at a time", whole(func(s *Settings) *int { return &s.Parallel }, 1)},
 
 	{"budget.per_cycle", "400000", "tokens one cycle may use; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerCycle }, 0)},

@@ -79,7 +79,7 @@ func (t *tx) create(ctx context.Context, o spaces.Opening) (*room, error) {
 	id := spaces.SpaceID(t.newID())
 	circle := o.Circle
 	if circle == "" {
-		circle = spaces.CircleID("own:" + string(id))
+		circle = spaces.OwnCircle(id)
 	}
 	wake := o.Wake
 	if wake == "" {

@@ -75,7 +75,7 @@ func ownCircle(t *testing.T, w *world) {
 	o.Circle = ""
 	p, err := w.s.Border.Open(t.Context(), o)
 	w.ok(err)
-	if p.Circle != spaces.CircleID("own:"+string(p.Space)) || p.Object != spaces.ChatObject {
+	if p.Circle != spaces.OwnCircle(p.Space) || p.Object != spaces.ChatObject {
 		t.Errorf("placement %+v, want a circle of its own", p)
 	}
 	again, err := w.s.Border.Open(t.Context(), o)
@@ -114,7 +114,7 @@ func namedLater(t *testing.T, w *world) {
 	if got := w.waiting(); len(got) != 1 || got[0].Mind != ada {
 		t.Errorf("waiting %+v, want the mind of the new circle", got)
 	}
-	old := spaces.Mind{Agent: "ada", Circle: spaces.CircleID("own:" + string(room))}
+	old := spaces.Mind{Agent: "ada", Circle: spaces.OwnCircle(room)}
 	ups, err := w.s.Shell.Uplinks(t.Context(), old)
 	w.ok(err)
 	if len(ups) != 1 || ups[0].Live {

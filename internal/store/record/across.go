@@ -1,0 +1,29 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const uplinksAcross query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
+from uplinks where agent = $1 and circle <> $2 and live = 1
+  and space in (select m.space from members m where m.entity = $3) order by n desc limit $4 + 0`
+
+// Across implements [shell.Record].
+func (s Shell) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	out, err := all(ctx, s.s.engine, uplinksAcross, []any{string(m.Agent), string(m.Circle), string(who), limit}, scanHeaded)
+	if err != nil {
+		return nil, fmt.Errorf("read rooms that %s shares with %s: %w", m.Agent, who, err)
+	}
+	return out, nil
+}
+
+// Across implements [shell.Record].
+func (p *Past) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	began := p.run.Cycle.Started
+	ups, err := p.now.Across(ctx, m, who, limit)
+	return slices.DeleteFunc(ups, func(u spaces.Uplink) bool { return u.OpenedAt.After(began) }), err
+}

@@ -1,0 +1,167 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	// maxAcross is how many rooms of other circles a mind looks into, those the agent
+	// came to last.
+	maxAcross = 24
+	// maxShelves is how many such rooms are kept for all minds.
+	maxShelves = 256
+)
+
+// A library keeps the rooms that minds look into from other circles: one copy of
+// each for all of them, read on from where it stands.
+type library struct {
+	shell *Shell
+	mu    sync.Mutex // guards all below and every room; taken after a mind's; never held across I/O
+	all   map[spaces.SpaceID]*shelf
+}
+
+// A shelf is one room of the library.
+type shelf struct {
+	loading sync.Mutex // held while reading the record; taken before mu
+	room    *hud.Room
+	gone    []erasure // in order
+	used    time.Time
+}
+
+// An erasure is what somebody deleted, and when we learned of it.
+type erasure struct {
+	erased
+	at time.Time
+}
+
+// shelf returns a room as it stands in the record.
+func (l *library) shelf(ctx context.Context, u spaces.Uplink) (*shelf, error) {
+	s := l.take(u.Space)
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	first := s.room.Upto() == 0 // only who holds loading moves it
+	if !first && s.room.Upto() >= u.Head {
+		return s, nil
+	}
+	return s, l.shell.follow(ctx, &l.mu, s.room, first, func(e spaces.Event) {
+		if words, ok := erasedBy(s.room, e); ok {
+			s.gone = append(s.gone, erasure{words, e.RecvAt})
+		}
+	})
+}
+
+// take returns the shelf of a room, empty when there was none. Of too many the one
+// used longest ago goes.
+func (l *library) take(id spaces.SpaceID) *shelf {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.all[id]
+	if !ok {
+		if len(l.all) >= maxShelves {
+			oldest := id
+			for k, x := range l.all {
+				if oldest == id || cmp.Compare(x.used.UnixNano(), l.all[oldest].used.UnixNano()) < 0 {
+					oldest = k
+				}
+			}
+			delete(l.all, oldest)
+		}
+		s = &shelf{room: hud.NewRoom(spaces.Space{ID: id})}
+		l.all[id] = s
+	}
+	s.used = time.Now()
+	return s
+}
+
+// audience returns who reads what the mind says, when all of them are known for
+// good; else nobody. They are only in a direct chat that is the mind's one room, in
+// the circle that is that room's own: no other room can come into it, and whoever
+// else comes to the chat gives it another circle.
+func (m *mind) audience() []spaces.EntityID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.seats) != 1 {
+		return nil
+	}
+	seat := &m.seats[0]
+	room := seat.Room.Space()
+	if m.id.Circle != spaces.OwnCircle(room.ID) || !seat.Uplink.Live || !room.Direct || !room.Closed || !seat.Room.OneChat() {
+		return nil
+	}
+	var all []spaces.EntityID
+	for _, x := range seat.Room.Members() {
+		if x.Kind != spaces.Human && x.Kind != spaces.Agent {
+			return nil // nobody knows who reads along with a bot or a channel
+		}
+		if x.ID != m.id.Agent.Entity() {
+			all = append(all, x.ID)
+		}
+	}
+	return all
+}
+
+// reach brings the rooms of other circles up to date that the mind may look into.
+// m.loading is held.
+func (m *mind) reach(ctx context.Context) error {
+	audience := m.audience()
+	var seats []hud.Seat
+	if len(audience) > 0 && m.shell.Settings(m.id.Agent, m.seats[0].Uplink.Space).Across {
+		ups, err := m.shell.Record.Across(ctx, m.id, audience[0], maxAcross)
+		if err != nil {
+			return err
+		}
+		for _, u := range ups {
+			s, err := m.shell.library.shelf(ctx, u)
+			if err != nil {
+				return err
+			}
+			if err := m.unsee(ctx, u.Space, s); err != nil {
+				return err
+			}
+			seats = append(seats, hud.Across(s.room, u, audience))
+		}
+	}
+	m.mu.Lock()
+	m.beyond = seats
+	m.mu.Unlock()
+	return nil
+}
+
+// unsee takes back what was deleted in a room of another circle since the mind last
+// looked; the first time, since the mind is there.
+func (m *mind) unsee(ctx context.Context, id spaces.SpaceID, s *shelf) error {
+	m.shell.library.mu.Lock()
+	gone := slices.Clip(s.gone)
+	m.shell.library.mu.Unlock()
+	if m.unseen == nil {
+		m.unseen = map[*shelf]int{}
+	}
+	for _, w := range gone[m.unseen[s]:] {
+		if w.at.Before(m.seats[0].Uplink.OpenedAt) {
+			continue
+		}
+		if err := m.redact(ctx, w.erased); err != nil {
+			return err
+		}
+	}
+	m.unseen[s] = len(gone)
+	return nil
+}
+
+// across lets a view look into the rooms of other circles until done is called.
+// m.mu is held.
+func (m *mind) across(v *hud.View) (done func()) {
+	v.Beyond = m.beyond
+	if len(m.beyond) == 0 {
+		return func() {}
+	}
+	m.shell.library.mu.Lock()
+	return m.shell.library.mu.Unlock
+}
