@@ -41,15 +41,6 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	return v.within(p.pick(top.hits), budget)
 }
 
-// everywhere returns the mind's own seats.
-func (v *View) everywhere() []*Seat {
-	seats := make([]*Seat, len(v.Seats))
-	for i := range v.Seats {
-		seats[i] = &v.Seats[i]
-	}
-	return seats
-}
-
 // within returns as many of the lines, from the first on, as have at most budget
 // tokens when they are rendered.
 func (v *View) within(rs []Recalled, budget int) []Recalled {

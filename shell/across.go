@@ -122,7 +122,7 @@ func (m *mind) reach(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := m.unsee(ctx, u.Space, s); err != nil {
+			if err := m.unsee(ctx, s); err != nil {
 				return err
 			}
 			seats = append(seats, hud.Across(s.room, u, audience))
@@ -136,7 +136,7 @@ func (m *mind) reach(ctx context.Context) error {
 
 // unsee takes back what was deleted in a room of another circle since the mind last
 // looked; the first time, since the mind is there.
-func (m *mind) unsee(ctx context.Context, id spaces.SpaceID, s *shelf) error {
+func (m *mind) unsee(ctx context.Context, s *shelf) error {
 	m.shell.library.mu.Lock()
 	gone := slices.Clip(s.gone)
 	m.shell.library.mu.Unlock()

@@ -21,6 +21,7 @@ var logTests = map[string]func(*testing.T, *world){
 	"UpdateWithoutASpaceStopsNobody":      stray,
 	"JoinedIsOneEventAPerson":             joinedEach,
 	"ReadersFollowTheMembers":             readersFollow,
+	"RoomsSharedWithSomebodyAreFound":     roomsShared,
 	"NamesAreKeptCurrent":                 namesCurrent,
 	"BoundIdentityIsTheAgent":             boundIdentity,
 	"ForkSharesItsPastAndReachesNobody":   fork,
