@@ -2,6 +2,7 @@ package spaces_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -62,9 +63,7 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 			w.Apply(e)
 			now.Apply(e)
 			members[e.Seq] = spaces.Members{}
-			for id, since := range now {
-				members[e.Seq][id] = since
-			}
+			maps.Copy(members[e.Seq], now)
 		}
 		for _, e := range log {
 			for n := range 1 << len(people) {
