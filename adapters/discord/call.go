@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -79,15 +80,26 @@ func (c *Client) exchange(ctx context.Context, r route, mime string, body []byte
 	seen.written = written.Load()
 	c.limits.learn(r, seen, time.Now())
 	// What was seen decides, not what the library makes of it.
-	if seen.read && seen.status/100 == 2 {
-		if into == nil || seen.status == http.StatusNoContent {
-			return nil
-		}
-		if err = json.Unmarshal(seen.whole, into); err == nil {
+	if seen.accepted() {
+		if err = seen.decode(into); err == nil {
 			return nil
 		}
 	}
 	return c.judge(r, seen, err)
+}
+
+// accepted reports whether Discord took the call, and its answer came whole.
+func (a answer) accepted() bool { return a.read && a.status/100 == 2 }
+
+// decode reads the answer to a call that was accepted; nobody reads it when into is nil.
+func (a answer) decode(into any) error {
+	if into == nil || a.status == http.StatusNoContent {
+		return nil
+	}
+	if bytes.Equal(bytes.TrimSpace(a.whole), []byte("null")) {
+		return errors.New("the answer is null")
+	}
+	return json.Unmarshal(a.whole, into)
 }
 
 // watched returns c's HTTP client for one call. It reads the body whole, so that
@@ -122,7 +134,9 @@ type tripper func(*http.Request) (*http.Response, error)
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // patiently makes a call that may be repeated: it waits out Discord's limits and
-// tries a few times more when the way there fails.
+// tries a few times more when the way there fails. Answers that nobody can read,
+// one after the other, are Invalid in the end: nothing was lost on the way, and
+// whoever asked has to do without.
 func (c *Client) patiently(ctx context.Context, r route, into any) error {
 	for try := 0; ; try++ {
 		err := c.call(ctx, r, nil, into)
@@ -133,6 +147,8 @@ func (c *Client) patiently(ctx context.Context, r route, into any) error {
 		case e.Kind == adapters.Limited:
 			wait(ctx, max(e.RetryAfter, 100*time.Millisecond))
 			try--
+		case try == 3 && errors.Is(e, errUnread):
+			return &adapters.Error{Kind: adapters.Invalid, Op: e.Op, Err: e.Err}
 		case e.Kind != adapters.Unknown && e.Kind != adapters.NotSent, try == 3:
 			return err
 		default:

@@ -189,7 +189,7 @@ func (c *Client) channelOf(ctx context.Context, id, guild string) (channel, erro
 		return ch, nil
 	}
 	var ch channel
-	err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, id, ""), &ch)
+	err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, id, ""), leniently(&ch))
 	return c.learnt(ch, id, guild, err)
 }
 
@@ -199,12 +199,15 @@ func (c *Client) lookUp(ctx context.Context, id string) (channel, error) {
 		return ch, nil
 	}
 	var ch channel
-	err := c.call(ctx, channelRoute("get channel", http.MethodGet, id, ""), nil, &ch)
+	err := c.call(ctx, channelRoute("get channel", http.MethodGet, id, ""), nil, leniently(&ch))
 	return c.learnt(ch, id, "", err)
 }
 
 // learnt notes what was answered of a channel.
 func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error) {
+	if err == nil && ch.ID == "" {
+		err = &adapters.Error{Kind: adapters.Invalid, Op: "get channel", Err: errUnread}
+	}
 	switch {
 	case err != nil && adapters.KindOf(err).Permanent() && guild == "":
 		ch = channel{Type: discordgo.ChannelTypeDM}
@@ -226,7 +229,7 @@ func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error
 // askGuild learns a server's names, which a resumed session is not told again.
 func (c *Client) askGuild(ctx context.Context, id string) error {
 	var g guild
-	err := c.patiently(ctx, guildRoute("get guild", id, ""), &g)
+	err := c.patiently(ctx, guildRoute("get guild", id, ""), leniently(&g))
 	if err == nil {
 		err = c.patiently(ctx, guildRoute("get channels", id, "/channels"), &g.Channels)
 	}
@@ -240,7 +243,7 @@ func (c *Client) askGuild(ctx context.Context, id string) error {
 	if err == nil {
 		if self := c.self.Load(); self != nil {
 			var me member
-			err = c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), &me)
+			err = c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me))
 			me.User = &self.user
 			g.Members = []member{me}
 		}

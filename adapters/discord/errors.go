@@ -49,9 +49,19 @@ func (c *Client) judge(r route, seen answer, err error) error {
 	if r.bare {
 		secret = adapters.Secret(r.path)
 	}
-	out.Err = scrub(secret, seen.status, err)
+	hidden := scrub(secret, seen.status, err)
+	if seen.accepted() {
+		hidden.cause = errUnread
+		if r.method == http.MethodGet && json.Valid(seen.whole) {
+			out.Kind = adapters.Invalid // nothing happened, and it would be answered alike again
+		}
+	}
+	out.Err = hidden
 	return out
 }
+
+// errUnread means that a call was accepted and its answer is in no form we know.
+var errUnread = errors.New("the answer cannot be read")
 
 // short returns raw, cut where it grows long.
 func short(raw json.RawMessage) string {
@@ -107,7 +117,8 @@ func refusedWith(err error, codes ...int) bool {
 }
 
 // scrubbedError is a foreign error in words free of the token. It unwraps to
-// nothing but the context's errors, because the original may hold the request.
+// nothing but the context's errors and errUnread, because the original may hold the
+// request.
 type scrubbedError struct {
 	text  string
 	cause error
@@ -116,11 +127,11 @@ type scrubbedError struct {
 // Error returns the words.
 func (e *scrubbedError) Error() string { return e.text }
 
-// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+// Unwrap returns context.Canceled, context.DeadlineExceeded, errUnread or nil.
 func (e *scrubbedError) Unwrap() error { return e.cause }
 
 // scrub keeps of err only its words without the token, and whether the context ended it.
-func scrub(token adapters.Secret, status int, err error) error {
+func scrub(token adapters.Secret, status int, err error) *scrubbedError {
 	text := "the answer holds nothing we can read"
 	if err != nil {
 		text = err.Error()

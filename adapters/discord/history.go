@@ -79,7 +79,7 @@ func (r *receiver) fill(ctx context.Context, channel, guild string) error {
 		list, rest, err := r.client.page(ctx, channel, after)
 		if err != nil && adapters.KindOf(err).Permanent() {
 			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
-			return nil
+			return r.missed(ctx, channel, guild, after, err)
 		}
 		if err != nil {
 			return err
@@ -102,6 +102,26 @@ func (r *receiver) fill(ctx context.Context, channel, guild string) error {
 		more = rest
 	}
 	return nil
+}
+
+// missed records that what was said in a channel since after is lost to us, where
+// Discord would show it and its answer cannot be read. What we may not read is no gap.
+func (r *receiver) missed(ctx context.Context, channel, guild string, after snowflake, why error) error {
+	if adapters.KindOf(why) != adapters.Invalid {
+		return nil
+	}
+	chat, thread, err := r.client.place(ctx, channel, guild)
+	if err != nil {
+		return err
+	}
+	now, from := time.Now().UTC(), after.time()
+	if from.After(now) {
+		from = now // by our clock
+	}
+	return r.record(ctx, []adapters.Update{{
+		ID: channel, Key: "gap:" + channel + ":" + after.String(), Chat: chat, Thread: thread, At: now,
+		Body: adapters.Gap{From: from, To: now, Reason: "discord's answer cannot be read"},
+	}})
 }
 
 // readPast reads a message of history as if it had just been said.

@@ -36,6 +36,14 @@ func decode[T any](raw json.RawMessage, into *T, essential ...string) error {
 	return nil
 }
 
+// leniently returns what decodes JSON into an object of Discord's as decode does.
+func leniently[T any](into *T) json.Unmarshaler { return &lenient[T]{into} }
+
+type lenient[T any] struct{ into *T }
+
+// UnmarshalJSON reads an object; anything else is an error.
+func (l *lenient[T]) UnmarshalJSON(raw []byte) error { return decode(raw, l.into) }
+
 // elements are a list of which those elements are read that can be.
 type elements[T any] []T
 

@@ -104,7 +104,7 @@ type whereTo struct {
 func (c *Client) gateway(ctx context.Context) (whereTo, error) {
 	var to whereTo
 	err := c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway/bot"}, nil, &to)
-	if adapters.KindOf(err) == adapters.NoTarget {
+	if err != nil && adapters.KindOf(err).Permanent() {
 		err = c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway"}, nil, &to)
 	}
 	if err != nil {

@@ -82,11 +82,11 @@ func (c *Client) standing(ctx context.Context, id string) (guild, member, error)
 		return guild{}, member{}, err
 	}
 	var g guild
-	if err := c.patiently(ctx, guildRoute("get guild", id, ""), &g); err != nil {
+	if err := c.patiently(ctx, guildRoute("get guild", id, ""), leniently(&g)); err != nil {
 		return guild{}, member{}, err
 	}
 	var me member
-	if err := c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), &me); err != nil {
+	if err := c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me)); err != nil {
 		return guild{}, member{}, err
 	}
 	me.User = &self.user
@@ -147,7 +147,7 @@ func (c *Client) servers(ctx context.Context) ([]string, error) {
 // only to bots with the Server Members intent.
 func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, error) {
 	var ch channel
-	if err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, chat, ""), &ch); err != nil {
+	if err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, chat, ""), leniently(&ch)); err != nil {
 		return nil, err
 	}
 	var all []adapters.Person

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
@@ -60,6 +61,27 @@ func TestPlacesAreKnownAfterARestart(t *testing.T) {
 		thread.Says(w.kai, "<#"+w.room.ID.String()+"> <@&"+w.guild.Role(w.bot).String()+">", fakediscord.Said{})
 		u, m := body[adapters.Message](t, w.inbox.take())
 		if u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" || m.Text != "#general @ada" || !m.ToUs {
+			t.Errorf("got %+v", u)
+		}
+	})
+}
+
+// PLATFORMS 3.2: a field of an unknown form leaves the rest of an answer readable.
+func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		thread := w.room.NewThread(w.kai, "Lunch")
+		synctest.Wait()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.client = w.newClient()
+		w.Fault(fake.Fault{Method: "get threads", Do: fake.Garbage, Description: "[]", Times: -1})
+		w.Fault(fake.Fault{Method: "get channel", Do: fake.Garbage, Times: -1, Description: fmt.Sprintf(
+			`{"id":"%s","type":11,"guild_id":"%s","parent_id":"%s","name":"Lunch","recipients":7,"thread_metadata":"none"}`, thread.ID, w.guild.ID, w.room.ID)})
+		w.receive()
+		thread.Says(w.kai, "soup", fakediscord.Said{})
+		if u, _ := body[adapters.Message](t, w.inbox.take()); u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" {
 			t.Errorf("got %+v", u)
 		}
 	})
@@ -158,6 +180,43 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 			t.Errorf("%d read, %d kept raw; want 5, 1", read, kept)
 		}
 	})
+}
+
+// PLATFORMS 3.2, DELIVERY 2.2.1, F45: a server whose answers are no objects of ours
+// costs names, or what history would have told, and that is recorded. The
+// connection stays, and what is said now is heard.
+func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
+	for name, odd := range map[string]string{"a list": "[]", "null": "null", "a text": `"ok"`, "a number": "7", "an empty object": "{}", "no JSON": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.says("before")
+				synctest.Wait()
+				if err := w.stop(); err != nil {
+					t.Fatal(err)
+				}
+				w.bot.Forget()
+				w.room.SaysUnheard(w.kai, "meanwhile")
+				for _, call := range []string{"get messages", "get channel", "get guild", "get channels", "get threads", "get member"} {
+					w.Fault(fake.Fault{Method: call, Do: fake.Garbage, Description: odd, Times: -1})
+				}
+				w.client = w.newClient()
+				w.receive()
+				pass(time.Minute)
+				w.says("now")
+				got := w.inbox.take()
+				if diff := cmp.Diff([]string{"before", "now"}, texts(got)); diff != "" {
+					t.Error(diff)
+				}
+				if name == "a list" {
+					return // of no messages: history told that there are none
+				}
+				if u, gap := body[adapters.Gap](t, got); u.Chat.ID != w.room.ID.String() || gap.From.After(u.At) || u.Key == "" {
+					t.Errorf("the gap is %+v", u)
+				}
+			})
+		})
+	}
 }
 
 // issue 5: slash commands and buttons are answered at once, and are commands.

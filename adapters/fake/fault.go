@@ -13,7 +13,7 @@ type FaultKind string
 const (
 	Refuse   FaultKind = "refuse"   // answer Status and Description in the platform's own shape
 	HTML     FaultKind = "html"     // answer Status (502 if zero) with a proxy's HTML page
-	Garbage  FaultKind = "garbage"  // answer 200 with bytes that are not JSON
+	Garbage  FaultKind = "garbage"  // answer 200 with bytes that are not JSON, or with Description
 	Truncate FaultKind = "truncate" // cut the connection in the middle of the true answer
 	Hang     FaultKind = "hang"     // read the request and never answer
 	Delay    FaultKind = "delay"    // wait, then go on as if nothing had happened
@@ -36,7 +36,7 @@ type Fault struct {
 	// Apply lets the call have its effect first (exec_then_error). Delay always does.
 	Apply       bool          `json:"apply,omitzero"`
 	Status      int           `json:"status,omitzero"`      // of Refuse and HTML. Default: 500, 502
-	Description string        `json:"description,omitzero"` // of Refuse. Default: the platform's usual words
+	Description string        `json:"description,omitzero"` // of Refuse and Garbage. Default: the platform's usual words
 	RetryAfter  int           `json:"retry_after,omitzero"` // seconds, with Refuse: also makes the status 429
 	MigrateTo   int64         `json:"migrate_to,omitzero"`  // with Refuse: says that the chat goes on there
 	Wait        time.Duration `json:"wait,omitzero"`        // of Delay, in nanoseconds

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f Fault
 		c.entry.Status = http.StatusOK
 		t.ledger.call(c.entry)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte("{\"ok\":true,\"resu\x00\xff"))
+		_, _ = w.Write([]byte(cmp.Or(f.Description, "{\"ok\":true,\"resu\x00\xff")))
 	case Truncate:
 		t.ledger.call(c.entry)
 		b := done.body()

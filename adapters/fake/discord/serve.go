@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"mime"
@@ -251,7 +252,7 @@ func (d *Discord) fail(w http.ResponseWriter, c *call, f fake.Fault, truth answe
 	case fake.Garbage:
 		note(http.StatusOK)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte("{\"id\":\"1\x00\xff"))
+		_, _ = w.Write([]byte(cmp.Or(f.Description, "{\"id\":\"1\x00\xff")))
 	case fake.Truncate:
 		note(truth.status)
 		body := truth.bytes()

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -244,7 +245,7 @@ func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
 		c.entry.Status = http.StatusOK
 		c.of.ledger.call(c.entry)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, "{\"ok\":true,\"chan\x00\xff") // the client's hanging up is its own affair
+		_, _ = io.WriteString(w, cmp.Or(f.Description, "{\"ok\":true,\"chan\x00\xff")) // the client's hanging up is its own affair
 	case fake.Truncate:
 		c.of.ledger.call(c.entry)
 		_, body := done.bytes()
