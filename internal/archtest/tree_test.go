@@ -96,8 +96,8 @@ func load(t *testing.T) tree {
 func parse(t *testing.T, texts map[string]string) tree {
 	t.Helper()
 	var tr tree
+	fset := token.NewFileSet() // one, so that packages can be checked together
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, name, texts[name], parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ func (d *decoder) check(top *section) {
 	d.checkRedis(top)
 	d.checkWebhooks(top)
 	d.checkTwins()
-	d.checkPairs()
+	d.checkLayers()
 	d.warnOfOpen(top)
 }
 
@@ -175,19 +175,30 @@ func (d *decoder) checkTwins() {
 	}
 }
 
-// checkPairs warns of settings that contradict each other, in each layer that
-// writes one of them.
-func (d *decoder) checkPairs() {
+// checkLayers warns of settings that contradict each other, or change nothing, in
+// each layer that writes one of them.
+func (d *decoder) checkLayers() {
 	c := d.config
-	d.contradictions("", c.settings, c.settings)
+	d.checkLayer("", c.settings, c.settings)
 	for _, a := range c.Agents {
-		d.contradictions("agents."+a.ID, a.settings, c.settings, a.settings)
+		d.checkLayer("agents."+a.ID, a.settings, c.settings, a.settings)
 	}
 	for _, s := range c.Servers {
-		d.contradictions("servers."+s.Key, s.settings, c.settings, s.settings)
+		d.checkLayer("servers."+s.Key, s.settings, c.settings, s.settings)
 	}
 	for _, s := range c.Spaces {
-		d.contradictions("spaces."+s.Key, s.settings, c.settings, s.settings)
+		d.checkLayer("spaces."+s.Key, s.settings, c.settings, s.settings)
+	}
+}
+
+func (d *decoder) checkLayer(path string, written layer, all ...layer) {
+	d.contradictions(path, written, all...)
+	for _, k := range settingKeys {
+		if at, wrote := written[k.name]; wrote && k.value.later {
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Fault{
+				At: at.at, What: k.name + " changes nothing in this version", Todo: "remove it, or leave it for a later version",
+			}})
+		}
 	}
 }
 

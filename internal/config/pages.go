@@ -35,7 +35,7 @@ func settingsPage() string {
 	var out strings.Builder
 	out.WriteString("| key | default | meaning |\n| --- | --- | --- |\n")
 	for _, k := range settingKeys {
-		meaning := k.meaning
+		meaning := k.says()
 		if k.value.kind == oneWord {
 			meaning += ": `" + strings.Join(k.value.words, "`, `") + "`"
 		}

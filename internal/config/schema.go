@@ -143,7 +143,7 @@ func (k settingKey) schema() *schema {
 	case someTime:
 		s.AnyOf = []*schema{{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, reference07}
 	}
-	s.Description = plain(k.meaning)
+	s.Description = plain(k.says())
 	s.Default = k.fallback
 	return s
 }

@@ -26,11 +26,19 @@ type value struct {
 	words []string // of oneWord
 	least int      // of wholeNumber and someTokens
 	start bool     // counts from the next start on; else at once
+	later bool     // nothing reads it yet
 }
 
 // atStart returns the value as one that only a start reads.
 func atStart(v value) value {
 	v.start = true
+	return v
+}
+
+// later returns the value of a key whose part is not built: it may be written,
+// and whoever does is told that it changes nothing.
+func later(v value) value {
+	v.later = true
 	return v
 }
 
@@ -55,6 +63,14 @@ func (k settingKey) mustSet(s *Settings, text string) {
 	if err := k.value.set(s, text); err != nil {
 		panic("config: unchecked value of " + k.name + ": " + err.Error())
 	}
+}
+
+// says returns what the key means, and whether it does anything yet.
+func (k settingKey) says() string {
+	if k.value.later {
+		return k.meaning + " (changes nothing in this version)"
+	}
+	return k.meaning
 }
 
 func findSetting(name string) (settingKey, bool) {
