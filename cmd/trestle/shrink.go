@@ -4,21 +4,52 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 )
 
-// shrink gives back to the system, once things are quiet, what only the start
-// needed: reading the migrations takes more memory than running idle, and most of
-// the program's own text runs once.
-func shrink(ctx context.Context) error {
-	started := time.NewTimer(2 * time.Second)
-	defer started.Stop()
-	select {
-	case <-started.C:
-		runtime.GC() // pools give up what they hold at the second collection
-		debug.FreeOSMemory()
-		dropText()
-	case <-ctx.Done():
+// When memory is given back.
+const (
+	lookEvery    = time.Second // things are quiet when hardly anything is allocated meanwhile
+	hardly       = 1 << 20     // bytes
+	worthTheWork = 16 << 20    // so many bytes were allocated since the last time
+)
+
+// shrink calls give each time things have become quiet, after the start and
+// after each busy time, until ctx is done. Things are busy when allocated, the
+// number of bytes so far, grows.
+func shrink(ctx context.Context, allocated func() uint64, give func()) error {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	seen, given := allocated(), uint64(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+		now := allocated()
+		if now-seen < hardly && now-given >= worthTheWork {
+			give()
+			now = allocated()
+			given = now // what giving took is no reason to give again
+		}
+		seen = now
 	}
-	return nil
+}
+
+// allocated returns how many bytes were ever allocated.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// giveBack gives the system what only the start or a busy time needed: reading the
+// migrations takes more memory than running idle, and most of the program's own
+// text runs once.
+func giveBack() {
+	runtime.GC() // pools give up what they hold at the second collection
+	debug.FreeOSMemory()
+	dropText()
 }

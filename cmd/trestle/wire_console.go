@@ -15,7 +15,7 @@ import (
 )
 
 // keptEvents is how many live events a reader that was away can catch up with.
-const keptEvents = 4096
+const keptEvents = 2048
 
 // newBus makes the bus of this process. Its ids are behind those of every
 // earlier process.

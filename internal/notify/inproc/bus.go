@@ -40,8 +40,8 @@ func (b *Bus) Relay(e notify.Event) {
 	b.n++
 	e.ID = b.After + b.n
 	if b.Keep > 0 {
-		if len(b.kept) >= 2*b.Keep { // seldom, so that publishing moves nothing
-			b.kept = append(b.kept[:0], b.kept[len(b.kept)-b.Keep:]...)
+		if len(b.kept) >= b.Keep+b.Keep/8+1 { // now and then, so that publishing moves little
+			b.kept = slices.Delete(b.kept, 0, len(b.kept)-b.Keep)
 		}
 		b.kept = append(b.kept, e)
 	}

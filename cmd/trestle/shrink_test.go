@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Issue 2, memory: what a busy time needed is given back when it is over, once,
+// and not while it lasts.
+func TestMemoryIsGivenBackWhenThingsBecomeQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var used, given atomic.Uint64
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if err := shrink(ctx, used.Load, func() { given.Add(1) }); err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(lookEvery / 2) // between two looks
+		for times := range uint64(3) {
+			for range 4 {
+				used.Add(worthTheWork)
+				time.Sleep(lookEvery)
+			}
+			if got := given.Load(); got != times {
+				t.Errorf("given back %d times while things were busy, want %d", got, times)
+			}
+			for range 10 {
+				used.Add(hardly - 1)
+				time.Sleep(lookEvery)
+			}
+			if got := given.Load(); got != times+1 {
+				t.Errorf("given back %d times once things were quiet, want %d", got, times+1)
+			}
+		}
+		stop()
+		<-done
+	})
+}
