@@ -18,6 +18,7 @@ type Shell struct {
 	systems   systems
 
 	bell chan struct{} // something was rung, finished or cancelled
+	news chan struct{} // the record may have something to do that nobody rang for
 
 	mu      sync.Mutex // guards the fields below
 	agents  map[spaces.AgentID]*Agent
@@ -62,7 +63,7 @@ func New(o Options) *Shell {
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
-		bell: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
+		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
 		resting: map[spaces.Mind]rest{},
 	}
 	s.minds = newMinds(s, o.Minds)
@@ -121,9 +122,15 @@ func (s *Shell) Idle() bool {
 // Catalogue returns the acts this shell offers.
 func (s *Shell) Catalogue() *Catalogue { return s.catalogue }
 
-func (s *Shell) wakeUp() {
+func (s *Shell) wakeUp() { ringOn(s.bell) }
+
+// Look tells that minds may have something to do, nobody says which. It never
+// blocks; what gets lost costs one poll.
+func (s *Shell) Look() { ringOn(s.news) }
+
+func ringOn(bell chan struct{}) {
 	select {
-	case s.bell <- struct{}{}:
+	case bell <- struct{}{}:
 	default: // already rung
 	}
 }
@@ -142,6 +149,8 @@ func (s *Shell) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.bell:
+		case <-s.news:
+			s.sweep(ctx)
 		case <-sweep.C:
 			s.sweep(ctx)
 			for _, p := range s.rested() {

@@ -19,7 +19,7 @@ func (s *process) newWatch() *problems.Watch {
 	a := s.config().Alarms
 	w := &problems.Watch{
 		Store: s.store.Problems(), Logger: s.log,
-		Looks: []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtRecord(), s.lookAtMachine(), s.lookAtRedis()},
+		Looks: []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtRecord(), s.lookAtMachine(), s.lookAtBells()},
 	}
 	if len(a.Chats) > 0 {
 		w.Tellers = append(w.Tellers, chatAlarm{s.parts, a.Chats, problems.Severity(a.Least)})

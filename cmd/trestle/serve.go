@@ -68,7 +68,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()
-		err = errors.Join(err, s.store.Close(last), s.closeRedis())
+		err = errors.Join(err, s.store.Close(last), s.closeBells())
 	}()
 	if err := s.core(ctx); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *process) openStore(ctx context.Context) error {
 		return err
 	}
 	s.store = store
-	s.openRedis()
+	s.openBells()
 	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()

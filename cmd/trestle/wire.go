@@ -49,8 +49,9 @@ type parts struct {
 	border  border
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus
-	bells   bells
-	far     *redis.Client // those of other processes; nil where there is no Redis
+	bells   bell
+	far     far           // those of other processes; nil where the record is a file
+	redis   *redis.Client // the same, where there is one
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lineup  lineup

@@ -41,7 +41,7 @@ var modules = []fence{
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "figures are exposed in one place"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "spans are made of the record in one place, and nothing on a message's way knows of them"},
 	{"golang.org/x/time", []string{"activity", "adapters/fake/...", "adapters/slack/...", "internal/notify/..."}, "budgets of calls are kept at the border"},
-	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/notify/...", "internal/model/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
+	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/notify/...", "internal/store/postgres/bells", "internal/model/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
 	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
 	{"golang.org/x/sync", []string{"..."}, "errgroup: whoever starts, waits"},
 	{"golang.org/x/sys", []string{"internal/store/...", "internal/faults/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},

@@ -27,6 +27,7 @@ const (
 	SchemaAhead   Code = "TRS-R04"
 	LeaseLost     Code = "TRS-R05"
 	NoBells       Code = "TRS-R12"
+	NoNotices     Code = "TRS-R13"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -75,6 +76,7 @@ var kinds = []Kind{
 	{StoreSlow, Warn, "writing to {} is slow", "see what else uses the disk"},
 	{SchemaAhead, Fail, "{} was written by a newer version", "use that version, or restore a backup"},
 	{NoBells, Warn, "{} cannot be used", "trestle doctor redis"},
+	{NoNotices, Warn, "the notifications of {} do not arrive", "see TRS-R13 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

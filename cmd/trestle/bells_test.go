@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// DELIVERY 2.7: with a database and no Redis, what is recorded here rings in other
+// processes, and a database that passes nothing on is said.
+func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
+	var server servertest.Postgres
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	address := server.URL(server.Database(t))
+	minds := hears(t, address, mindsCall)
+	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
+	s.openBells()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = s.far.Run(ctx) })
+	defer func() { cancel(); running.Wait() }()
+	s.callForMinds([]spaces.Waiting{{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: "a room"}})
+	select {
+	case <-minds:
+	case <-time.After(30 * time.Second):
+		t.Error("another process is not told that a mind has something to do")
+	}
+	b, err := bells.Open(bells.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Go(func() { _ = b.Run(ctx) })
+	look := (&process{parts: &parts{far: b}}).lookAtBells()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for seen := 0; seen == 0; <-again.C {
+		found, err := look.See(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen = len(found); seen > 0 && found[0].Code != problems.NoNotices {
+			t.Errorf("got %+v", found)
+		}
+	}
+}
+
+// hears returns the rings of a bell in another process; it returns once that one
+// listens.
+func hears(t *testing.T, address, key string) <-chan struct{} {
+	t.Helper()
+	b, err := bells.Open(bells.Options{URL: address, Process: "elsewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening, forget := b.Listen("any")
+	rings, _ := b.Listen(key)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = b.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	select {
+	case <-listening: // everything rings once it hears the server
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server is not heard")
+	}
+	forget()
+	for range 2 { // the beginning rang it, too
+		select {
+		case <-rings:
+		default:
+		}
+	}
+	return rings
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/notify/redis"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What is rung and called for between processes.
+const (
+	outboxBell = "outbox" // an outbox may have something new
+	mindsCall  = "minds"  // a mind has something to look at
+)
+
+// inTurn is within what time processes look for the same minds: the first that
+// does claims them, and the others find less.
+const inTurn = 50 * time.Millisecond
+
+// A bell rings in this process, and in others where there are any.
+type bell interface {
+	notify.Ringer
+	notify.Listener
+}
+
+// far is a bell that is heard in other processes, too.
+type far interface {
+	bell
+	Run(ctx context.Context) error
+	Trouble() (since time.Time, why error)
+}
+
+// openBells joins the bells with those of other processes: over Redis where one is
+// configured, else through the database where that is a server. Whether they answer
+// is not asked: the program runs without them.
+func (s *process) openBells() {
+	var err error
+	switch c := s.config(); {
+	case c.Redis != "":
+		if s.redis, err = redis.Open(redis.Options{URL: string(c.Redis), Process: s.mint(), Heard: s.bus.Relay, Logger: s.log}); err != nil {
+			s.misfit("redis", err)
+			return
+		}
+		s.bells, s.far = s.redis, s.redis
+	case c.Database != "":
+		b, err := bells.Open(bells.Options{URL: string(c.Database), Process: s.mint(), Logger: s.log})
+		if err != nil {
+			s.misfit("database", err)
+			return
+		}
+		s.bells, s.far = b, b
+	}
+}
+
+func (s *process) closeBells() error {
+	if s.redis == nil {
+		return nil
+	}
+	return s.redis.Close()
+}
+
+// hearOthers serves what other processes ring and call for, until ctx is done.
+func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
+	if s.far == nil {
+		return
+	}
+	g.Go(func() error { return s.far.Run(ctx) })
+	g.Go(func() error { return s.answer(ctx, outboxBell, s.ringOwnLines) })
+	if s.redis != nil {
+		g.Go(func() error { return s.redis.Attend(ctx, mindsCall, s.attendMind) })
+		return
+	}
+	g.Go(func() error {
+		return s.answer(ctx, mindsCall, func() {
+			select {
+			case <-ctx.Done():
+			case <-time.After(rand.N(inTurn)):
+				s.shell.Look()
+			}
+		})
+	})
+}
+
+// answer does something each time a bell rings, until ctx is done.
+func (s *process) answer(ctx context.Context, key string, do func()) error {
+	rings, stop := s.bells.Listen(key)
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-rings:
+			do()
+		}
+	}
+}
+
+// callForMinds lets any process that has room look after minds: one of them where
+// calls are handed out, else whoever is first.
+func (p *parts) callForMinds(ws []spaces.Waiting) {
+	switch others := p.far.(type) {
+	case *redis.Client:
+		callEach(others, ws)
+	case *bells.Bells:
+		if len(ws) > 0 {
+			others.RingOthers(mindsCall)
+		}
+	}
+}
+
+// ringAccount tells the line of an account, in whichever process it is, that its
+// outbox has something new.
+func (p *parts) ringAccount(account string) {
+	switch out := p.egress(account); {
+	case out != nil:
+		out.Ring()
+	case p.far != nil:
+		p.far.Ring(outboxBell)
+	}
+}
+
+// lookAtBells sees whether what processes tell one another is carried.
+func (s *process) lookAtBells() problems.Look {
+	return problems.Look{
+		Codes: []problems.Code{problems.NoBells, problems.NoNotices},
+		See: func(context.Context) ([]problems.Sighting, error) {
+			if s.far == nil {
+				return nil, nil
+			}
+			_, why := s.far.Trouble()
+			switch {
+			case why == nil:
+				return nil, nil
+			case s.redis != nil:
+				return []problems.Sighting{{Code: problems.NoBells, Subject: "redis", Evidence: why.Error()}}, nil
+			}
+			return []problems.Sighting{{Code: problems.NoNotices, Subject: "database", Evidence: why.Error()}}, nil
+		},
+	}
+}

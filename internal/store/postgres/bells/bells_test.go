@@ -1,0 +1,168 @@
+package bells_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
+)
+
+// server is what all tests of the package share.
+var server servertest.Postgres
+
+func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
+
+// late ends a test in which something does not happen.
+const late = 30 * time.Second
+
+// begin opens the bells of a process and lets them run until the test ends. It
+// returns once they hear the server.
+func begin(t *testing.T, o bells.Options) *bells.Bells {
+	t.Helper()
+	b, err := bells.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard, forget := b.Listen("begun")
+	defer forget()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := b.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	within(t, heard, "the bells do not begin") // everything rings when they have
+	return b
+}
+
+func within(t *testing.T, happens <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-happens:
+	case <-time.After(late):
+		t.Fatal(what)
+	}
+}
+
+// eventually looks again and again until something has happened.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.After(late); !happened(); {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal(what)
+		}
+	}
+}
+
+// drain forgets the rings that were not answered.
+func drain(rings <-chan struct{}) {
+	for len(rings) > 0 {
+		<-rings
+	}
+}
+
+func troubled(b *bells.Bells) bool {
+	_, why := b.Trouble()
+	return why != nil
+}
+
+// linked returns the address of a database behind a link.
+func linked(t *testing.T, link *servertest.Link, database string) string {
+	t.Helper()
+	return strings.Replace(server.URL(database), strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1)
+}
+
+// DELIVERY 2.7: what rings within one process rings between two.
+func TestBell(t *testing.T) {
+	url := server.URL(server.Database(t))
+	notifytest.Bells(t, func(t *testing.T) (here, there notifytest.Bell) {
+		t.Helper()
+		return begin(t, bells.Options{URL: url, Process: "here"}), begin(t, bells.Options{URL: url, Process: "there"})
+	})
+}
+
+// F35, F40: while the server is out of reach rings are heard at home and nobody
+// waits; when it is back everything rings once, and others are heard again.
+func TestLostConnectionCostsLatencyOnly(t *testing.T) {
+	database := server.Database(t)
+	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	var log bytes.Buffer
+	b := begin(t, bells.Options{URL: linked(t, link, database), Process: "a", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	rings, stop := b.Listen("inbox")
+	defer stop()
+	link.Cut()
+	eventually(t, "nobody says that the server is away", func() bool { return troubled(b) })
+	drain(rings)
+	for n := range 10_000 { // more than is kept for a server
+		b.Ring("inbox" + strconv.Itoa(n))
+	}
+	b.Ring("inbox")
+	within(t, rings, "the ring was not heard at home")
+	link.Mend()
+	within(t, rings, "the server is back and nothing rings")
+	eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
+	other := begin(t, bells.Options{URL: server.URL(database), Process: "b"})
+	drain(rings)
+	other.Ring("inbox")
+	within(t, rings, "rings of others are not heard after the return")
+}
+
+// DELIVERY 2.7: however often something rings, the server is told fifty times a
+// second at most.
+func TestServerIsToldOnlySoOften(t *testing.T) {
+	url := server.URL(server.Database(t))
+	raw, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close(context.WithoutCancel(t.Context())) })
+	if _, err := raw.Exec(t.Context(), "listen trestle_bells"); err != nil {
+		t.Fatal(err)
+	}
+	b := begin(t, bells.Options{URL: url, Process: "a", Silence: time.Hour})
+	began := time.Now()
+	for range 20_000 {
+		b.Ring("inbox")
+	}
+	b.Ring("end")
+	told := 0
+	for {
+		n, err := raw.WaitForNotification(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(n.Payload, "\nend") {
+			break
+		}
+		told++
+	}
+	if most := int(time.Since(began)/(20*time.Millisecond)) + 2; told > most { // one of them is the echo of the beginning
+		t.Errorf("the server was told %d times, want %d at most", told, most)
+	}
+}
+
+// The address may hold a password; no error repeats it.
+func TestAddressIsNotRepeated(t *testing.T) {
+	_, err := bells.Open(bells.Options{URL: "postgres://user:hunter2@host:port:port/x", Process: "a"})
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+}
