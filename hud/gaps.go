@@ -15,7 +15,12 @@ type gap struct {
 
 // spans returns the newest spans of the uplink that are shown, newest first (SEQ-29).
 func (h *history) spans() []spaces.ConnectionSpan {
-	return h.seat.Spans[:min(len(h.seat.Spans), h.v.Limits.withDefaults().SpansShown)]
+	spans, l := h.seat.Spans, h.v.Limits.withDefaults()
+	shown := l.SpansShown
+	if l.ActiveSpanBeside && len(spans) > 0 && spans[0].Active() {
+		shown++
+	}
+	return spans[:min(len(spans), shown)]
 }
 
 // gaps returns the gaps between the newest spans of the uplink, oldest first.

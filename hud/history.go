@@ -32,12 +32,14 @@ type history struct {
 	most     int                       // lines that are looked at closely
 	leave    func(spaces.EventID) bool // what stands in a turn that is kept
 	now      time.Time                 // when the newest line of the mind was said
+	talks    map[int32]float64         // score of the best line of each conversation
+	nearest  float64                   // of all
 }
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
 func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
-	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest()}
+	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest(), talks: map[int32]float64{}}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
 		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
@@ -53,16 +55,18 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 		hits = append(hits, x)
 		worth[x.line] = x.score
 		best = max(best, x.score)
+		t := s.Room.index.lines[x.line].session
+		h.talks[t], h.nearest = max(h.talks[t], x.near), max(h.nearest, x.near)
 	})
 	picked := h.candidates(hits, end)
-	spent := 0
-	for _, i := range slices.Backward(picked) {
+	spent, floor := 0, h.floor(picked)
+	for k, i := range slices.Backward(picked) {
 		rel := 0.0
 		if best > 0 {
 			rel = worth[i] / best
 		}
 		e := h.element(i, rel, end-1-i)
-		if spent += e.Forms[0].Tokens; spent <= reserve {
+		if spent += e.Forms[0].Tokens; spent <= reserve || k >= floor && spent <= tokens/2 {
 			e.Value += 100 * v.focus(s)
 			e.Why += ", newest"
 		}
@@ -71,6 +75,20 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 	slices.Reverse(h.elements)
 	h.pair()
 	return h
+}
+
+// floor returns from which of the lines on the newest are shown before any is
+// chosen: as many as Limits.KeepRecent of the active room, or all of a short talk
+// (SEQ-37, SEQ-39).
+func (h *history) floor(lines []int) int {
+	l := h.v.Limits.withDefaults()
+	switch {
+	case h.seat.Uplink.Space != h.v.Active:
+		return len(lines)
+	case len(lines) <= l.SummariseAbove:
+		return 0
+	}
+	return len(lines) - l.KeepRecent
 }
 
 // shows reports whether line i may stand in the history.
@@ -122,8 +140,9 @@ func (h *history) element(i int, rel float64, rank int) Element {
 	m := &s.Room.Chat.Messages[i]
 	tokens := v.lineTokens(s, i)
 	age := h.age(i)
-	value := (baseWeight*age.worth() + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
-	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank) + ", " + string(age), lines: []int{i}}
+	talk, share := h.talk(i)
+	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank) + ", " + string(age) + ", " + string(talk), lines: []int{i}}
 	for k, limit := range historyClips {
 		f := Form{Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
 		if k > 0 {

@@ -22,7 +22,7 @@ const (
 // NeedsCut reports whether the context should be cut before the next cycle, and
 // why: there is history that no keyframe shows yet; or keyframe, turns and a
 // tail of that many tokens pass the high-water mark of the budget; or they and
-// the fixed tokens pass 80 % of the model's window (guard). Tokens are counted
+// the fixed tokens pass Limits.Guard of the model's window (guard). Tokens are counted
 // only when the bytes alone do not prove that all is well.
 func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
 	if v.Keyframe == nil && len(v.Closed) == 0 && v.hasHistory() {
@@ -42,7 +42,7 @@ func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
 func (v *View) marks() (high, guard int) {
 	l := v.Limits.withDefaults()
 	high = v.Budget() * l.HighWater / 100
-	return high, max(l.ContextTokens*80/100-v.FixedTokens, v.Budget()/3)
+	return high, max(l.ContextTokens*l.Guard/100-v.FixedTokens, v.Budget()/3)
 }
 
 func (v *View) hasHistory() bool {
@@ -215,7 +215,7 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	plan := Plan{Cause: cause, Budget: tokens}
 	if v.small() {
 		v.bounded = true
-		c := compose(v.delegates(absorbed, v.Closed[len(absorbed):], tokens), tokens-messageOverhead)
+		c := v.compose(v.delegates(absorbed, v.Closed[len(absorbed):], tokens), tokens-messageOverhead)
 		v.bounded = false
 		if bound := messageOverhead + Bound(c.text); c.whole && bound <= tokens {
 			c.into(&k, &plan)
@@ -230,7 +230,7 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	ds := v.delegates(absorbed, v.Closed[len(absorbed):], tokens)
 	plan.Exact = true
 	for room := tokens - messageOverhead; ; {
-		compose(ds, room).into(&k, &plan)
+		v.compose(ds, room).into(&k, &plan)
 		k.Tokens = messageOverhead + v.Counter.Count(k.Text)
 		plan.Tokens = k.Tokens
 		if k.Tokens <= tokens || k.Text == "" {
@@ -260,9 +260,10 @@ func (c composed) into(k *spaces.Keyframe, p *Plan) {
 
 // compose chooses a form for every element of the delegates within the tokens
 // and joins the sections by blank lines (SEQ-33, SEQ-80).
-func compose(ds []Delegate, tokens int) composed {
+func (v *View) compose(ds []Delegate, tokens int) composed {
 	var out composed
 	var all []Element
+	l := v.Limits.withDefaults()
 	starts := make([]int, 0, len(ds)+1)
 	for _, d := range ds {
 		starts = append(starts, len(all))
@@ -273,6 +274,11 @@ func compose(ds []Delegate, tokens int) composed {
 		all = append(all, es...)
 	}
 	starts = append(starts, len(all))
+	if l.LevelStart > 1 || l.LevelMax < maxLevel {
+		for i := range all {
+			all[i].at(l.LevelStart, l.LevelMax)
+		}
+	}
 	chosen := Fit(all, tokens)
 	out.whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
 	var sections []string

@@ -90,7 +90,11 @@ func (v *View) focus(s *Seat) float64 {
 	if v.Active == "" || s.Uplink.Space == v.Active {
 		return 1
 	}
-	return v.weights().Focus
+	focus := v.weights().Focus
+	if s.Weight > 0 {
+		focus = min(1, focus*s.Weight)
+	}
+	return focus
 }
 
 // recalledBlock renders recalled lines, rooms in the order of the seats.

@@ -46,7 +46,7 @@ func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
 
 func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) Element {
 	name := "Cycle " + strconv.FormatInt(c.N, 10)
-	rel := overlap(c.Rest, terms)
+	rel := v.answered(c, terms)
 	e := Element{
 		Area: "summaries", What: name, Why: why(rel, rank),
 		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
@@ -58,6 +58,11 @@ func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) E
 	return e
 }
 
+// answered is how well the beginning of a cycle's account answers the terms (CON-26).
+func (v *View) answered(c *spaces.ClosedCycle, terms []string) float64 {
+	return overlap(clip(c.Rest, v.Limits.withDefaults().Snippet), terms)
+}
+
 // groupElement makes one element of many old cycles: the range, how many, and
 // the beginnings of the accounts that say most about the terms.
 func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
@@ -66,10 +71,10 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 	rel := 0.0
 	for i := range best {
 		best[i] = i
-		rel = max(rel, overlap(cs[i].Rest, terms))
+		rel = max(rel, v.answered(&cs[i], terms))
 	}
 	slices.SortStableFunc(best, func(a, b int) int {
-		x, y := overlap(cs[a].Rest, terms)+decisionWeight*decisive(cs[a].Rest), overlap(cs[b].Rest, terms)+decisionWeight*decisive(cs[b].Rest)
+		x, y := v.answered(&cs[a], terms)+decisionWeight*decisive(cs[a].Rest), v.answered(&cs[b], terms)+decisionWeight*decisive(cs[b].Rest)
 		switch {
 		case x > y:
 			return -1

@@ -20,6 +20,9 @@ type Seat struct {
 	// Short is the space's name in acts, "s1". Minted by the shell in the order of
 	// the uplinks; the same for the mind's whole life.
 	Short string
+	// Weight is what the room counts beside the active one, against others that are
+	// not (SEQ-24, SEQ-43). Default: 1
+	Weight float64
 
 	across   bool              // of another circle, see [Across]
 	audience []spaces.EntityID // who can read what the mind says
@@ -42,6 +45,15 @@ type Limits struct {
 	SpansShown       int // newest spans whose lines are rendered by age (SEQ-29). Default: 5
 	SummariesSingle  int // newest cycles that are not grouped: in full, or a summary each (CON-28). Default: 50
 	SummariesGrouped int // cycles in one group. Default: 30
+
+	Guard            int     // percent of the window that fixed text, keyframe, turns and tail never pass (PRD-6.4). Default: 80
+	KeepRecent       int     // newest lines of the active room that a keyframe shows before it chooses (SEQ-37). Default: 15
+	SummariseAbove   int     // lines up to which it shows all of them so (SEQ-39). Default: 20
+	ActiveSpanBeside bool    // the open span is none of SpansShown, but shown beside them. Default: one of them
+	Snippet          int     // characters of an account that are compared with what is asked (CON-26). Default: 500
+	LevelStart       int     // level of compression at which elements begin, 1 to 5 (SEQ-47). Default: 1
+	LevelMax         int     // the highest; what does not fit at it is left out. Default: 5
+	Threads          *Shares // of conversations; nil: [DefaultShares]
 }
 
 func (l Limits) withDefaults() Limits {
@@ -64,6 +76,12 @@ func (l Limits) withDefaults() Limits {
 	set(&l.SpansShown, 5)
 	set(&l.SummariesSingle, 50)
 	set(&l.SummariesGrouped, 30)
+	set(&l.Guard, 80)
+	set(&l.KeepRecent, 15)
+	set(&l.SummariseAbove, 20)
+	set(&l.Snippet, 500)
+	set(&l.LevelStart, 1)
+	set(&l.LevelMax, maxLevel)
 	return l
 }
 

@@ -42,7 +42,7 @@ func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 	if cause == "" {
 		return nil
 	}
-	if err := m.history(ctx, o.settings.SpansShown); err != nil {
+	if err := m.history(ctx, o.settings.SpansShown+1); err != nil {
 		return err
 	}
 	k, done := m.compact(o, cause, by)

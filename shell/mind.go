@@ -136,14 +136,11 @@ func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, u := range uplinks {
-		if i < len(m.seats) {
-			m.seats[i].Uplink = u
-			continue
+		if i >= len(m.seats) {
+			m.seats = append(m.seats, hud.Seat{Room: hud.NewRoom(spaces.Space{ID: u.Space}), Short: "s" + strconv.Itoa(i+1)})
+			fresh = append(fresh, u.Space)
 		}
-		m.seats = append(m.seats, hud.Seat{
-			Room: hud.NewRoom(spaces.Space{ID: u.Space}), Uplink: u, Short: "s" + strconv.Itoa(i+1),
-		})
-		fresh = append(fresh, u.Space)
+		m.seats[i].Uplink, m.seats[i].Weight = u, m.shell.Settings(m.id.Agent, u.Space).Weight
 	}
 	return fresh
 }

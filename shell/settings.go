@@ -37,17 +37,26 @@ type Settings struct {
 	Expires       time.Duration    // after which a message is not sent any more; 0 is never
 	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
 	RecallTokens  int
-	Across        bool          // a direct chat knows what its person has read in other circles (S5)
-	Pictures      int           // shown with one call, at most; 0 for a model that does not see
-	PictureSide   int           // pixels of their longest side, at most
-	HighWater     float64       // share of the budget at which the context is cut
-	LowWater      float64       // share it is cut down to
-	FullCycles    int           // newest closed cycles that a cut leaves verbatim
-	MinCycles     int           // of these, kept even when they crowd the summaries
-	LogTokens     int           // of keyframe and log together (CON-18)
-	SingleCycles  int           // newest cycles in full or with a summary line each
-	GroupSize     int           // older ones that share a line
-	SpansShown    int           // newest connection spans rendered by age (SEQ-29)
+	Across        bool       // a direct chat knows what its person has read in other circles (S5)
+	Pictures      int        // shown with one call, at most; 0 for a model that does not see
+	PictureSide   int        // pixels of their longest side, at most
+	HighWater     float64    // share of the budget at which the context is cut
+	LowWater      float64    // share it is cut down to
+	FullCycles    int        // newest closed cycles that a cut leaves verbatim
+	MinCycles     int        // of these, kept even when they crowd the summaries
+	LogTokens     int        // of keyframe and log together (CON-18)
+	SingleCycles  int        // newest cycles in full or with a summary line each
+	GroupSize     int        // older ones that share a line
+	SpansShown    int        // newest connection spans rendered by age (SEQ-29)
+	SpanBeside    bool       // the open span is shown beside these, not as one of them
+	KeepRecent    int        // newest lines of the active room shown before any is chosen (SEQ-37)
+	SummariseFrom int        // lines up to which all of them are (SEQ-39)
+	Threads       hud.Shares // of conversations (SEQ-68, SEQ-69, SEQ-70)
+	LevelStart    int        // levels of compression, 1 to 5 (SEQ-47)
+	LevelMax      int
+	Guard         float64       // share of the window that is never passed (PRD-6.4)
+	Snippet       int           // characters of an account that are compared with what is asked
+	Weight        float64       // of the room beside the active one (SEQ-24, SEQ-43); 1 is as others
 	ReadLimit     int           // lines one read shows, when the agent does not say
 	MemoryChars   int           // of one memory
 	CompactAfter  int           // closed cycles after which a rested mind is cut (PRD-6.4)
@@ -67,7 +76,8 @@ func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
 		Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
-		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, ReadLimit: 50, MemoryChars: 200,
+		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultShares(),
+		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200,
 		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,
 		CycleTokens: 400_000, SenderTokens: 10_000_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
 	}
@@ -126,5 +136,7 @@ func (s Settings) limits() hud.Limits {
 		MaxLogTokens: s.LogTokens, SpansShown: s.SpansShown, SummariesSingle: s.SingleCycles, SummariesGrouped: s.GroupSize,
 		FullCycles: s.FullCycles, MinRecentCycles: s.MinCycles, KeepTurns: s.CompactKeep, SummaryTokens: s.SummaryTokens,
 		HighWater: int(s.HighWater * 100), LowWater: int(s.LowWater * 100),
+		Guard: int(s.Guard * 100), KeepRecent: s.KeepRecent, SummariseAbove: s.SummariseFrom, ActiveSpanBeside: s.SpanBeside,
+		Snippet: s.Snippet, LevelStart: s.LevelStart, LevelMax: s.LevelMax, Threads: &s.Threads,
 	}
 }

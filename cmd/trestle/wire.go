@@ -282,6 +282,12 @@ func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.
 	return s
 }
 
+// focusWeights are what the words for `focus` mean, and usualPriority is the
+// `render_priority` that changes nothing.
+var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
+
+const usualPriority = 5
+
 // shellSettings says in the shell's words what the configuration says.
 func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 	return shell.Settings{
@@ -292,7 +298,10 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		Pictures: s.Images.Most, PictureSide: s.Images.Side,
 		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,
 		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
-		SpansShown: s.Spans.Limit, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
+		SpansShown: s.Spans.Limit, SpanBeside: !s.Spans.IncludeActive, KeepRecent: s.Chat.KeepRecent, SummariseFrom: s.Chat.SummariseAbove,
+		Threads:    hud.Shares{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
+		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
+		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL,
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,

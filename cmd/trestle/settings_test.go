@@ -1,0 +1,42 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// SEQ-24, SEQ-29, SEQ-37, SEQ-43, SEQ-47, SEQ-68, SEQ-69, SEQ-70, CON-26,
+// PRD-6.4-3: what the file says of frames reaches the shell.
+func TestWhatTheFileSaysOfFramesReachesThem(t *testing.T) {
+	var s config.Settings
+	s.Chat.KeepRecent, s.Chat.SummariseAbove, s.Relevance.Snippet = 3, 4, 70
+	s.Threads.Keep, s.Threads.Partial, s.Threads.Summary = 0.9, 0.5, 0.2
+	s.Levels.Start, s.Levels.Max, s.Guard = 2, 4, 0.7
+	got := shellSettings(config.Agent{}, s)
+	want := shellSettings(config.Agent{}, config.Settings{})
+	want.KeepRecent, want.SummariseFrom, want.Snippet = 3, 4, 70
+	want.Threads = hud.Shares{Keep: 0.9, Partial: 0.5, Summary: 0.2}
+	want.LevelStart, want.LevelMax, want.Guard = 2, 4, 0.7
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	for _, c := range []struct {
+		focus    string
+		priority int
+		weight   float64
+	}{{"normal", 5, 1}, {"low", 5, 0.5}, {"high", 5, 2}, {"normal", 10, 2}, {"low", 1, 0.1}} {
+		s.Focus, s.Priority = c.focus, c.priority
+		if got := shellSettings(config.Agent{}, s).Weight; got != c.weight {
+			t.Errorf("focus %s with priority %d weighs %v, want %v", c.focus, c.priority, got, c.weight)
+		}
+	}
+	for _, include := range []bool{true, false} {
+		if s.Spans.IncludeActive = include; shellSettings(config.Agent{}, s).SpanBeside == include {
+			t.Errorf("the open span is one of them: %v", !include)
+		}
+	}
+}

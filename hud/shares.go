@@ -1,0 +1,56 @@
+package hud
+
+// Shares are what a line is worth by the conversation it stands in, beside what it
+// says itself (SEQ-67).
+type Shares struct {
+	Keep    float64 // in one about what is asked (SEQ-68)
+	Partial float64 // in one that touches it, but for its first and its last line (SEQ-69)
+	Summary float64 // in any other (SEQ-70)
+}
+
+// DefaultShares returns the shares that are used where none are given.
+func DefaultShares() Shares { return Shares{Keep: 1, Partial: 0.4, Summary: 0.1} }
+
+// From which part of the best line's score on a conversation is about what is
+// asked, and from which on it touches it.
+const (
+	talkAbout   = 0.6
+	talkTouches = 0.2
+)
+
+// A talk is how much a conversation has to do with what is asked.
+type talk string
+
+// What conversations are to a question.
+const (
+	talkKept    talk = "kept"
+	talkPartial talk = "partial"
+	talkOther   talk = "other"
+)
+
+// shares returns the shares of the view.
+func (v *View) shares() Shares {
+	if v.Limits.Threads == nil {
+		return DefaultShares()
+	}
+	return *v.Limits.Threads
+}
+
+// talk tells what the conversation of line i is to the question, and what the line
+// is worth for that. Where nothing was asked, or nothing answers, all are kept.
+func (h *history) talk(i int) (talk, float64) {
+	x, s := &h.seat.Room.index, h.v.shares()
+	if len(h.talks) == 0 {
+		return talkKept, s.Keep
+	}
+	t := x.lines[i].session
+	switch part := h.talks[t] / h.nearest; {
+	case part >= talkAbout:
+		return talkKept, s.Keep
+	case part < talkTouches:
+		return talkOther, s.Summary
+	case int32(i) == x.sessions[t].first || int32(i) == x.sessions[t].last:
+		return talkPartial, s.Keep
+	}
+	return talkPartial, s.Partial
+}
