@@ -157,6 +157,22 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 
 // Session implements [record.Engine].
 func (e *engine) Session(ctx context.Context) (record.Session, error) {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := e.connect(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	// The schema is up to date: the pool has done its work.
+	db := e.db
+	e.db = nil
+	return &session{connection: c, folder: startFolder(ctx, beside, e.opts.Logger)}, db.Close()
+}
+
+// connect opens a connection that writes, apart from the pool.
+func (e *engine) connect(ctx context.Context) (*connection, error) {
 	c, err := connect(e.db.Driver(), source(e.file, "rwc", writing))
 	if err != nil {
 		return nil, damage(err)
@@ -164,10 +180,7 @@ func (e *engine) Session(ctx context.Context) (record.Session, error) {
 	if err := verify(ctx, c.ask, writing); err != nil {
 		return nil, errors.Join(damage(err), c.Close())
 	}
-	// The schema is up to date: the pool has done its work.
-	db := e.db
-	e.db = nil
-	return &session{connection: c}, db.Close()
+	return c, nil
 }
 
 // Size implements [record.Engine].

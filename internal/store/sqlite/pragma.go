@@ -23,7 +23,7 @@ var writing = append([]pragma{
 	{"journal_mode", "wal", "wal"},
 	{"synchronous", "full", "2"},
 	{"journal_size_limit", "67108864", "67108864"},
-	{"wal_autocheckpoint", "4000", "4000"}, // 16 MB: under load the fold comes rarely, at rest at once
+	{"wal_autocheckpoint", "8000", "8000"}, // 32 MB: what the folder could not do beside the writes
 	{"temp_store", "memory", "2"},          // the savepoints of a group touch no file
 }, shared...)
 

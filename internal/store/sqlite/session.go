@@ -22,7 +22,9 @@ const (
 // A session is the connection that writes.
 type session struct {
 	*connection
-	dirty bool // written since the log was last folded in
+	folder  *folder
+	dirty   bool // written since the log was last folded in
+	commits int  // since the folder was last rung for
 }
 
 var _ record.Session = (*session)(nil)
@@ -59,6 +61,10 @@ func (s *session) Commit(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, s.Rollback(ctx))
 	}
+	if s.commits++; s.commits >= foldEvery {
+		s.commits = 0
+		s.folder.ring()
+	}
 	return nil
 }
 
@@ -92,22 +98,10 @@ func (s *session) Rest(ctx context.Context) error {
 	if err := s.Run(ctx, waitNot); err != nil {
 		return err
 	}
-	busy, err := s.fold(ctx)
+	busy, err := fold(ctx, s, foldLogIn)
 	s.dirty = err != nil || busy
 	return errors.Join(err, s.Run(ctx, waitAgain))
 }
 
-func (s *session) fold(ctx context.Context) (busy bool, err error) {
-	rows, err := s.Query(ctx, foldLogIn)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	var logged, folded int
-	for rows.Next() {
-		if err := rows.Scan(&busy, &logged, &folded); err != nil {
-			return false, err
-		}
-	}
-	return busy, rows.Err()
-}
+// Close gives up the connection and that of the folder.
+func (s *session) Close() error { return errors.Join(s.folder.stop(), s.connection.Close()) }

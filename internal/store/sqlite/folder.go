@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+const (
+	// foldEvery is after how many commits the log is folded in beside them.
+	foldEvery = 64
+	foldPart  = `pragma wal_checkpoint(passive)`
+)
+
+// A folder folds the log into the file while the session goes on writing, on a
+// connection of its own: a write that had to wait for it would be late by the
+// time that the disk takes for all pages that changed. What is written meanwhile
+// stays in the log until the next time.
+type folder struct {
+	*connection
+	lg   *slog.Logger
+	bell chan struct{}
+	done sync.WaitGroup
+	end  error // of closing the connection; read after done
+}
+
+func startFolder(ctx context.Context, c *connection, lg *slog.Logger) *folder {
+	f := &folder{connection: c, lg: lg, bell: make(chan struct{}, 1)}
+	f.done.Go(func() { f.end = f.run(ctx) })
+	return f
+}
+
+// ring has the log folded in soon. It never blocks.
+func (f *folder) ring() {
+	select {
+	case f.bell <- struct{}{}:
+	default: // already rung
+	}
+}
+
+// run folds whenever somebody rang, until stop.
+func (f *folder) run(ctx context.Context) error {
+	for range f.bell {
+		if _, err := fold(ctx, f.connection, foldPart); err != nil {
+			f.lg.Warn("log not folded in", "error", err) // the session does it when the log is long
+		}
+	}
+	return f.Close()
+}
+
+// stop waits for the end of what is under way.
+func (f *folder) stop() error {
+	close(f.bell)
+	f.done.Wait()
+	return f.end
+}
+
+// fold runs a checkpoint and reports whether others were in its way.
+func fold(ctx context.Context, src record.Reader, statement string) (busy bool, err error) {
+	rows, err := src.Query(ctx, statement)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var logged, folded int
+	for rows.Next() {
+		if err := rows.Scan(&busy, &logged, &folded); err != nil {
+			return false, err
+		}
+	}
+	return busy, rows.Err()
+}
