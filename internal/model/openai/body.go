@@ -151,21 +151,22 @@ func pictureSize(p *model.Picture) int { return base64.StdEncoding.EncodedLen(le
 const hex = "0123456789abcdef"
 
 // appendText appends s as a JSON string. It escapes only what JSON demands;
-// bytes that are not UTF-8 become U+FFFD.
+// bytes that are not UTF-8 become U+FFFD. Every byte is looked at once.
 func appendText(b []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
 	b = append(b, '"')
-	for {
-		n := unescaped(s)
-		b = append(b, s[:n]...)
-		if n == len(s) {
-			return append(b, '"')
+	from := 0 // of what is not appended yet
+	for n := unescaped(s); n < len(s); n += unescaped(s[n:]) {
+		if s[n] >= utf8.RuneSelf {
+			if r, size := utf8.DecodeRuneInString(s[n:]); r != utf8.RuneError || size > 1 {
+				n += size
+				continue
+			}
 		}
-		b = appendEscape(b, s[n])
-		s = s[n+1:]
+		b = appendEscape(append(b, s[from:n]...), s[n])
+		n++
+		from = n
 	}
+	return append(append(b, s[from:]...), '"')
 }
 
 const (
@@ -173,16 +174,16 @@ const (
 	highBits = 0x80 * eachByte
 )
 
-// unescaped is how many bytes at the beginning of s need no escape. It looks at eight
-// at a time: a byte below a bound, or one that is zero, borrows from its high bit,
-// and the lowest that does is surely one.
+// unescaped is how many bytes at the beginning of s are ASCII and need no escape. It
+// looks at eight at a time: a byte below a bound, or one that is zero, borrows from
+// its high bit, and the lowest that does is surely one.
 func unescaped(s string) int {
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
 		w := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
 			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
 		quote, slash := w^('"'*eachByte), w^('\\'*eachByte)
-		if found := ((w-' '*eachByte)&^w | (quote-eachByte)&^quote | (slash-eachByte)&^slash) & highBits; found != 0 {
+		if found := (w | (w - ' '*eachByte) | (quote-eachByte)&^quote | (slash-eachByte)&^slash) & highBits; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -192,13 +193,13 @@ func unescaped(s string) int {
 	return n
 }
 
-// escaped are the bytes that may not stand in a JSON string as they are.
-var escaped = func() (special [256]bool) {
-	for c := range byte(' ') {
-		special[c] = true
+// escaped are the bytes that may not stand in a JSON string as they are, and those
+// that may be no text at all.
+var escaped = func() (escaped [256]bool) {
+	for c := range 256 {
+		escaped[c] = c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf
 	}
-	special['"'], special['\\'] = true, true
-	return special
+	return escaped
 }()
 
 func appendEscape(b []byte, c byte) []byte {
@@ -211,6 +212,9 @@ func appendEscape(b []byte, c byte) []byte {
 		return append(b, '\\', 'r')
 	case '\t':
 		return append(b, '\\', 't')
+	}
+	if c >= utf8.RuneSelf {
+		return utf8.AppendRune(b, utf8.RuneError)
 	}
 	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }

@@ -84,8 +84,8 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 	})
 }
 
-// TestOnlyWhatMustBeIsEscaped looks at every byte at every place of a word.
-func TestOnlyWhatMustBeIsEscaped(t *testing.T) {
+// TestOnlyWhatMustBeIsLookedAt looks at every byte at every place of a word.
+func TestOnlyWhatMustBeIsLookedAt(t *testing.T) {
 	for c := range 256 {
 		for at := range 24 {
 			s := []byte(strings.Repeat("x", 24))
@@ -95,7 +95,7 @@ func TestOnlyWhatMustBeIsEscaped(t *testing.T) {
 				want = at
 			}
 			if got := unescaped(string(s)); got != want {
-				t.Fatalf("byte %#x at %d: %d bytes need no escape, want %d", c, at, got, want)
+				t.Fatalf("byte %#x at %d: %d bytes stand as they are, want %d", c, at, got, want)
 			}
 		}
 	}
