@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -162,17 +161,29 @@ func checkSlack(s *section, a *Adapter, listen string) {
 func (d *decoder) checkTwins() {
 	for i := range d.config.Adapters {
 		a := &d.config.Adapters[i]
-		twin := slices.IndexFunc(d.config.Adapters[:i], func(b Adapter) bool {
-			return a.Type == b.Type && a.APIURL == b.APIURL && a.Token == b.Token && a.BotToken == b.BotToken && (a.Token != "" || a.BotToken != "")
-		})
-		if twin < 0 || a.Misconfigured {
-			continue
+		for _, b := range d.config.Adapters[:i] {
+			what, todo := a.sharedWith(b)
+			if what == "" || a.Misconfigured {
+				continue
+			}
+			at := d.config.doc.root.get("adapters").get(a.Name).origin
+			a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Todo: todo}})
 		}
-		at := d.config.doc.root.get("adapters").get(a.Name).origin
-		a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{
-			At: at, What: fmt.Sprintf("it has the same token as adapters.%s", d.config.Adapters[twin].Name), Todo: "remove one of the two, or give it a bot of its own",
-		}})
 	}
+}
+
+// sharedWith returns what two entries have in common that each needs for itself, and
+// what to do about it; empty: nothing.
+func (a *Adapter) sharedWith(b Adapter) (what, todo string) {
+	switch {
+	case a.Type != b.Type || a.APIURL != b.APIURL:
+		return "", ""
+	case a.Token == b.Token && a.BotToken == b.BotToken && (a.Token != "" || a.BotToken != ""):
+		return "token", "remove one of the two, or give it a bot of its own"
+	case a.AppToken == b.AppToken && a.AppToken != "": // Slack brings each event by any one socket of an app
+		return "app_token", "make an app of its own for each workspace: of one app, each would take events of the other away"
+	}
+	return "", ""
 }
 
 // checkLayers warns of settings that contradict each other, or change nothing, in
