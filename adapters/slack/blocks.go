@@ -11,25 +11,26 @@ import (
 
 // block is any block or element of Slack's, with the fields we show of each.
 type block struct {
-	Type     string              `json:"type"`
-	Text     json.RawMessage     `json:"text"` // a string, or a text object
-	Style    json.RawMessage     `json:"style"`
-	Elements []json.RawMessage   `json:"elements"`
-	Fields   []json.RawMessage   `json:"fields"`
-	Rows     [][]json.RawMessage `json:"rows"`
-	Title    json.RawMessage     `json:"title"`
-	AltText  string              `json:"alt_text"`
-	URL      string              `json:"url"`
-	User     string              `json:"user_id"`
-	Channel  string              `json:"channel_id"`
-	Group    string              `json:"usergroup_id"`
-	Range    string              `json:"range"`
-	Name     string              `json:"name"`
-	Fallback string              `json:"fallback"`
-	Value    string              `json:"value"`
-	Language string              `json:"language"`
-	Indent   int                 `json:"indent"`
-	Offset   int                 `json:"offset"`
+	Type      string              `json:"type"`
+	Text      json.RawMessage     `json:"text"` // a string, or a text object
+	Style     json.RawMessage     `json:"style"`
+	Elements  []json.RawMessage   `json:"elements"`
+	Fields    []json.RawMessage   `json:"fields"`
+	Rows      [][]json.RawMessage `json:"rows"`
+	Title     json.RawMessage     `json:"title"`
+	Accessory json.RawMessage     `json:"accessory"` // beside a section
+	AltText   string              `json:"alt_text"`
+	URL       string              `json:"url"`
+	User      string              `json:"user_id"`
+	Channel   string              `json:"channel_id"`
+	Group     string              `json:"usergroup_id"`
+	Range     string              `json:"range"`
+	Name      string              `json:"name"`
+	Fallback  string              `json:"fallback"`
+	Value     string              `json:"value"`
+	Language  string              `json:"language"`
+	Indent    int                 `json:"indent"`
+	Offset    int                 `json:"offset"`
 }
 
 // style is how an element's words look.
@@ -77,29 +78,35 @@ func (p *page) block(b block) {
 			p.breakLine(1)
 			p.object(f)
 		}
-		for i, e := range b.Elements {
-			if i > 0 {
-				p.write(" ")
-			}
-			p.part(e)
-		}
+		p.row(b.Elements...)
+		p.breakLine(1)
+		p.row(b.Accessory)
 	}
 }
 
-// part writes an element of a context or a row of buttons.
-func (p *page) part(raw json.RawMessage) {
-	var e block
-	if json.Unmarshal(raw, &e) != nil {
-		return
-	}
-	switch e.Type {
-	case "mrkdwn", "plain_text":
-		p.object(raw)
-	case "image":
-		p.write(strings.TrimSpace("[image: "+e.AltText) + "]")
-	default:
-		if words := plainOf(e.Text); words != "" {
-			p.write("[" + words + "]")
+// row writes in one line what a context or a row of buttons shows.
+func (p *page) row(elements ...json.RawMessage) {
+	gap := ""
+	for _, raw := range elements {
+		var e block
+		if json.Unmarshal(raw, &e) != nil {
+			continue
+		}
+		words := plainOf(e.Text)
+		switch {
+		case e.Type == "image":
+			words = strings.TrimSpace("[image: "+e.AltText) + "]"
+		case words == "":
+			continue
+		case e.Type != "mrkdwn" && e.Type != "plain_text":
+			words = "[" + words + "]"
+		}
+		p.write(gap)
+		gap = " "
+		if e.Type == "mrkdwn" {
+			p.mrkdwn(words)
+		} else {
+			p.write(words)
 		}
 	}
 }
@@ -108,16 +115,12 @@ func (p *page) part(raw json.RawMessage) {
 func (p *page) object(raw json.RawMessage) {
 	var t struct {
 		Type string `json:"type"`
-		Text string `json:"text"`
 	}
-	if json.Unmarshal(raw, &t) != nil || t.Text == "" {
+	if json.Unmarshal(raw, &t) == nil && t.Type == "mrkdwn" {
+		p.mrkdwn(plainOf(raw))
 		return
 	}
-	if t.Type == "mrkdwn" {
-		p.mrkdwn(t.Text)
-		return
-	}
-	p.write(t.Text)
+	p.write(plainOf(raw))
 }
 
 // plainOf returns the words of a text object, or a bare string.

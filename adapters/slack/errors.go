@@ -54,7 +54,7 @@ var codes = map[adapters.Kind][]string{
 	adapters.Limited: {"ratelimited", "rate_limited", "rate_limit_exceeded"},
 	adapters.Unauthorized: {
 		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
-		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found",
+		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found", "link_disabled",
 	},
 	adapters.NoTarget: {
 		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",

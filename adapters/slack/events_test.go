@@ -103,8 +103,9 @@ func fill(v any, name string) any {
 		for k, inner := range v {
 			v[k] = fill(inner, k)
 		}
-		if _, whole := v["message"].(map[string]any); whole && v["subtype"] == "message_changed" {
-			v["message"].(map[string]any)["text"] = "other words"
+		if now, whole := v["message"].(map[string]any); whole && v["subtype"] == "message_changed" {
+			now["text"] = "other words"
+			delete(now, "blocks")
 		}
 		return v
 	case []any:
@@ -117,6 +118,8 @@ func fill(v any, name string) any {
 			return v
 		}
 		switch {
+		case name == "team_id":
+			return "T1"
 		case strings.HasSuffix(name, "ts"):
 			return "1700000000.000100"
 		case strings.Contains(name, "channel"):

@@ -24,7 +24,7 @@ type marked struct {
 	LatestReply string `json:"latest_reply"`
 }
 
-// between returns the messages of a channel after oldest and up to latest, an
+// between returns the messages of a channel after oldest and before latest, an
 // empty latest being now, in no order.
 func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
@@ -240,9 +240,10 @@ func (c *Client) begin(ctx context.Context, s adapters.Stretch) (time.Time, erro
 	return time.Unix(answer.Channel.Created, 0).Add(-time.Second), nil
 }
 
-// window returns what was said within a time, with the threads that began in it.
+// window returns what was said from a time on and before another, with the threads
+// that began in it. Slack leaves both ends out.
 func (c *Client) window(ctx context.Context, channel string, from, to time.Time) ([]json.RawMessage, error) {
-	all, err := c.between(ctx, channel, tsAt(from), tsAt(to))
+	all, err := c.between(ctx, channel, tsAt(from.Add(-time.Microsecond)), tsAt(to))
 	if err != nil {
 		return nil, err
 	}

@@ -103,11 +103,11 @@ func (r reader) changed(ctx context.Context, m *message) ([]adapters.Update, err
 	if now == nil || now.TS == "" {
 		return nil, fmt.Errorf("it does not say which message")
 	}
-	now.Channel, now.ChannelType = m.Channel, m.ChannelType
+	now.Channel, now.ChannelType, now.At = m.Channel, m.ChannelType, m.At
 	if now.Subtype == "tombstone" {
 		return r.gone(ctx, now, now.TS), nil
 	}
-	if before != nil && now.sameWords(before) {
+	if before != nil && r.looksLike(ctx, now, before) {
 		return nil, nil
 	}
 	u := r.said(ctx, now)
@@ -124,15 +124,16 @@ func (r reader) changed(ctx context.Context, m *message) ([]adapters.Update, err
 	return []adapters.Update{u}, nil
 }
 
-// sameWords reports whether a person would see the same message.
-func (m *message) sameWords(before *message) bool {
+// looksLike reports whether a person sees the same message now as before.
+func (r reader) looksLike(ctx context.Context, now, before *message) bool {
 	when := func(m *message) string {
 		if m.Edited == nil {
 			return ""
 		}
 		return m.Edited.TS
 	}
-	return when(m) == when(before) && m.Text == before.Text && string(m.Files) == string(before.Files)
+	return when(now) == when(before) && string(now.Files) == string(before.Files) &&
+		r.words(ctx, now).text == r.words(ctx, before).text
 }
 
 // gone reads the end of a message. Slack does not say who ended it; what we
@@ -207,10 +208,14 @@ func commandOf(words string, me self) *adapters.Command {
 
 // command reads a slash command. One word of ours serves all: "/trestle stop" is
 // the command stop.
-func (r reader) command(ctx context.Context, d *delivery) adapters.Update {
+func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 	var cmd command
 	if err := json.Unmarshal(d.payload, &cmd); err != nil || cmd.Channel == "" || cmd.Command == "" {
-		return r.unreadable(d, "slash_commands", "it names no command or no channel", nil)
+		return []adapters.Update{r.unreadable(d, "slash_commands", "it names no command or no channel", nil)}
+	}
+	if r.elsewhere(callback{Team: cmd.Team}) && cmd.Enterprise == "" {
+		r.c.log.Warn("command of another workspace left aside", "update", d.id, "team", cmd.Team)
+		return nil
 	}
 	name, args := strings.ToLower(strings.TrimPrefix(cmd.Command, "/")), cmd.Text
 	if first, rest, _ := strings.Cut(strings.TrimSpace(cmd.Text), " "); strings.HasPrefix(name, "trestle") {
@@ -224,7 +229,7 @@ func (r reader) command(ctx context.Context, d *delivery) adapters.Update {
 	if cmd.ChannelName == "directmessage" {
 		kind = "im"
 	}
-	return adapters.Update{
+	return []adapters.Update{{
 		ID: d.id, Key: "command:" + cmd.Channel + ":" + trigger,
 		Chat: r.c.names.chat(ctx, cmd.Channel, kind, r.self.Team),
 		From: r.who(ctx, cmd.User, cmd.Team),
@@ -232,7 +237,7 @@ func (r reader) command(ctx context.Context, d *delivery) adapters.Update {
 			ID: "command-" + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
 			Command: &adapters.Command{Name: name, Args: strings.TrimSpace(args)},
 		},
-	}
+	}}
 }
 
 // files returns the files on m, without those that Slack keeps no more.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,7 +149,8 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 	})
 }
 
-// Slack tells a changed message also when it shows a preview or counts replies.
+// PLATFORMS 2.3: Slack tells a changed message also when it shows a preview or counts
+// replies; a program may change nothing but blocks, or what hangs on a message.
 func TestAPreviewIsNoEdit(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
@@ -160,6 +164,72 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 		pass(time.Second)
 		if got := heard[adapters.Edit](b); len(got) != 0 {
 			t.Errorf("heard the edits %+v, want none", got)
+		}
+		bot := `{"type":"message","subtype":"bot_message","bot_id":"B0BUILD","username":"build","text":"build 7","ts":"1700000004.000100"`
+		for i, change := range []string{
+			`"blocks":[{"type":"section","text":{"type":"mrkdwn","text":"build 7: *green*"}}]`, `"attachments":[{"title":"all tests passed"}]`,
+		} {
+			w.inject(fmt.Sprintf(`{"type":"message","subtype":"message_changed","channel":%q,"ts":"170000001%[2]d.000100","event_ts":"170000001%[2]d.000100","message":%[3]s,%[4]s},"previous_message":%[3]s}}`,
+				w.ops.ID, i, bot, change))
+		}
+		pass(time.Second)
+		var got []string
+		for _, e := range heard[adapters.Edit](b) {
+			got = append(got, e.New.Text)
+		}
+		if diff := cmp.Diff([]string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got); diff != "" {
+			t.Errorf("edits (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// What was deleted under replies leaves a stone; it is gone when Slack says so.
+func TestAStoneInPlaceOfAMessageIsItsEnd(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000009.000100","event_ts":"1700000009.000100",` +
+			`"message":{"type":"message","subtype":"tombstone","text":"This message was deleted.","ts":"1700000001.000100"}}`)
+		pass(time.Second)
+		for _, u := range b.all() {
+			if gone, ok := u.Body.(adapters.Delete); ok && gone.Messages[0] == "1700000001.000100" && u.At.Unix() == 1700000009 {
+				return
+			}
+		}
+		w.t.Errorf("heard %+v, want the end of the message at its time", b.all())
+	})
+}
+
+// One app in several workspaces hears them all by any of its sockets; only what our
+// own workspace is shown is ours (SECURITY S1).
+func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		w.runs(b, w.options())
+		for n, teams := range []string{
+			`"team_id":"T0OTHER"`,
+			`"team_id":"T0OTHER","context_team_id":"T0OTHER","authorizations":[{"team_id":"T0OTHER"}]`,
+			`"team_id":"T0OTHER","context_team_id":"T0000001"`,
+			`"team_id":"T0OTHER","authorizations":[{"team_id":"T0000001"}]`,
+			`"team_id":"E0GRID","authorizations":[{"enterprise_id":"E0GRID","is_enterprise_install":true}]`,
+			`"api_app_id":"A1"`,
+		} {
+			w.app.InjectPayload("events_api", json.RawMessage(fmt.Sprintf(`{"type":"event_callback","event_id":"EvTeam%d",%s,"event":{"type":"message","channel":%q,"channel_type":"channel",`+
+				`"user":%q,"text":"case %d","ts":"17000000%02d.000100","event_ts":"17000000%02d.000100"}}`, n, teams, w.ops.ID, w.maya.ID, n, n, n)))
+		}
+		for _, more := range []string{`"team_id":"T0OTHER"`, `"team_id":"T0OTHER","enterprise_id":"E0GRID"`, `"team_id":"T0000001"`} {
+			w.app.InjectPayload("slash_commands", json.RawMessage(`{"command":"/trestle","text":"help","channel_id":"`+w.ops.ID+`","user_id":"`+w.maya.ID+`",`+more+`}`))
+		}
+		pass(time.Second)
+		if diff := cmp.Diff([]string{"case 2", "case 3", "case 4", "case 5", "/help", "/help"}, b.said()); diff != "" {
+			t.Errorf("heard (-want +got):\n%s", diff)
+		}
+		if n := w.app.Pending(); n != 0 {
+			t.Errorf("%d events are to come again", n)
+		}
+		if got := heard[adapters.Unreadable](b); len(got) != 0 {
+			t.Errorf("kept %+v", got)
 		}
 	})
 }
@@ -246,6 +316,34 @@ func TestTheWorkspaceIsListed(t *testing.T) {
 		people, err := c.Members(t.Context(), w.ops.ID)
 		if err != nil || len(people) != 2 {
 			t.Errorf("members are %+v, %v", people, err)
+		}
+	})
+}
+
+// SEQ-04: nothing falls between the windows in which history is read.
+func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		c := w.adapter(w.options())
+		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.Said{}), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edge := time.UnixMicro(int64(math.Round(seconds * 1e6)))
+		<-time.After(48 * time.Hour)
+		for _, before := range []time.Duration{24 * time.Hour, 0} { // the end of the first window, and its beginning
+			var got []string
+			err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: edge.Add(-before)}, func(_ context.Context, p adapters.Page) error {
+				for _, u := range p.Updates {
+					if m, ok := u.Body.(adapters.Message); ok {
+						got = append(got, m.Text)
+					}
+				}
+				return nil
+			})
+			if diff := cmp.Diff([]string{"at the edge"}, got); diff != "" || err != nil {
+				t.Errorf("from %s before it: %v (-want +got):\n%s", before, err, diff)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -396,6 +397,58 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"in the crowd"}, b.said()); diff != "" {
 			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// PLATFORMS 2.2: where Socket Mode is switched off, receiving ends with the reason
+// and does not ask for socket after socket; switched on again, it goes on.
+func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		c := w.adapter(w.options())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Receive(t.Context(), nil, b) }()
+		pass(time.Minute)
+		before := opened(w)
+		off := w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, Description: "link_disabled", Times: -1})
+		w.app.Disconnect("link_disabled")
+		select {
+		case err := <-ended:
+			if adapters.KindOf(err) != adapters.Unauthorized || !strings.Contains(err.Error(), "link_disabled") {
+				t.Errorf("receiving ended with %v, want unauthorized: link_disabled", err)
+			}
+		case <-time.After(5 * time.Minute):
+			t.Fatal("receiving goes on without Socket Mode")
+		}
+		if n := opened(w) - before; n != 1 {
+			t.Errorf("%d sockets were asked for, want one", n)
+		}
+		w.ops.Says(w.maya, "while it is off", fakeslack.Said{})
+		off.Clear()
+		w.runs(b, w.options())
+		pass(2 * time.Minute)
+		if diff := cmp.Diff([]string{"while it is off"}, b.said()); diff != "" || w.app.Sockets() != 2 {
+			t.Errorf("%d sockets, recorded (-want +got):\n%s", w.app.Sockets(), diff)
+		}
+	})
+}
+
+// PLATFORMS 2.3: above 30,000 events an hour Slack drops what comes and says so; what
+// it dropped is read from history at once.
+func TestWhatSlackDropsForTheRateIsReadAtOnce(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		w.runs(b, w.options())
+		pass(3 * time.Minute)
+		w.ops.Says(w.maya, "before", fakeslack.Said{})
+		pass(time.Second)
+		w.app.Drops(func() { w.ops.Says(w.maya, "dropped", fakeslack.Said{}) })
+		pass(time.Minute)
+		if diff := cmp.Diff([]string{"before", "dropped"}, b.said()); diff != "" || len(heard[adapters.Gap](b)) != 1 {
+			t.Errorf("gaps %+v, recorded (-want +got):\n%s", heard[adapters.Gap](b), diff)
 		}
 	})
 }

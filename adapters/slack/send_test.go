@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,46 @@ func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
 			if len(m.Names) > 0 {
 				t.Errorf("%q calls %v, whom nobody named", m.Markup, m.Names)
 			}
+		}
+	})
+}
+
+// R-SL, PLATFORMS 2.1, SECURITY S16: a post carries the id by which it is found again
+// and nothing that tells anybody more; the token goes in the header alone.
+func TestAPostCarriesAnOpaqueIdAndNoToken(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		o := w.options()
+		var forms []url.Values
+		o.Around = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/chat.postMessage") {
+					body, err := io.ReadAll(r.Body)
+					if err != nil {
+						return nil, err
+					}
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					form, err := url.ParseQuery(string(body))
+					if err != nil {
+						return nil, err
+					}
+					forms = append(forms, form)
+					if got := r.Header.Values("Authorization"); len(got) != 1 || got[0] != "Bearer "+botToken {
+						t.Errorf("the header says %q", got)
+					}
+				}
+				return next.RoundTrip(r)
+			})
+		}
+		if _, err := w.adapter(o).Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: "hello", Key: "0b9f"}); err != nil {
+			t.Fatal(err)
+		}
+		want := []url.Values{{
+			"channel": {w.ops.ID}, "text": {"hello"}, "client_msg_id": {"0b9f"}, "unfurl_links": {"false"}, "unfurl_media": {"false"},
+			"metadata": {`{"event_payload":{"id":"0b9f"},"event_type":"trestle_delivery"}`},
+		}}
+		if diff := cmp.Diff(want, forms); diff != "" {
+			t.Errorf("posted (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -313,6 +355,41 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]bool{refused: false, done: true}, ours); diff != "" {
 			t.Errorf("who deleted (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// PLATFORMS 2.4, SECURITY S10, S16: a page to sign in by is no file, and a file that
+// is kept elsewhere is not fetched: its address is whatever somebody wrote.
+func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		o := w.options()
+		var asked []string
+		info := `"url_private":"http://slack.test/files/F1/cat.png"`
+		o.Around = func(http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked = append(asked, r.URL.Host+r.URL.Path)
+				kind, body := "application/json", `{"ok":true,"file":{"id":"F1","mimetype":"image/png","size":3,`+info+`}}`
+				if !strings.HasPrefix(r.URL.Path, "/api/") {
+					kind, body = "text/html; charset=utf-8", "<!DOCTYPE html><title>Sign in | Slack</title>"
+				}
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+			})
+		}
+		c := w.adapter(o)
+		for _, info = range []string{
+			`"url_private":"http://slack.test/files/F1/cat.png"`, `"url_private":"http://elsewhere.test/cat.png"`,
+			`"url_private":"https://slack.com.elsewhere.test/cat.png"`, `"url_private":"http://files.slack.com/cat.png"`, `"mode":"tombstone"`,
+		} {
+			if body, err := c.Fetch(t.Context(), adapters.Attachment{ID: "F1"}, 100); adapters.KindOf(err) != adapters.Invalid || body != nil {
+				t.Errorf("%s: %v, want invalid", info, err)
+			}
+		}
+		want := []string{"slack.test/api/files.info", "slack.test/files/F1/cat.png"}
+		slices.Sort(asked)
+		if diff := cmp.Diff(want, slices.Compact(asked)); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 	})
 }

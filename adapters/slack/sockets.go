@@ -134,9 +134,6 @@ func (l *lines) serve(ctx context.Context, s *socket, retire chan<- struct{}) er
 			l.listens()
 		case e.Type == "disconnect" && !retired:
 			l.c.log.Debug("socket retired", "reason", e.Reason)
-			if e.Reason == "link_disabled" {
-				return &adapters.Error{Kind: adapters.Unauthorized, Op: "socket", Err: errors.New("the app has Socket Mode switched off")}
-			}
 			retired = true
 			close(retire)
 			grace = time.AfterFunc(retireGrace, s.close)

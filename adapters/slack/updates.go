@@ -40,7 +40,7 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 	switch d.kind {
 	case "events_api":
 	case "slash_commands":
-		return []adapters.Update{r.command(ctx, d)}
+		return r.command(ctx, d)
 	case "interactive":
 		return nil // we post nothing that can be pressed
 	default:
@@ -49,6 +49,10 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 	var cb callback
 	if err := json.Unmarshal(d.payload, &cb); err != nil {
 		return []adapters.Update{r.unreadable(d, d.kind, err.Error(), nil)}
+	}
+	if r.elsewhere(cb) {
+		r.c.log.Warn("event of another workspace left aside", "update", d.id, "team", first(cb.Context, cb.Team))
+		return nil
 	}
 	if cb.Type == "app_rate_limited" {
 		return []adapters.Update{rateLimited(d.id, cb.Limited)}
@@ -65,6 +69,21 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 		updates[i].ID = d.id
 	}
 	return updates
+}
+
+// elsewhere reports whether an event is none of our workspace's: an app that is
+// installed in several brings those of all of them by any of its sockets. What
+// happens in a channel that is shared with others may name their team first.
+func (r reader) elsewhere(cb callback) bool {
+	teams := []string{cb.Team, cb.Context}
+	for _, a := range cb.Authorizations {
+		if a.Enterprise {
+			return false
+		}
+		teams = append(teams, a.Team)
+	}
+	named := strings.Join(teams, "") != ""
+	return named && !slices.Contains(teams, r.self.Team)
 }
 
 // event calls the reader for the event's kind.

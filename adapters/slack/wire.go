@@ -10,9 +10,15 @@ import "encoding/json"
 type callback struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"event_id"`
-	Team    string          `json:"team_id"`
+	Team    string          `json:"team_id"`         // where it happened: in a shared channel perhaps another's
+	Context string          `json:"context_team_id"` // through whose workspace it is told
 	Event   json.RawMessage `json:"event"`
 	Limited int64           `json:"minute_rate_limited"` // of app_rate_limited
+	// Authorizations are the installations that may see it.
+	Authorizations []struct {
+		Team       string `json:"team_id"`
+		Enterprise bool   `json:"is_enterprise_install"`
+	} `json:"authorizations"`
 }
 
 // event is what the kinds of events have in common, and the fields of the small ones.
@@ -127,6 +133,7 @@ type command struct {
 	Text        string `json:"text"`
 	User        string `json:"user_id"`
 	Team        string `json:"team_id"`
+	Enterprise  string `json:"enterprise_id"`
 	Channel     string `json:"channel_id"`
 	ChannelName string `json:"channel_name"`
 	Trigger     string `json:"trigger_id"`

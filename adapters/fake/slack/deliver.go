@@ -46,6 +46,20 @@ func (a *App) emit(event map[string]any, channel, ts string) {
 	})
 }
 
+// Drops has everything that happens while do runs be dropped, as Slack does above
+// 30,000 events an hour, and tells the app that it was.
+func (a *App) Drops(do func()) {
+	set := func(on bool) {
+		a.of.mu.Lock()
+		defer a.of.mu.Unlock()
+		a.drops = on
+	}
+	set(true)
+	do()
+	set(false)
+	a.InjectPayload("events_api", encode(map[string]any{"type": "app_rate_limited", "team_id": a.of.o.Team, "api_app_id": a.ID, "minute_rate_limited": time.Now().Unix()}))
+}
+
 // Inject delivers an event as it is, inside a proper callback.
 func (a *App) Inject(event json.RawMessage) {
 	a.of.mu.Lock()
@@ -83,7 +97,7 @@ func (a *App) InjectFrame(frame []byte) {
 
 // enqueue begins to deliver an envelope. mu is held.
 func (a *App) enqueue(e *envelope) {
-	if a.revoked {
+	if a.revoked || a.drops {
 		return
 	}
 	e.app = a
