@@ -130,6 +130,7 @@ func (c *cycle) live(ctx context.Context) error {
 		return spaces.ErrHalted
 	}
 	c.listen(ctx)
+	c.mind.overtaken(c.wake.Cycle.Base)
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}

@@ -123,6 +123,29 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 	return m.reach(ctx)
 }
 
+// overtaken has the mind read anew when, of the cycles that were closed before one
+// that begins, other processes have had some. While others run here it is left as
+// it is: it is read when one begins alone.
+func (m *mind) overtaken(base int64) {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.loaded || len(m.open) > 1 {
+		return
+	}
+	missing := base
+	if m.keyframe != nil {
+		missing -= m.keyframe.Upto
+	}
+	for _, x := range m.closed {
+		if x.N <= base {
+			missing--
+		}
+	}
+	m.loaded = missing <= 0
+}
+
 // behind reports whether a room has events up to seq that the mind has not read.
 func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 	m.mu.Lock()

@@ -307,3 +307,46 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 		})
 	}
 }
+
+// I8, DESIGN 5: one mind is one consciousness over all processes: what it did in
+// another one it knows in this.
+func TestAMindKnowsWhatItDidInAnotherProcess(t *testing.T) {
+	var mu sync.Mutex // guards rests and last
+	rests, last := 0, ""
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = whole(r)
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		rests++
+		return telling(fmt.Sprintf("Responded to Kai. Rest %d.", rests)), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "one")
+		w.settle()
+		first := w.shell
+		w.stop()
+		w.start()
+		w.says(room, "Kai", "two")
+		w.settle()
+		w.stop()
+
+		w.shell = first
+		ctx, cancel := context.WithCancel(w.t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = first.Run(ctx) })
+		w.says(room, "Kai", "three")
+		w.settle()
+		cancel()
+		running.Wait()
+		for _, rest := range []string{"Rest 1.", "Rest 2."} {
+			if strings.Count(last, rest) != 1 {
+				t.Errorf("%q is %d times in what the model was shown, want once", rest, strings.Count(last, rest))
+			}
+		}
+	})
+}
