@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -119,6 +120,8 @@ func (e *engine) connect(ctx context.Context) error {
 		return errors.New("the address of the database cannot be read") // the error quotes it
 	}
 	c.AfterConnect = examineConn
+	// Whoever stops in the middle of its turn loses it, so that others can write.
+	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(e.opts.Term.Milliseconds(), 10)
 	if e.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return err
 	}

@@ -19,13 +19,18 @@ const (
 	// A process lives while its time has not run out and the server still has the
 	// connection it writes on. That connection is a hint that makes taking over
 	// faster: a process that only lost it finds its row gone, and ends.
-	living = `p.expires > ` + serverNow + ` and (p.backend = 0
-  or exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began))`
-	bury    = `delete from processes p where not (` + living + `)`
-	others  = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1 order by p.id`
-	enlist  = `insert into processes (id, host, pid, program, backend, began, ttl, expires) values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5)`
-	prolong = `update processes set expires = ` + serverNow + ` + ttl where id = $1`
-	resign  = `delete from processes where id = $1`
+	living    = `p.expires > ` + serverNow + ` and (p.backend = 0 or ` + connected + `)`
+	connected = `exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began)`
+	bury      = `delete from processes p where p.id <> $1 and not (` + living + `) returning p.id`
+	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1 order by p.id`
+	enlist    = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
+values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
+	// A connection that the server has no more tells nothing of a process that lives.
+	prolong = `update processes p set expires = ` + serverNow + ` + p.ttl, backend = case when ` + connected + ` then p.backend else 0 end where p.id = $1`
+	// Who still has something leased is not out of the list until others have given
+	// it up, and that with it.
+	resign = `delete from processes where id = $1 and not exists (select 1 from leases where holder = $1 and expires > 0)
+  and not exists (select 1 from jobs where holder = $1 and state = 'running' and expires > 0)`
 )
 
 // enlist makes this process one of those that write the record, and begins to
@@ -39,9 +44,6 @@ func (e *engine) enlist(ctx context.Context) error {
 	since := time.Now()
 	err = pgx.BeginFunc(ctx, e.pool, func(t pgx.Tx) error {
 		if _, err := t.Exec(ctx, lockTurn); err != nil {
-			return err
-		}
-		if _, err := t.Exec(ctx, bury); err != nil {
 			return err
 		}
 		if e.opts.Alone {
@@ -64,6 +66,9 @@ func (e *engine) enlist(ctx context.Context) error {
 }
 
 func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
+	if _, err := t.Exec(ctx, bury, id); err != nil {
+		return err
+	}
 	var other InUseError
 	var left int64
 	err := t.QueryRow(ctx, others+` limit 1`, id).Scan(&other.Host, &other.PID, &other.Program, &left)

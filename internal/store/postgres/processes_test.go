@@ -279,3 +279,108 @@ func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
 	}
 	sound(t, s)
 }
+
+// Issue 7: an account has one owner. A clean stop gives it away at once, and so
+// does what it is held by: a process that others have given up.
+func TestOneProcessHasAThingAtATime(t *testing.T) {
+	database := server.Database(t)
+	first, second := open(t, options(t, database)), open(t, options(t, database))
+	owns := func(s *record.Store, want bool) record.Member {
+		t.Helper()
+		m, mine, err := s.Own(t.Context(), "adapter telegram")
+		if err != nil || mine != want {
+			t.Fatalf("it is its own: %t (%v), want %t", mine, err, want)
+		}
+		return m
+	}
+	owns(first, true)
+	owns(first, true)
+	if m := owns(second, false); m.ID != first.Process() || m.PID == 0 {
+		t.Errorf("it is said to be %+v's, want %s's", m, first.Process())
+	}
+	if err := first.Disown(t.Context(), "adapter telegram"); err != nil {
+		t.Fatal(err)
+	}
+	owns(second, true)
+	if err := second.Disown(t.Context(), "adapter slack"); err != nil {
+		t.Fatal(err)
+	}
+	owns(first, false)
+	if err := second.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	owns(first, true)
+	all, err := first.Console().Members(t.Context())
+	if err != nil || len(all) != 1 || len(all[0].Has) != 1 {
+		t.Errorf("processes are %+v (%v), want the one with its account", all, err)
+	}
+}
+
+// I8, F42: a process that stood still for too long is given up by another, which
+// gets its accounts and its minds; what it writes after that is refused.
+func TestWhatAStoppedProcessHadPassesOn(t *testing.T) {
+	database := server.Database(t)
+	first, second := open(t, options(t, database)), open(t, options(t, database))
+	room := openRoom(t, first)
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, mine, err := first.Own(t.Context(), "adapter telegram"); !mine || err != nil {
+		t.Fatal(mine, err)
+	}
+	stale := claim(t, first, first.Process(), room)
+	if stale == nil || claim(t, second, second.Process(), room) != nil {
+		t.Fatal("the mind is not the first one's")
+	}
+	server.Do(t, database, `update processes set expires = 1 where id = '`+first.Process()+`'`)
+	if _, mine, err := second.Own(t.Context(), "adapter telegram"); !mine || err != nil {
+		t.Errorf("the account did not pass on: %t, %v", mine, err)
+	}
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 2)); !errors.Is(err, postgres.ErrBuried) {
+		t.Errorf("the stopped one wrote: %v, want ErrBuried", err)
+	}
+	taken := claim(t, second, second.Process(), room)
+	if taken == nil || taken.Lease.Epoch <= stale.Lease.Epoch {
+		t.Fatalf("the mind did not pass on: %+v", taken)
+	}
+	sound(t, second)
+}
+
+// Issue 7: a process that stops with a cycle under way leaves it to the others,
+// who need not wait for the lease to run out.
+func TestAStopLeavesWhatIsUnderWayToOthers(t *testing.T) {
+	database := server.Database(t)
+	first, second := open(t, options(t, database)), open(t, options(t, database))
+	room := openRoom(t, first)
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Fatal(err)
+	}
+	begun := claim(t, first, first.Process(), room)
+	if begun == nil || claim(t, second, second.Process(), room) != nil {
+		t.Fatal("the mind is not the first one's")
+	}
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	taken := claim(t, second, second.Process(), room)
+	if taken == nil || taken.Cycle.ID != begun.Cycle.ID || taken.Lease.Epoch <= begun.Lease.Epoch {
+		t.Fatalf("the cycle did not pass on: %+v", taken)
+	}
+	sound(t, second)
+}
+
+// A process whose writing connection broke, but which lives, is not given up.
+func TestBrokenConnectionIsNoDeath(t *testing.T) {
+	database := server.Database(t)
+	first, second := open(t, options(t, database)), open(t, options(t, database))
+	if _, mine, err := first.Own(t.Context(), "adapter telegram"); !mine || err != nil {
+		t.Fatal(mine, err)
+	}
+	server.Do(t, database, `update processes set backend = 1, began = 'gone' where id = '`+first.Process()+`'`)
+	if err := second.Bury(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, mine, err := second.Own(t.Context(), "adapter telegram"); mine || err != nil {
+		t.Errorf("taken from a living process: %t, %v", mine, err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 )
 
 // own are the tables that only one engine has.
-var own = []string{"goose_db_version", "processes", "turn", "sqlite_sequence"}
+var own = []string{"goose_db_version", "processes", "owners", "turn", "sqlite_sequence"}
 
 // One text of a statement serves both engines, and a record moves from one to the
 // other: their tables have the same columns.

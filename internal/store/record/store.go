@@ -61,21 +61,40 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer, err = startWriter(ctx, s.engine, s.opts); err != nil {
 		return err
 	}
-	return s.write(ctx, revive)
+	return s.write(ctx, func(ctx context.Context, t *tx) error {
+		if c, several := s.engine.(Crew); several {
+			if err := t.bury(ctx, c, true); err != nil {
+				return err
+			}
+		}
+		return revive(ctx, t)
+	})
 }
 
-// Close ends the open connection spans, waits for writes under way, refuses new
-// ones and closes the engine. Later calls return what the first did.
+// Close gives back what this process has leased, ends the open connection spans
+// if it is the last one, waits for writes under way, refuses new ones and closes
+// the engine. Later calls return what the first did.
 func (s *Store) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		// A full disk must not keep the process from ending: the next start then
 		// closes the spans as crashed.
-		if err := s.write(ctx, rest); err != nil {
-			s.opts.Logger.Warn("spans left open", "error", err)
+		if err := s.write(ctx, s.leave); err != nil {
+			s.opts.Logger.Warn("spans and leases left open", "error", err)
 		}
 		s.closed = s.release()
 	})
 	return s.closed
+}
+
+// leave is the last write of a clean stop: what this process has leased is free for
+// the others at once.
+func (s *Store) leave(ctx context.Context, t *tx) error {
+	if id := s.Process(); id != "" {
+		if err := t.free(ctx, id); err != nil {
+			return err
+		}
+	}
+	return rest(ctx, t)
 }
 
 // Crash ends the store as the end of its process would: nothing is put in order.

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+const (
+	// While others run, a process that only lost its writing connection is not
+	// taken for dead: it has prolonged its right lately, or will soon, and says then
+	// that the connection counts no more.
+	working  = `p.expires > ` + serverNow + ` and (p.backend = 0 or p.expires > ` + serverNow + ` + p.ttl * 3 / 5 or ` + connected + `)`
+	burySome = `delete from processes p where p.id <> $1 and not (` + working + `) returning p.id`
+	members  = `select p.id, p.host, p.pid, p.program, p.since,
+  coalesce((select string_agg(o.thing, chr(10) order by o.thing) from owners o where o.process = p.id), ''), not (` + working + `)
+from processes p order by p.since, p.id`
+	ownThing = `insert into owners as o (thing, process, epoch, since) values ($1, $2, 1, ` + serverNow + `)
+on conflict (thing) do update set process = excluded.process, epoch = o.epoch + 1, since = excluded.since
+where o.process <> excluded.process and not exists (select 1 from processes p where p.id = o.process)`
+	isOurs      = `select 1 from owners where thing = $1 and process = $2`
+	disownThing = `update owners set process = '' where thing = $1 and process = $2`
+)
+
+var _ record.Crew = (*engine)(nil)
+
+// Process implements [record.Crew].
+func (e *engine) Process() string { return e.id }
+
+// Members implements [record.Crew].
+func (e *engine) Members(ctx context.Context) (all []record.Member, err error) {
+	found, err := e.Query(ctx, members)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	for found.Next() {
+		var m record.Member
+		var since int64
+		var has string
+		if err := found.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &has, &m.Dead); err != nil {
+			return nil, err
+		}
+		m.Since = time.UnixMilli(since).UTC()
+		if has != "" {
+			m.Has = strings.Split(has, "\n")
+		}
+		all = append(all, m)
+	}
+	return all, found.Err()
+}
+
+// Bury implements [record.Crew].
+func (e *engine) Bury(ctx context.Context, s record.Session, starting bool) (gone []string, err error) {
+	dead := burySome
+	if starting {
+		dead = bury
+	}
+	found, err := s.Query(ctx, dead, e.id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	for found.Next() {
+		var id string
+		if err := found.Scan(&id); err != nil {
+			return nil, err
+		}
+		gone = append(gone, id)
+		e.opts.Logger.Warn("process given up", "process", id)
+	}
+	return gone, found.Err()
+}
+
+// Own implements [record.Crew].
+func (e *engine) Own(ctx context.Context, s record.Session, thing string) (mine bool, err error) {
+	if _, err := s.Exec(ctx, ownThing, thing, e.id); err != nil {
+		return false, err
+	}
+	found, err := s.Query(ctx, isOurs, thing, e.id)
+	if err != nil {
+		return false, err
+	}
+	mine = found.Next()
+	return mine, errors.Join(found.Err(), found.Close())
+}
+
+// Disown implements [record.Crew].
+func (e *engine) Disown(ctx context.Context, s record.Session, thing string) error {
+	_, err := s.Exec(ctx, disownThing, thing, e.id)
+	return err
+}
