@@ -12,6 +12,7 @@ const (
 	LineDegraded      LineState = "degraded"      // not heard for too long; it keeps trying
 	LineMisconfigured LineState = "misconfigured" // the credentials are dead until they change
 	LineConflict      LineState = "conflict"      // somebody else receives with our credentials
+	LineStandby       LineState = "standby"       // another process of the installation serves the account
 )
 
 // A Status is a line as it stands at one moment.

@@ -49,7 +49,7 @@ func (s *process) watchOver(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	return s.newWatch().Run(ctx)
+	return s.alone(ctx, dutyProblems, nil, s.newWatch().Run)
 }
 
 // chatAlarm tells of problems in the operators' chats, through the outbox.

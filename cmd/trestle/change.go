@@ -30,7 +30,7 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 	if noRecord(conf) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn)})
+	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true})
 	if err != nil {
 		return storeFailure(err, placeOf(conf))
 	}

@@ -39,7 +39,7 @@ type adapterRow struct {
 	Type    string     `json:"type,omitempty"`    // the platform
 	Account string     `json:"account,omitempty"` // empty while it is not known who we are there
 	Handle  string     `json:"handle,omitempty"`  // what people write after @
-	State   string     `json:"state"`             // connecting, connected, degraded, misconfigured, conflict, stopped
+	State   string     `json:"state"`             // connecting, connected, degraded, misconfigured, conflict, standby, stopped
 	Healthy bool       `json:"healthy"`
 	Since   *time.Time `json:"since,omitempty"` // when it came into this state
 	Heard   *time.Time `json:"heard,omitempty"` // when the platform last proved to be there, or at least was last recorded

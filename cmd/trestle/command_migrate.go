@@ -36,7 +36,7 @@ func (p *program) migrate(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn)})
+	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true})
 	if err != nil {
 		return storeFailure(err, placeOf(conf))
 	}

@@ -29,6 +29,17 @@ type statusAnswer struct {
 	Jobs     []jobs.Snapshot `json:"jobs"`     // that are not over
 	Problems []problemRow    `json:"problems"` // that are open, the worst first
 	Entries  []extension     `json:"misconfigured"`
+
+	Processes []processRow `json:"processes,omitempty"` // that share a database, the oldest first
+}
+
+// processRow is one of the processes that share a database.
+type processRow struct {
+	Host    string    `json:"host"`
+	PID     int64     `json:"pid"`
+	Version string    `json:"version"`
+	Since   time.Time `json:"since"`
+	Has     []string  `json:"has"` // accounts and duties that it has for itself
 }
 
 func statusCommand(p *program) *cobra.Command {
@@ -80,6 +91,13 @@ func (o outlook) status(ctx context.Context) (a statusAnswer, err error) {
 func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.Console, now time.Time) (err error) {
 	if a.Tally, err = r.Tally(ctx, now); err != nil {
 		return err
+	}
+	crew, err := r.Members(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range crew {
+		a.Processes = append(a.Processes, processRow{m.Host, m.PID, m.Program, m.Since, append([]string{}, m.Has...)})
 	}
 	minds, err := r.Minds(ctx, now)
 	if err != nil {
@@ -248,6 +266,10 @@ func (a *statusAnswer) print(w io.Writer, at clock) {
 		fmt.Fprintln(w)
 		printAdapters(w, a.Adapters, at)
 	}
+	if len(a.Processes) > 0 {
+		fmt.Fprintln(w)
+		printProcesses(w, a.Processes, at)
+	}
 	a.printParts(w)
 	if len(a.Minds) > 0 {
 		fmt.Fprintln(w)
@@ -272,6 +294,14 @@ func (a *statusAnswer) printParts(w io.Writer) {
 			fmt.Fprintf(w, "\n%s is %s: %s\n", x.Name, x.State, plain(x.Reason))
 		}
 	}
+}
+
+func printProcesses(w io.Writer, all []processRow, at clock) {
+	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "HAS"}}
+	for _, r := range all {
+		rows = append(rows, []string{fmt.Sprint(r.PID), plain(r.Host), dash(r.Version), at.past(r.Since), dash(strings.Join(r.Has, ", "))})
+	}
+	table(w, rows)
 }
 
 func printMinds(w io.Writer, minds []mindRow, at clock) {

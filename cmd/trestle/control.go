@@ -62,6 +62,10 @@ type heardLine struct {
 // control opens the socket and has g serve it. Without it the process runs all
 // the same; commands that need it then say so.
 func (s *process) control(ctx context.Context, g *errgroup.Group) {
+	if _, taken := dial(ctx, s.socket()); taken { // both write one database
+		s.log.Warn("another process of this data folder answers commands", "socket", s.socket())
+		return
+	}
 	ln, err := openSocket(ctx, s.socket())
 	if err != nil {
 		s.log.Warn("control socket not available", "error", err)

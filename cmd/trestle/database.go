@@ -20,14 +20,15 @@ import (
 type opening struct {
 	log   *slog.Logger
 	idle  time.Duration
+	alone bool                                     // no other process may write the record meanwhile
 	stage func(name string, do func() error) error // nil: the parts of it are just run
 	// lost is called when the process may write no more, see [postgres.Options].
 	// Default: nobody is told; each write is refused then all the same.
 	lost func(error)
 }
 
-// openRecord opens the record that a configuration names, for this process alone:
-// an account is heard by one of them.
+// openRecord opens the record that a configuration names. A file has one process;
+// those that share a database have each account and each mind by turns.
 func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store, error) {
 	if c.Database == "" {
 		return sqlite.Open(ctx, sqlite.Options{
@@ -39,7 +40,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	}
 	return postgres.Open(ctx, postgres.Options{
 		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
-		Alone: true, Lost: o.lost,
+		Alone: o.alone, Lost: o.lost,
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,8 +51,14 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	s.serve(t)
 	second := s
 	second.folder = t.TempDir()
-	if out, errs, code := second.do(t, "", "run"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
+	if out, errs, code := second.do(t, "hello\n", "run"); code != exitTryAgain || !strings.Contains(out+errs, "serves the rooms of the terminal") {
 		t.Errorf("a second process: exit %s: %s%s", code, out, errs)
+	}
+	if a := answerOf[statusAnswer](t, s, "status", "-o", "json"); len(a.Processes) != 1 || !slices.Contains(a.Processes[0].Has, accountThing(localName)) {
+		t.Errorf("processes are %+v, want the one that serves the terminal's rooms", a.Processes)
+	}
+	if out, errs, code := second.do(t, "hello\n", "chat"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
+		t.Errorf("a command that wants the record alone: exit %s: %s%s", code, out, errs)
 	}
 }
 

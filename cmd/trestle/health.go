@@ -41,7 +41,7 @@ func lineExtension(s activity.Status, now time.Time) extension {
 	x := extension{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: stamp(s.Since), Heard: stamp(s.Heard),
-		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin,
+		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
 	}
 	if s.Paused != "" {
 		x.Healthy, x.Reason = false, s.Paused

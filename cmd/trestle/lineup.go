@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // A line is one account that is served: with what the health page asks of it,
@@ -26,6 +27,7 @@ type line struct {
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more
 
+	other     atomic.Pointer[record.Member]      // who serves the account now; nil: this process, or nobody
 	collector atomic.Pointer[activity.Collector] // of the files of its messages; nil before it has joined, or for good
 }
 
@@ -50,6 +52,9 @@ func (l *line) firstOutcome(ctx context.Context) error {
 		case <-late:
 			return errors.New("not connected yet; trying on")
 		case <-look.C:
+			if l.other.Load() != nil {
+				return errSkipped
+			}
 			if st := l.Status(); st.State != activity.LineConnected && st.Reason != "" {
 				return errors.New(st.Reason)
 			}
@@ -99,13 +104,19 @@ func (p *parts) open(a config.Adapter) *line {
 // adapterEntry is where an account stands in the configuration.
 func adapterEntry(a config.Adapter) string { return "adapters." + a.Name }
 
-// man serves an account until ctx is done or the account is let go.
+// man serves an account until ctx is done or the account is let go, as soon as no
+// other process does.
 func (p *parts) man(ctx context.Context, l *line) error {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return l.Run(ctx) })
+	g.Go(func() error {
+		return p.alone(ctx, accountThing(l.name), l.standBy, func(ctx context.Context) error {
+			l.other.Store(nil)
+			return l.Run(ctx)
+		})
+	})
 	g.Go(func() error { return p.collect(ctx, l) })
 	g.Go(func() error { return p.offer(ctx, l) })
 	g.Go(func() error {

@@ -34,6 +34,8 @@ func lineProblem(st activity.Status, started, now time.Time) (seen problems.Sigh
 		heard = started
 	}
 	switch {
+	case st.State == activity.LineStandby: // whoever serves it sees it
+		return seen, false
 	case st.State == activity.LineMisconfigured:
 		seen.Code = problems.Credentials
 	case st.Paused != "":

@@ -92,7 +92,7 @@ func (s *process) loaded() error {
 func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
 	store, err := openRecord(ctx, s.config(), opening{
-		log: s.log, idle: settings.Spans.Idle, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
+		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
 	})
 	if err != nil {
 		return err
@@ -202,7 +202,8 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		g.Go(func() error { return s.shell.Run(ctx) })
 		g.Go(func() error { return s.presence.Run(ctx) })
 		g.Go(func() error { return s.runJobs(ctx) })
-		g.Go(func() error { return s.write(ctx) })
+		g.Go(func() error { return s.alone(ctx, dutyVoices, nil, s.write) })
+		g.Go(func() error { return s.inherit(ctx) })
 		g.Go(func() error { return s.crew(ctx) })
 		if s.reloader != nil {
 			g.Go(func() error { return s.reloader.Run(ctx) })

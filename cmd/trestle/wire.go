@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -251,7 +252,7 @@ func (p *parts) newShell() *shell.Shell {
 	o := shell.Options{
 		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p),
-		Counter: new(hud.Counter), Holder: p.mint(), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
+		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
 	if p.files != nil {
 		o.Sight = newSight(p.border, p.files)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 // job is a live event.
 func (p *parts) newRunner() *jobs.Runner {
 	return &jobs.Runner{
-		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: newID(), Logger: p.log.With("part", "jobs"),
+		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: cmp.Or(p.store.Process(), newID()), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
 			shown{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,

@@ -131,6 +131,9 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
+	if has := p.lineup.all()[0].other.Load(); has != nil {
+		return nil, &failure{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, todo: "talk there, or stop that process: this one takes over", code: exitTryAgain}
+	}
 	account, err := p.rooms.Connect(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// ownerPoll is how often a process looks whether something is free that another
+// one has, and whether others have died.
+const ownerPoll = time.Second
+
+// Things that one process of an installation has at a time, beside its accounts.
+const (
+	dutyProblems = "duty problems" // looking for them and telling of them
+	dutyVoices   = "duty voices"   // having them heard
+)
+
+// accountThing names the right to serve the account of an entry.
+func accountThing(name string) string { return "adapter " + name }
+
+// alone runs do while this process has a thing. It waits for that as long as
+// another one has it, and calls other with who does, which may be nil.
+func (p *parts) alone(ctx context.Context, thing string, other func(record.Member), do func(context.Context) error) error {
+	if !p.gain(ctx, thing, other) {
+		return nil
+	}
+	defer p.disown(ctx, thing)
+	return do(ctx)
+}
+
+// gain returns true once a thing is this process's, and false when ctx is done
+// before that.
+func (p *parts) gain(ctx context.Context, thing string, other func(record.Member)) bool {
+	tick := time.NewTicker(ownerPoll)
+	defer tick.Stop()
+	for {
+		has, mine, err := p.store.Own(ctx, thing)
+		switch {
+		case mine:
+			return true
+		case err != nil && ctx.Err() == nil:
+			p.log.Warn("owner not known", "thing", thing, "error", err)
+		case err == nil && other != nil:
+			other(has)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// disown gives a thing back when what was done with it has ended.
+func (p *parts) disown(ctx context.Context, thing string) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+	defer cancel()
+	if err := p.store.Disown(last, thing); err != nil {
+		p.log.Warn("not given back, it passes on later", "thing", thing, "error", err)
+	}
+}
+
+// inherit gives up processes that have died, so that this one gets what they had
+// leased, until ctx is done. A record that one process alone writes has none.
+func (p *parts) inherit(ctx context.Context) error {
+	if p.store.Process() == "" {
+		return nil
+	}
+	tick := time.NewTicker(ownerPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := p.store.Bury(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("dead processes not given up", "error", err)
+		}
+	}
+}
+
+// standBy notes that another process serves the line's account.
+func (l *line) standBy(has record.Member) {
+	if has.ID != "" {
+		l.other.Store(&has)
+	}
+}
+
+// Status returns how the line stands now, also while another process has it.
+func (l *line) Status() activity.Status {
+	st := l.Line.Status()
+	if has := l.other.Load(); has != nil {
+		st.State, st.Since, st.Reason = activity.LineStandby, has.Since, has.String()+" serves it"
+	}
+	return st
+}
