@@ -69,7 +69,7 @@ func TestLostDoorbellCostsNoMessage(t *testing.T) {
 		w.says()
 	}
 	prog.start(t, fault.Plan{{Point: "ingest.after_commit", Hit: 1, Action: fault.Fail}})
-	if !await(ctx, func() bool { return readable(ctx, prog.data) }) {
+	if !await(ctx, func() bool { return prog.readable(ctx) }) {
 		t.Fatal("nothing was recorded")
 	}
 	recorded := time.Now()
@@ -115,7 +115,7 @@ func TestNothingStaleLeavesAfterADowntime(t *testing.T) {
 	prog.start(t, nil)
 	fresh := len(w.sayings())
 	w.says()
-	if !await(ctx, func() bool { return answeredFrom(w, fresh) && !busy(ctx, prog.data) }) {
+	if !await(ctx, func() bool { return answeredFrom(w, fresh) && !prog.busy(ctx) }) {
 		t.Error("the program did not come to rest")
 	}
 	if err := prog.stop(ctx); err != nil {
@@ -150,7 +150,7 @@ func answeredFrom(w *world, n int) bool {
 // judge audits what a stopped program left and reports every fault.
 func (w *world) judge(t *testing.T, p *program, e *evidence) verdict {
 	t.Helper()
-	e.end = audited(t, copyRecord(t, p.data))
+	e.end = p.audited(t)
 	w.testify(e)
 	v := e.audit()
 	for _, fault := range v.faults {

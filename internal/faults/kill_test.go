@@ -167,7 +167,7 @@ func (w *world) rest(ctx context.Context, t *testing.T, p *program) {
 		t.Errorf("these are not answered: %v", w.unanswered())
 		return
 	}
-	if !await(ctx, func() bool { return len(w.telegram.Ledger().Acked) > 0 && !busy(ctx, p.data) }) {
+	if !await(ctx, func() bool { return len(w.telegram.Ledger().Acked) > 0 && !p.busy(ctx) }) {
 		t.Error("the program did not come to rest")
 	}
 }

@@ -38,19 +38,20 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
 		return 1
 	}
-	return m.Run()
+	return database.Main(m)
 }
 
 // A program is the real binary with its configuration and its data, over as many
 // processes as it takes.
 type program struct {
-	dir    string
-	config string
-	data   string
-	log    string
-	cmd    *exec.Cmd
-	ended  chan struct{} // closed once cmd has been waited for
-	err    error         // of the wait; read it after ended
+	dir      string
+	config   string
+	data     string
+	database string // its address; empty for the file in data
+	log      string
+	cmd      *exec.Cmd
+	ended    chan struct{} // closed once cmd has been waited for
+	err      error         // of the wait; read it after ended
 }
 
 // newProgram writes a configuration for a world. more is appended to it.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
 	kept "github.com/trestle-bridge/trestle/internal/store/record"
@@ -27,8 +28,7 @@ type record struct {
 	events  []event
 	rows    []row
 	cycles  map[string]cycle
-	orders  []order // in the order of decision
-	cursor  string
+	orders  []order            // in the order of decision
 	mapped  map[message]string // event by where it stands on the platform
 	files   map[string]int     // attachments by their state
 	inner   int                // events of inner logs
@@ -102,6 +102,12 @@ func readRecord(t *testing.T, dir string) record {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
+	return readTables(t, db)
+}
+
+// readTables reads a database.
+func readTables(t *testing.T, db *sql.DB) record {
+	t.Helper()
 	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}, files: map[string]int{}}
 	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces, r.readFiles} {
 		if err := read(t.Context(), db); err != nil {
@@ -125,16 +131,28 @@ func (r *record) readFiles(ctx context.Context, db *sql.DB) error {
 func audited(t *testing.T, dir string) record {
 	t.Helper()
 	r := readRecord(t, dir)
-	n := 0
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { n++; return fmt.Sprintf("audit-%d", n) }})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: auditor()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.checks(t, s)
+	return r
+}
+
+// auditor mints ids for what opening a record writes.
+func auditor() func() string {
+	n := 0
+	return func() string { n++; return fmt.Sprintf("audit-%d", n) }
+}
+
+// checks has an open store look itself over, and closes it.
+func (r *record) checks(t *testing.T, s *kept.Store) {
+	t.Helper()
+	var err error
 	r.checked, err = s.Audit(t.Context(), time.Now())
 	if err := errors.Join(err, s.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	return r
 }
 
 // query hands each row of an answer to scan.
@@ -177,7 +195,7 @@ func (r *record) readInbox(ctx context.Context, db *sql.DB) error {
 }
 
 func (r *record) readCycles(ctx context.Context, db *sql.DB) error {
-	const text = `select id, y.state, coalesce(stop, ''), coalesce(sum(s.state = 'done'), 0), coalesce(sum(s.state = 'done' and s.phase = 'engagement'), 0)
+	const text = `select y.id, y.state, coalesce(y.stop, ''), sum(case when s.state = 'done' then 1 else 0 end), sum(case when s.state = 'done' and s.phase = 'engagement' then 1 else 0 end)
 from cycles y left join steps s on s.cycle = y.id group by y.id`
 	return query(ctx, db, text, func(rows *sql.Rows) error {
 		var id string
@@ -199,23 +217,19 @@ func (r *record) readOutbox(ctx context.Context, db *sql.DB) error {
 }
 
 func (r *record) readPlaces(ctx context.Context, db *sql.DB) error {
-	err := query(ctx, db, `select chat, message, event from messages where own = 0`, func(rows *sql.Rows) error {
+	return query(ctx, db, `select chat, message, event from messages where own = 0`, func(rows *sql.Rows) error {
 		var m message
 		var id string
 		err := rows.Scan(&m.chat, &m.id, &id)
 		r.mapped[m] = id
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return query(ctx, db, `select cast(data as text) from cursors`, func(rows *sql.Rows) error { return rows.Scan(&r.cursor) })
 }
 
 // busy asks the database of a running program how much is left to do: rows not
 // handled, cycles not closed, actions not settled. A busy database is busy.
-func busy(ctx context.Context, data string) bool {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+func (p *program) busy(ctx context.Context) bool {
+	db, err := p.look()
 	if err != nil {
 		return true
 	}
@@ -226,9 +240,17 @@ func busy(ctx context.Context, data string) bool {
 	return err != nil || left > 0
 }
 
+// look opens the database of a program for reading, beside it.
+func (p *program) look() (*sql.DB, error) {
+	if p.database != "" {
+		return sql.Open("pgx", p.database)
+	}
+	return sql.Open("sqlite", "file:"+filepath.Join(p.data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+}
+
 // readable reports whether the database of a running program holds a message.
-func readable(ctx context.Context, data string) bool {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+func (p *program) readable(ctx context.Context) bool {
+	db, err := p.look()
 	if err != nil {
 		return false
 	}

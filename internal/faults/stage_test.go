@@ -146,7 +146,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 	if p.id == "K5" || s.resumes {
 		prog.start(t, nil)
 		s.connects(ctx, t, prog)
-		if !await(ctx, func() bool { return !busy(ctx, prog.data) }) {
+		if !await(ctx, func() bool { return !prog.busy(ctx) }) {
 			t.Fatal("the program did not come to rest")
 		}
 		if err := prog.stop(ctx); err != nil {
@@ -177,7 +177,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 	}
 	s.speaks(4, false)
 	prog.start(t, nil)
-	if !await(ctx, func() bool { return len(s.unheard()) == 0 && s.unacked() == 0 && !busy(ctx, prog.data) }) {
+	if !await(ctx, func() bool { return len(s.unheard()) == 0 && s.unacked() == 0 && !prog.busy(ctx) }) {
 		t.Errorf("%v have no answer, %d events are not acknowledged", s.unheard(), s.unacked())
 	}
 	if err := prog.stop(ctx); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ type Postgres struct {
 	who  *syscall.Credential
 	bin  string
 	runs *server
-	made int // databases so far
+	made atomic.Int64 // databases so far
 }
 
 func (p *Postgres) start(ctx context.Context) (err error) {
@@ -131,7 +132,7 @@ func (p *Postgres) URL(name string) string {
 	return fmt.Sprintf("postgres://trestle@127.0.0.1:%d/%s?sslmode=disable", p.Port, name)
 }
 
-// Database makes an empty database and returns its name.
+// Database makes an empty database and returns its name. Calls may overlap.
 func (p *Postgres) Database(tb testing.TB) string {
 	tb.Helper()
 	var err error
@@ -139,8 +140,7 @@ func (p *Postgres) Database(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p.made++
-	name := "t" + strconv.Itoa(p.made)
+	name := fmt.Sprintf("t%d", p.made.Add(1))
 	if err := p.do(tb.Context(), "postgres", "create database "+name); err != nil {
 		tb.Fatal(err)
 	}

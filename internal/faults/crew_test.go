@@ -1,0 +1,200 @@
+//go:build faultinject
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+)
+
+// database is the server that crews share; it runs from the first of them on.
+var database servertest.Postgres
+
+// perCrew is how often each story of several processes is played.
+const perCrew = 3
+
+// A crew is processes of the program that share a database, each with a folder of
+// its own.
+type crew struct {
+	*world
+	members []*program
+}
+
+// newCrew prepares three processes.
+func newCrew(t *testing.T, w *world) *crew {
+	t.Helper()
+	c := &crew{world: w}
+	address := database.URL(database.Database(t))
+	for range 3 {
+		p := newProgram(t, w, fmt.Sprintf("database: %q\n", address))
+		p.database = address
+		c.members = append(c.members, p)
+	}
+	return c
+}
+
+// starts runs every process and returns once all take part and somebody was
+// answered.
+func (c *crew) starts(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, p := range c.members {
+		p.start(t, nil)
+	}
+	c.says()
+	c.awaits(ctx, t, "three processes that answer", func() bool {
+		return len(c.unanswered()) == 0 && c.count(ctx, t, `select count(*) from processes`) == 3
+	})
+}
+
+// stops ends the processes that still run, one after the other.
+func (c *crew) stops(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, p := range c.members {
+		if p.over() {
+			continue
+		}
+		if err := p.stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// awaits fails unless cond holds before ctx ends.
+func (c *crew) awaits(ctx context.Context, t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	if !await(ctx, cond) {
+		t.Fatalf("there are not: %s", what)
+	}
+}
+
+// ask reads one value; the zero value when there is none yet.
+func ask[V any](ctx context.Context, t *testing.T, c *crew, question string) (v V) {
+	t.Helper()
+	db, err := c.members[0].look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRowContext(ctx, question).Scan(&v); err != nil && err != sql.ErrNoRows && !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("%s: %v", question, err)
+	}
+	return v
+}
+
+func (c *crew) count(ctx context.Context, t *testing.T, question string) int {
+	t.Helper()
+	return ask[int](ctx, t, c, question)
+}
+
+// owner returns the process that serves the account; nil while none does.
+func (c *crew) owner(ctx context.Context, t *testing.T) *program {
+	t.Helper()
+	pid := c.count(ctx, t, `select p.pid from owners o join processes p on p.id = o.process where o.thing = 'adapter telegram'`)
+	for _, p := range c.members {
+		if p.cmd.Process.Pid == pid {
+			return p
+		}
+	}
+	return nil
+}
+
+// talks has people write, a few messages a moment, until the function it returns
+// is called.
+func (c *crew) talks(seed uint64) (hush func()) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	quiet := make(chan struct{})
+	var talk sync.WaitGroup
+	talk.Go(func() {
+		for {
+			pause := time.NewTimer(time.Duration(20+rng.IntN(120)) * time.Millisecond)
+			select {
+			case <-pause.C:
+				c.says()
+			case <-quiet:
+				pause.Stop()
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(quiet); talk.Wait() })
+}
+
+// converses waits until fifteen more messages were written.
+func (c *crew) converses(ctx context.Context) {
+	till := len(c.sayings()) + 15
+	await(ctx, func() bool { return len(c.sayings()) >= till })
+}
+
+// loses copies what there is to be seen right after a process lost its right to
+// act: what it was sending may come twice, nothing else.
+func (c *crew) loses(t *testing.T, e *evidence) {
+	t.Helper()
+	db, err := c.members[0].look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	e.kills, e.atKill = e.kills+1, readTables(t, db)
+	c.testify(e)
+	e.killed, e.asked = len(e.calls), len(e.model)
+}
+
+// audited reads what a program left that has ended, and has the store look it over.
+func (p *program) audited(t *testing.T) record {
+	t.Helper()
+	if p.database == "" {
+		return audited(t, copyRecord(t, p.data))
+	}
+	db, err := p.look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	r := readTables(t, db)
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: p.database, NewID: auditor(), Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.checks(t, s)
+	return r
+}
+
+// logged counts the lines of a program's log that have some words.
+func (p *program) logged(t *testing.T, words string) int {
+	t.Helper()
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), words)
+}
+
+// crews plays a story several times at once, each with a crew of its own.
+func crews(t *testing.T, id string, play func(ctx context.Context, t *testing.T, c *crew, seed uint64)) {
+	t.Helper()
+	var playing sync.WaitGroup
+	for n := range min(perCrew, *repeats) {
+		seed := seedOf(id, n)
+		if *oneSeed != 0 && *oneSeed != seed {
+			continue
+		}
+		playing.Go(func() {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)
+				defer cancel()
+				play(ctx, t, newCrew(t, newWorld(t, seed, 4)), seed)
+			})
+		})
+	}
+	playing.Wait()
+}
