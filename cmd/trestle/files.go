@@ -87,3 +87,11 @@ func (p *parts) openFiles() {
 	}
 	p.files = folder
 }
+
+// sweep takes the bytes of forgotten files off the disk until ctx is done.
+func (p *parts) sweep(ctx context.Context) error {
+	if p.files == nil {
+		return nil
+	}
+	return activity.NewSweeper(p.border, p.files, p.log).Run(ctx)
+}

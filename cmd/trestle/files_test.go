@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -49,5 +51,45 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 		if err != nil || !strings.Contains(string(got), "the plan") {
 			t.Errorf("got %q, %v", got, err)
 		}
+	})
+}
+
+// ADR 23: the bytes of a deleted message leave the disk, also when the program ends
+// between the deletion and the removal.
+func TestFileOfADeletedMessageLeavesTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "# slack, discord\nadmit: open\nwake: none\n")
+		w.addChat("ops", "slack", []string{"Maya"})
+		w.addChat("kitchen", "discord", []string{"Lee"})
+		w.settle()
+		ts := w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.Said{File: &fakeslack.File{Name: "guests.csv", Data: []byte("a,b")}})
+		id := w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], "", fakediscord.Said{Files: []fakediscord.File{{Name: "bill.csv", Data: []byte("c,d")}}})
+		w.settle()
+		left := func() int {
+			hashes, err := w.process.files.Hashes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(hashes)
+		}
+		if n := left(); n != 2 {
+			t.Fatalf("%d files were fetched, want 2", n)
+		}
+		w.discord.rooms["kitchen"].Deletes(id)
+		<-time.After(2 * time.Minute)
+		if n := left(); n != 1 {
+			t.Errorf("%d files are on the disk a while after one was deleted", n)
+		}
+		w.slack.rooms["ops"].Deletes(ts)
+		synctest.Wait()
+		if n := left(); n != 1 {
+			t.Errorf("%d files are on the disk right after the deletion: the sweep is not what a restart is tried against", n)
+		}
+		w.restart()
+		w.settle()
+		if n := left(); n != 0 {
+			t.Errorf("%d files are on the disk after the next start", n)
+		}
+		w.stop()
 	})
 }

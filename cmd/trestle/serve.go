@@ -204,6 +204,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		g.Go(func() error { return s.runJobs(ctx) })
 		g.Go(func() error { return s.alone(ctx, dutyVoices, nil, s.write) })
 		g.Go(func() error { return s.inherit(ctx) })
+		g.Go(func() error { return s.sweep(ctx) })
 		g.Go(func() error { return s.crew(ctx) })
 		if s.reloader != nil {
 			g.Go(func() error { return s.reloader.Run(ctx) })

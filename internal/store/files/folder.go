@@ -11,8 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 )
@@ -20,10 +25,22 @@ import (
 // unfinished is how the names of files begin that are still being written.
 const unfinished = "coming-"
 
-// A Folder is a folder of files. It is safe for concurrent use.
-type Folder struct{ path string }
+// fresh is how long what was put away is not removed: who put it may not have
+// told anybody yet.
+const fresh = time.Minute
 
-var _ activity.Cupboard = (*Folder)(nil)
+// A Folder is a folder of files. It is safe for concurrent use.
+type Folder struct {
+	path string
+
+	mu     sync.Mutex           // guards what follows; held while a name comes or goes, which no disk is waited for
+	placed map[string]time.Time // by hash, those of the last moments
+}
+
+var (
+	_ activity.Cupboard = (*Folder)(nil)
+	_ activity.Cellar   = (*Folder)(nil)
+)
 
 // Open returns the folder at path, without what an earlier process had begun to
 // write. One process may have it open. It is made when something is first put there.
@@ -35,7 +52,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the folder of files: %w", err)
 	}
-	return &Folder{path}, nil
+	return &Folder{path: path, placed: map[string]time.Time{}}, nil
 }
 
 // Path returns where the bytes with that hash stand, if they do.
@@ -73,7 +90,7 @@ func (f *Folder) Put(body io.Reader) (hash string, size int64, err error) {
 	err = errors.Join(err, coming.Close())
 	hash = hex.EncodeToString(sum.Sum(nil))
 	if err == nil {
-		err = place(coming.Name(), f.Path(hash))
+		err = f.place(coming.Name(), hash)
 	}
 	if err != nil {
 		return "", 0, errors.Join(err, os.Remove(coming.Name()))
@@ -82,11 +99,12 @@ func (f *Folder) Put(body io.Reader) (hash string, size int64, err error) {
 }
 
 // place gives a file its name and makes sure that the name is on disk.
-func place(from, to string) error {
+func (f *Folder) place(from, hash string) error {
+	to := f.Path(hash)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("make room for a file: %w", err)
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err := f.name(from, to, hash); err != nil {
 		return fmt.Errorf("name a file: %w", err)
 	}
 	folder, err := os.Open(filepath.Dir(to))
@@ -94,4 +112,37 @@ func place(from, to string) error {
 		return fmt.Errorf("name a file: %w", err)
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// name has the file stand under its hash, for some moments out of reach of Remove.
+func (f *Folder) name(from, to, hash string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(f.placed, func(_ string, at time.Time) bool { return now.Sub(at) > fresh })
+	f.placed[hash] = now
+	return os.Rename(from, to)
+}
+
+// Hashes implements [activity.Cellar].
+func (f *Folder) Hashes() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(f.path, "??", strings.Repeat("?", 2*sha256.Size)))
+	for i := range found {
+		found[i] = filepath.Base(found[i])
+	}
+	return found, err
+}
+
+// Remove implements [activity.Cellar]. Whoever has the bytes open reads them to
+// their end.
+func (f *Folder) Remove(hash string) (removed bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at, ok := f.placed[hash]; ok && time.Since(at) <= fresh {
+		return false, nil
+	}
+	if err := os.Remove(f.Path(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("remove a file: %w", err)
+	}
+	return true, nil
 }

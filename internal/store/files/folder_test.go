@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 func TestSameBytesAreKeptOnce(t *testing.T) {
@@ -51,4 +53,30 @@ func TestHalfAFileLeavesNothing(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
+}
+
+// Whoever put bytes away may not have told the record yet.
+func TestBytesAreNotRemovedTheMomentTheyAreThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, err := Open(filepath.Join(t.TempDir(), "files"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, _, err := f.Put(strings.NewReader("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, removed := range []bool{false, true, true} {
+			if got, err := f.Remove(hash); got != removed || err != nil {
+				t.Errorf("removed %t, %v; want %t", got, err, removed)
+			}
+			<-time.After(fresh + 1)
+			if _, _, err := f.Put(strings.NewReader("other")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, err := f.Hashes(); err != nil || len(left) != 1 || left[0] == hash || len(f.placed) != 1 {
+			t.Errorf("left %q, %v; %d are remembered", left, err, len(f.placed))
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -14,28 +15,14 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // K25: what the oldest version wrote opens, and runs.
 func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 	database := server.Database(t)
-	text, err := fs.ReadFile(migrations.Postgres, "postgres/0001_record.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("pgx", server.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, fstest.MapFS{"0001_record.sql": &fstest.MapFile{Data: text}}, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := walked(t, database, "0001")
 	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, record.ErrOlder) {
 		t.Errorf("a look gave %v, want ErrOlder", err)
 	}
@@ -49,6 +36,47 @@ func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 		t.Errorf("the row of yesterday is %q (%v)", kept, err)
 	}
 	sound(t, s)
+}
+
+// walked returns a database with the schema up to that number.
+func walked(t *testing.T, database, last string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", server.URL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	steps := fstest.MapFS{}
+	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(migrations.Postgres, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if base := path.Base(name); base[:len(last)] <= last {
+			steps[base] = &fstest.MapFile{Data: text}
+		}
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, steps, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// ADR 23: a record of before the table knows afterwards which message shows which file.
+func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
+	database := server.Database(t)
+	db := walked(t, database, "0010")
+	recordtest.SeedFiles(t, db)
+	open(t, options(t, database))
+	recordtest.WantFiles(t, db)
 }
 
 // Processes that start at once on an empty database make one schema.

@@ -35,6 +35,9 @@ func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
 		if err != nil {
 			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
 		}
+		if err := t.run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
+			return fmt.Errorf("note who shows a file: %w", err)
+		}
 	}
 	return nil
 }
@@ -59,8 +62,10 @@ func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []s
 		}
 		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(o.Due), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
-		case err != nil || n == 0 || o.State == activity.FileWanted:
+		case err != nil || o.State == activity.FileWanted:
 			return err
+		case n == 0:
+			return t.late(ctx, o)
 		case o.State == activity.FileMissing:
 			err = t.missing(ctx, o)
 		case o.State == activity.FileStored:
@@ -77,6 +82,14 @@ func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []s
 		return nil, fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
 	}
 	return waiting, nil
+}
+
+// late has bytes swept whose messages were deleted while they came.
+func (t *tx) late(ctx context.Context, o activity.FileOutcome) error {
+	if o.State != activity.FileStored {
+		return nil
+	}
+	return t.abandon(ctx, o.Hash, 0)
 }
 
 // shelved adds to what is kept, unless the same content was there before.

@@ -109,6 +109,9 @@ func (t *tx) joinIn(ctx context.Context, r *room, e *spaces.Event) error {
 		return err
 	}
 	e.Readers = r.readers
+	if b, deleted := e.Body.(spaces.Deleted); deleted {
+		return t.unshow(ctx, b.Target)
+	}
 	if b, said := e.Body.(spaces.Said); said && !b.Past {
 		return t.countRun(ctx, r, e.Actor)
 	}

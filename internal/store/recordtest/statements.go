@@ -1,7 +1,8 @@
 // Package recordtest lists what package record asks of an engine, so that every
 // engine can be asked whether it understands all of it.
 //
-// It promises to miss no statement: it reads the source. It knows no engine.
+// It promises to miss no statement: it reads the source. It also writes what earlier
+// versions left, for the migrations to find. It knows no engine.
 package recordtest
 
 import (

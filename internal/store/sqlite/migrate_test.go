@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -230,4 +232,21 @@ func TestYesterdaysRecordIsBackedUpAndRuns(t *testing.T) {
 	if err := raw(t, copyAs(t, aside(t, dir))).QueryRowContext(t.Context(), "select value from meta where name = 'kept'").Scan(&kept); err != nil || kept != "yes" {
 		t.Errorf("the copy kept %q, %v", kept, err)
 	}
+}
+
+// ADR 23: a record of before the table knows afterwards which message shows which file.
+func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
+	dir := t.TempDir()
+	db, file, o := raw(t, dir), filepath.Join(dir, FileName), options(t, dir).withDefaults()
+	all := stepped(t, nil)
+	before := maps.Clone(all)
+	maps.DeleteFunc(before, func(name string, _ *fstest.MapFile) bool { return name >= "sqlite/0020" })
+	if err := migrate(t.Context(), db, file, before, o); err != nil {
+		t.Fatal(err)
+	}
+	recordtest.SeedFiles(t, db)
+	if err := migrate(t.Context(), db, file, all, o); err != nil {
+		t.Fatal(err)
+	}
+	recordtest.WantFiles(t, db)
 }

@@ -208,10 +208,14 @@ func filesNamed(t *testing.T, w *world) {
 func filesTakenBack(t *testing.T, w *world) {
 	room := w.bridged()
 	event := w.shows(room, "", "f1")
+	coming := w.wanted()[0]
 	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: event.Body.(spaces.Said).Ref}))
+	if got := w.wanted(); len(got) != 0 {
+		t.Errorf("wanted %+v, whose message is gone", got)
+	}
 	_, due := w.carried()
 	w.settleAll(due)
-	if got := w.shelve(activity.FileOutcome{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
+	if got := w.shelve(activity.FileOutcome{File: coming, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
 		t.Errorf("%q have something to carry", got)
 	}
 	if lines, _ := w.carried(); len(lines) != 0 {

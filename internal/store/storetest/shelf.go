@@ -14,6 +14,7 @@ var shelfTests = map[string]func(*testing.T, *world){
 	"FilesOfMessagesAreWantedOnce": filesWanted,
 	"StoredFileIsKnownForGood":     fileStored,
 	"FileGivenUpIsToldInItsRoom":   fileMissing,
+	"FileGoesWithItsLastMessage":   fileForgotten,
 }
 
 // showing records a message that carries files.
@@ -109,4 +110,64 @@ func fileMissing(t *testing.T, w *world) {
 	if n := len(w.log(room)); n != int(told.Seq) || told.Seq != shown.Seq+1 {
 		t.Errorf("the room was told more than once: %d events", n)
 	}
+}
+
+// ADR 23: what is known of a file lasts as long as a message shows it.
+func fileForgotten(t *testing.T, w *world) {
+	room := w.family()
+	first := w.showing(room, "f1", "f2")
+	second := w.showing(room, "f1", "f3")
+	for _, f := range w.wanted() {
+		o := activity.FileOutcome{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}
+		if f.ID == "f3" {
+			o.Hash, o.Bytes = "def", 20
+		}
+		w.shelve(o)
+	}
+	w.s = w.s.Restart(t, false)
+	known := func(when string, want ...bool) {
+		t.Helper()
+		for i, id := range []string{"f1", "f2", "f3"} {
+			if _, found, err := w.s.Border.File(t.Context(), account, id); found != want[i] || err != nil {
+				t.Errorf("%s: %s is known: %t, %v", when, id, found, err)
+			}
+		}
+		held, err := w.s.Border.Holds(t.Context(), "abc")
+		w.ok(err)
+		if held != want[0] {
+			t.Errorf("%s: its content is held: %t", when, held)
+		}
+	}
+	counts := func(when string, removals, bytes int64) {
+		t.Helper()
+		n, err := w.s.Border.Removals(t.Context())
+		w.ok(err)
+		kept, err := w.s.Border.Shelved(t.Context())
+		w.ok(err)
+		if n != removals || kept != bytes {
+			t.Errorf("%s: %d removals and %d bytes, want %d and %d", when, n, kept, removals, bytes)
+		}
+	}
+	known("before", true, true, true)
+	counts("before", 0, 27)
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: first.ID}))
+	known("one is deleted", true, false, true) // f1 has the content as well
+	counts("one is deleted", 0, 27)
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: second.ID}))
+	known("both are", false, false, false)
+	counts("both are", 2, 0)
+	w.shelve(activity.FileOutcome{File: activity.WantedFile{Account: account, ID: "f9"}, State: activity.FileStored, At: w.now, Hash: "xyz", Bytes: 1})
+	counts("one came too late", 3, 0)
+	third := w.showing(room, "f1")
+	if got := w.wanted(); len(got) != 1 || got[0].ID != "f1" || got[0].Event != third.ID {
+		t.Errorf("wanted %+v, want the file that is shown again", got)
+	}
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	taken := w.reply(wake, "")
+	taken.Kind, taken.Target = spaces.ActDelete, third.ID
+	c.Effect = []spaces.Effect{taken}
+	w.commit(c)
+	w.rest(wake, 1)
+	known("an agent deleted it", false, false, false)
 }

@@ -47,6 +47,7 @@ type Border interface {
 	activity.Refusals
 	activity.Insight
 	activity.Shelf
+	activity.Stock
 	activity.Voices
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error

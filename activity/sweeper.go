@@ -1,0 +1,93 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// sweepEvery is how often a sweeper asks whether the record has forgotten a file.
+const sweepEvery = 30 * time.Second
+
+// Stock tells what the record still knows of the files that were put away.
+type Stock interface {
+	// Removals returns how many contents the record has ever forgotten. It rises with
+	// each, in the commit that forgets it.
+	Removals(ctx context.Context) (int64, error)
+	// Holds reports whether a file with the content of that hash is known.
+	Holds(ctx context.Context, hash string) (bool, error)
+}
+
+// Cellar is where the bytes of files stand, for whoever clears it out.
+type Cellar interface {
+	// Hashes returns what is there, in no order.
+	Hashes() ([]string, error)
+	// Remove takes the bytes with that hash off the disk. False means that they were
+	// put there a moment ago, and that who put them may not have said so yet.
+	Remove(hash string) (removed bool, err error)
+}
+
+// A Sweeper takes the bytes off the disk that the record knows of no more: of
+// files whose messages were all deleted, and of files that a crash kept the record
+// from hearing of. It looks at everything when it starts, so a kill between a
+// commit and the removal delays it at most until then.
+type Sweeper struct {
+	stock  Stock
+	cellar Cellar
+	logger *slog.Logger
+}
+
+// NewSweeper returns a sweeper; the logger takes a line for each sweep that found
+// something.
+func NewSweeper(s Stock, c Cellar, logger *slog.Logger) *Sweeper { return &Sweeper{s, c, logger} }
+
+// Run sweeps until ctx is done.
+func (s *Sweeper) Run(ctx context.Context) error {
+	swept := int64(-1) // how far the record had come at the last whole sweep
+	for ctx.Err() == nil {
+		n, err := s.stock.Removals(ctx)
+		if err == nil && n != swept {
+			var whole bool
+			if whole, err = s.sweep(ctx); whole {
+				swept = n
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			s.logger.Error("files not swept", "err", err)
+		}
+		restOn(ctx, nil, sweepEvery)
+	}
+	return nil
+}
+
+// sweep removes what nobody knows, and reports whether it got to all of it.
+func (s *Sweeper) sweep(ctx context.Context) (whole bool, err error) {
+	hashes, err := s.cellar.Hashes()
+	if err != nil {
+		return false, fmt.Errorf("list files: %w", err)
+	}
+	whole = true
+	removed := 0
+	var errs []error
+	for _, hash := range hashes {
+		held, err := s.stock.Holds(ctx, hash)
+		if err != nil {
+			return false, err
+		}
+		if held {
+			continue
+		}
+		gone, err := s.cellar.Remove(hash)
+		errs = append(errs, err)
+		whole = whole && gone && err == nil
+		if gone {
+			removed++
+		}
+	}
+	if removed > 0 {
+		s.logger.Info("files removed that nothing shows", "files", removed)
+	}
+	return whole, errors.Join(errs...)
+}

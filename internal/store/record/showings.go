@@ -1,0 +1,102 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What is known of a file lasts as long as a message shows it (ADR 23).
+
+const (
+	insertShowing query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
+	orphans       query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
+where s.event = $1 and not exists (select 1 from showings o where o.account = s.account and o.file = s.file and o.event <> s.event)`
+	dropShowings   query = `delete from showings where event = $1`
+	dropAttachment query = `delete from attachments where account = $1 and file = $2`
+	dropVoice      query = `delete from voices where account = $1 and file = $2`
+	dropFileWaits  query = `delete from file_relays where account = $1 and file = $2`
+	contentStored  query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
+	countRemoval   query = `insert into meta (name, value) values ('unshelved', '1')
+on conflict (name) do update set value = cast(cast(meta.value as bigint) + 1 as text)`
+	removals query = `select value from meta where name = 'unshelved'`
+)
+
+// orphan is a file that no other message shows.
+type orphan struct {
+	account, file, hash string
+	bytes               int64
+}
+
+// unshow forgets the files that only a deleted message showed. Their bytes are
+// taken off the disk after the commit, see [activity.Sweeper].
+func (t *tx) unshow(ctx context.Context, message spaces.EventID) error {
+	if message == "" {
+		return nil
+	}
+	alone, err := all(ctx, t, orphans, []any{string(message)}, func(r row) (o orphan, err error) {
+		return o, r.Scan(&o.account, &o.file, &o.hash, &o.bytes)
+	})
+	if err != nil {
+		return fmt.Errorf("find files of %s: %w", message, err)
+	}
+	for _, o := range alone {
+		if err := t.unshelve(ctx, o); err != nil {
+			return fmt.Errorf("forget file of %s: %w", message, err)
+		}
+	}
+	return t.run(ctx, dropShowings, string(message))
+}
+
+func (t *tx) unshelve(ctx context.Context, o orphan) error {
+	for _, q := range []query{dropAttachment, dropVoice, dropFileWaits} {
+		if err := t.run(ctx, q, o.account, o.file); err != nil {
+			return err
+		}
+	}
+	if o.hash == "" {
+		return nil
+	}
+	return t.abandon(ctx, o.hash, o.bytes)
+}
+
+// abandon has a content swept, of which so many bytes are counted, unless another
+// file has it, too.
+func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
+	var still bool
+	if _, err := one(ctx, t, contentStored, []any{hash}, &still); err != nil || still {
+		return err
+	}
+	if counted > 0 {
+		if err := t.run(ctx, addShelved, strconv.FormatInt(-counted, 10)); err != nil {
+			return err
+		}
+	}
+	return t.run(ctx, countRemoval)
+}
+
+// Holds implements [activity.Stock].
+func (b Border) Holds(ctx context.Context, hash string) (held bool, err error) {
+	if _, err := one(ctx, b.s.engine, contentStored, []any{hash}, &held); err != nil {
+		return false, fmt.Errorf("look for a file's content: %w", err)
+	}
+	return held, nil
+}
+
+// Removals implements [activity.Stock].
+func (b Border) Removals(ctx context.Context) (int64, error) {
+	text := "0"
+	if _, err := one(ctx, b.s.engine, removals, nil, &text); err != nil {
+		return 0, fmt.Errorf("count files that were forgotten: %w", err)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("count files that were forgotten: %w", err)
+	}
+	return n, nil
+}
+
+var _ activity.Stock = Border{}
