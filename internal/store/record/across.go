@@ -8,9 +8,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// The rooms that somebody is in are few; those of an agent may be all there are.
+// The order of a cross join is the order in which they are gone through.
 const uplinksAcross query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
-from uplinks where agent = $1 and circle <> $2 and live = 1
-  and space in (select m.space from members m where m.entity = $3) order by n desc limit $4 + 0`
+from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
+where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
 
 // Across implements [shell.Record].
 func (s Shell) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {

@@ -45,6 +45,17 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 	}
 }
 
+// CON-36: what somebody shares with an agent is found by who they are, not among
+// all the rooms of the agent.
+func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
+	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["uplinksAcross"], []any{"1", "1", "1", "1"})
+	found := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "members_entity (entity=?)") })
+	rooms := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "uplinks_space (space=? AND agent=?)") })
+	if found < 0 || rooms < found {
+		t.Errorf("the engine goes about it by %q", steps)
+	}
+}
+
 // plan returns how the engine would go about a statement, step by step.
 func plan(t *testing.T, db *sql.DB, text string, args []any) (steps []string) {
 	t.Helper()

@@ -80,8 +80,17 @@ func assignBytes(d *[]byte, v driver.Value) error {
 	return nil
 }
 
-// assignKind serves the types that are strings or numbers by another name.
+// assignKind serves the types that are strings or numbers by another name, and
+// pointers, which are nil where nothing stands.
 func assignKind(d reflect.Value, v driver.Value) error {
+	if d.Kind() == reflect.Pointer {
+		if v == nil {
+			d.SetZero()
+			return nil
+		}
+		d.Set(reflect.New(d.Type().Elem()))
+		return assign(d.Interface(), v)
+	}
 	switch x := v.(type) {
 	case string:
 		if d.Kind() == reflect.String {

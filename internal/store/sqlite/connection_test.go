@@ -57,10 +57,12 @@ func TestWhatIsBoundComesBackAsItWas(t *testing.T) {
 		Yes   bool
 		None  []byte
 		Any   any
+		Maybe *int64
+		Never *int64
 	}
-	want := row{"e1", spaces.OfOwner, "words \x00 and more", []byte{0, 1}, -7, 1 << 40, 0.5, true, nil, "any"}
+	want := row{"e1", spaces.OfOwner, "words \x00 and more", []byte{0, 1}, -7, 1 << 40, 0.5, true, nil, "any", new(int64(7)), nil}
 	for range 2 { // prepared, and again
-		found, err := c.Query(t.Context(), "select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 union all select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10",
+		found, err := c.Query(t.Context(), "select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 7, null union all select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 7, null",
 			string(want.ID), int(want.Role), want.Text, want.Bytes, want.N, want.Long, want.Rate, want.Yes, want.None, want.Any)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +70,7 @@ func TestWhatIsBoundComesBackAsItWas(t *testing.T) {
 		rows := 0
 		for found.Next() {
 			var got row
-			if err := found.Scan(&got.ID, &got.Role, &got.Text, &got.Bytes, &got.N, &got.Long, &got.Rate, &got.Yes, &got.None, &got.Any); err != nil {
+			if err := found.Scan(&got.ID, &got.Role, &got.Text, &got.Bytes, &got.N, &got.Long, &got.Rate, &got.Yes, &got.None, &got.Any, &got.Maybe, &got.Never); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -107,6 +107,11 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 		return err
 	}
 	r.Program = programOf(ctx, db)
-	r.Began, err = record.Began(ctx, &readers{db: db, stmts: map[string]*sql.Stmt{}})
+	c, err := connect(db.Driver(), source(file, "rw", looking))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	r.Began, err = record.Began(ctx, c)
 	return err
 }

@@ -35,20 +35,25 @@ func Look(ctx context.Context, dir string) (record.Console, error) {
 }
 
 // checkSchema compares the schema of the file with the one this program knows.
-func (e *engine) checkSchema(ctx context.Context) error {
-	p, err := newProvider(e.readers.db, migrations.SQLite)
+func (e *engine) checkSchema(ctx context.Context) (err error) {
+	db, err := sql.Open("sqlite", source(e.file, "rw", looking))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := newProvider(db, migrations.SQLite)
 	if err != nil {
 		return err
 	}
 	sources := p.ListSources()
 	want := sources[len(sources)-1].Version
 	var have int64
-	if err := e.readers.db.QueryRowContext(ctx, schemaVersion).Scan(&have); err != nil {
+	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&have); err != nil {
 		return damage(err)
 	}
 	switch {
 	case have > want:
-		return newer(have, want, programOf(ctx, e.readers.db))
+		return newer(have, want, programOf(ctx, db))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"path/filepath"
@@ -43,8 +44,16 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		defer r.db.Close()
-		if _, err := r.db.ExecContext(t.Context(), "delete from spaces"); err == nil {
+		defer func() {
+			if err := r.close(); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}()
+		err = r.View(t.Context(), func(ctx context.Context, src record.Reader) error {
+			_, err := src.(*connection).Exec(ctx, "delete from spaces")
+			return err
+		})
+		if err == nil {
 			t.Errorf("%s: a look could write", when)
 		}
 	}

@@ -65,17 +65,27 @@ func TestSettingsAreReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reading.db.Close()
+	defer func() {
+		if err := reading.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	one := <-reading.free
+	defer reading.give(one)
+	other, err := raw(t, dir).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	for name, c := range map[string]struct {
-		db   *sql.DB
+		ask  asker
 		want map[string]string
 	}{
-		"reader": {reading.db, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},
-		"writer": {raw(t, dir), map[string]string{"journal_mode": "wal"}},
+		"reader": {one.ask, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},
+		"writer": {asking(other), map[string]string{"journal_mode": "wal"}},
 	} {
 		for setting, want := range c.want {
-			var got string
-			if err := c.db.QueryRowContext(t.Context(), "pragma "+setting).Scan(&got); err != nil || got != want {
+			if got, err := c.ask(t.Context(), "pragma "+setting); err != nil || got != want {
 				t.Errorf("%s of a %s is %q (%v), want %q", setting, name, got, err, want)
 			}
 		}

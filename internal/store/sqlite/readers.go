@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"sync"
+
+	"modernc.org/sqlite"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -12,105 +12,120 @@ import (
 // readerCount is how many reads may run at once.
 const readerCount = 4
 
+const (
+	beginRead = `begin`
+	endRead   = `rollback`
+)
+
 // readers are the connections that only read, each with its own view of the
 // last commit.
 type readers struct {
-	db *sql.DB
-
-	mu    sync.Mutex // guards stmts
-	stmts map[string]*sql.Stmt
+	opened int
+	free   chan *connection // those that nobody reads on
+	quit   chan struct{}    // closed once no read may begin
 }
 
 func openReaders(ctx context.Context, file string) (*readers, error) {
 	return connectReaders(ctx, file, "ro", reading)
 }
 
+// connectReaders opens and verifies all of the connections. What it returns is to
+// be closed in any case.
 func connectReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
-	db, err := sql.Open("sqlite", source(file, mode, settings))
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(readerCount)
-	db.SetMaxIdleConns(readerCount)
-	r := &readers{db: db, stmts: map[string]*sql.Stmt{}}
-	// All of them are opened and held at once, so that each one is verified.
+	r := &readers{free: make(chan *connection, readerCount), quit: make(chan struct{})}
 	for range readerCount {
-		c, err := db.Conn(ctx)
+		c, err := connect(new(sqlite.Driver), source(file, mode, settings))
 		if err != nil {
 			return r, err
 		}
-		defer c.Close()
-		if err := verify(ctx, asking(c), settings); err != nil {
+		r.opened++
+		r.free <- c
+		if err := verify(ctx, c.ask, settings); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
 
+// take waits for a connection, which give must get back.
+func (r *readers) take(ctx context.Context) (*connection, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-r.quit:
+		return nil, record.ErrClosed
+	default:
+	}
+	select {
+	case c := <-r.free:
+		return c, nil
+	case <-r.quit:
+		return nil, record.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (r *readers) give(c *connection) { r.free <- c }
+
 // Query runs one prepared read. The engine would start a goroutine for every
 // statement under a context that can end; reads here are short, so they are not
 // interrupted once they began.
 func (r *readers) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ctx = context.WithoutCancel(ctx)
-	st, err := r.prepared(ctx, statement)
+	c, err := r.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rowsOf(st.QueryContext(ctx, args...))
+	found, err := c.Query(context.WithoutCancel(ctx), statement, args...)
+	if err != nil {
+		r.give(c)
+		return nil, err
+	}
+	return &lent{found, r, c}, nil
 }
 
 // View runs do with one unchanging view of the record.
 func (r *readers) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) error {
-	if err := ctx.Err(); err != nil {
+	c, err := r.take(ctx)
+	if err != nil {
 		return err
 	}
+	defer r.give(c)
 	ctx = context.WithoutCancel(ctx)
-	t, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
+	if _, err := c.Exec(ctx, beginRead); err != nil {
 		return err
 	}
-	return errors.Join(do(ctx, snapshot{t}), t.Rollback())
+	err = do(ctx, c)
+	_, end := c.Exec(ctx, endRead)
+	return errors.Join(err, end)
 }
 
-func (r *readers) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if st, ok := r.stmts[statement]; ok {
-		return st, nil
-	}
-	st, err := r.db.PrepareContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	r.stmts[statement] = st
-	return st, nil
-}
-
+// close waits for the reads under way and closes what was opened. It is called
+// once.
 func (r *readers) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	close(r.quit)
 	var errs []error
-	for _, st := range r.stmts {
-		errs = append(errs, st.Close())
+	for range r.opened {
+		errs = append(errs, (<-r.free).Close())
 	}
-	return errors.Join(append(errs, r.db.Close())...)
+	return errors.Join(errs...)
 }
 
-// A snapshot reads within one transaction.
-type snapshot struct{ t *sql.Tx }
-
-// Query implements [record.Reader].
-func (s snapshot) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
-	return rowsOf(s.t.QueryContext(ctx, statement, args...))
+// lent are rows that give their connection back when they are closed.
+type lent struct {
+	record.Rows
+	to *readers
+	c  *connection // nil once given back
 }
 
-// rowsOf makes no rows of an error.
-func rowsOf(rows *sql.Rows, err error) (record.Rows, error) {
-	if err != nil {
-		return nil, err
+// Close implements [record.Rows]. Later calls do nothing.
+func (l *lent) Close() error {
+	if l.c == nil {
+		return nil
 	}
-	return rows, nil
+	err := l.Rows.Close()
+	l.to.give(l.c)
+	l.c = nil
+	return err
 }

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+func openSomeReaders(t *testing.T) *readers {
+	t.Helper()
+	dir := t.TempDir()
+	openIn(t, dir)
+	r, err := openReaders(t.Context(), filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestEveryReadGivesItsConnectionBack(t *testing.T) {
+	r := openSomeReaders(t)
+	for range 2 * readerCount {
+		if _, err := r.Query(t.Context(), "select nothing from nowhere"); err == nil {
+			t.Fatal("a statement that says nothing was answered")
+		}
+		if err := r.View(t.Context(), func(context.Context, record.Reader) error { return record.ErrUnknown }); !errors.Is(err, record.ErrUnknown) {
+			t.Fatal(err)
+		}
+		rows, err := r.Query(t.Context(), "select 1 union all select 2")
+		if err != nil || !rows.Next() { // the second row is left
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := rows.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Query(t.Context(), "select 1"); !errors.Is(err, record.ErrClosed) {
+		t.Errorf("a read after the close gives %v, want ErrClosed", err)
+	}
+}
+
+func TestReadWaitsForAConnectionAsLongAsItsCallerDoes(t *testing.T) {
+	r := openSomeReaders(t)
+	held := make([]*connection, readerCount)
+	for i := range held {
+		held[i] = <-r.free
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if _, err := r.Query(ctx, "select 1"); !errors.Is(err, context.Canceled) {
+			t.Errorf("a read that was given up ends with %v", err)
+		}
+	})
+	cancel()
+	waiting.Wait()
+	for _, c := range held {
+		r.give(c)
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+}
