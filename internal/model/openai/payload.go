@@ -73,6 +73,25 @@ func (r *payloadReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// writeTo writes what is left to w, at most so many bytes. It may be closed
+// meanwhile: what is written stays a use of the payload until it is.
+func (r *payloadReader) writeTo(w io.Writer, most int64) (int64, error) {
+	r.mu.Lock()
+	of, from := r.of, r.at
+	if of == nil {
+		r.mu.Unlock()
+		return 0, errBodyClosed
+	}
+	of.users.Add(1)
+	defer of.release()
+	rest := of.bytes[from:]
+	rest = rest[:min(int64(len(rest)), most)]
+	r.at += len(rest)
+	r.mu.Unlock()
+	n, err := w.Write(rest)
+	return int64(n), err
+}
+
 // Close implements [io.Closer].
 func (r *payloadReader) Close() error {
 	r.mu.Lock()

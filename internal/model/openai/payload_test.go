@@ -2,6 +2,7 @@ package openai
 
 import (
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -59,4 +60,44 @@ func TestBodyIsClosedWhileItIsRead(t *testing.T) {
 		})
 		both.Wait()
 	}
+}
+
+// A plain connection gets a request of any size in one piece, and only once.
+func TestBodyIsWrittenInOnePiece(t *testing.T) {
+	var bodies payloads
+	b := bodies.take()
+	b.bytes = append(b.bytes, strings.Repeat("a", 200<<10)...)
+	reading := b.open()
+	b.release()
+	var got pieces
+	n, err := direct{&got}.ReadFrom(io.LimitReader(reading, 199<<10))
+	if err != nil || n != 199<<10 || len(got.sizes) != 1 || got.sizes[0] != 199<<10 {
+		t.Errorf("%d bytes in pieces of %v, %v", n, got.sizes, err)
+	}
+	if rest, err := io.ReadAll(reading); err != nil || len(rest) != 1<<10 {
+		t.Errorf("%d bytes are left, %v", len(rest), err)
+	}
+	if err := reading.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := (direct{&got}).ReadFrom(io.LimitReader(reading, 10)); n != 0 || err == nil {
+		t.Errorf("a closed body gives %d bytes, %v", n, err)
+	}
+	if users := b.users.Load(); users != 0 {
+		t.Errorf("the body has %d users at the end", users)
+	}
+	if n, err := (direct{&got}).ReadFrom(strings.NewReader("something else")); n != 14 || err != nil {
+		t.Errorf("another body gives %d bytes, %v", n, err)
+	}
+}
+
+// pieces is a connection that notes how much is written at once.
+type pieces struct {
+	net.Conn
+	sizes []int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.sizes = append(p.sizes, len(b))
+	return len(b), nil
 }
