@@ -49,8 +49,8 @@ const maxEntries = 100
 
 // ObjectText lists the entries of an object that hold the words of filter, all
 // of them if that is empty; bookmarks are found by room and time as well. ok is
-// false when there is no such object. The info object is that of the active
-// space.
+// false when there is no such object. Info, members and attachments are those of the
+// active space.
 func ObjectText(v *View, object, filter string) (text string, refs []spaces.EventID, ok bool) {
 	self := v.Self
 	if self == nil {
@@ -60,10 +60,12 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 	var lines []string
 	switch spaces.ObjectID(object) {
 	case spaces.InfoObject:
-		if s := v.Seat(v.Active); s != nil {
-			return string(v.appendCard(nil, s, membersShown)), nil, true
-		}
-		return "No space is active.", nil, true
+		return v.infoText(), nil, true
+	case membersObject:
+		return v.membersText(filter), nil, true
+	case filesObject:
+		text, refs = v.filesText(filter)
+		return text, refs, true
 	case spaces.GoalsObject:
 		head = "GOALS"
 		for _, g := range self.Goals.All {

@@ -23,6 +23,7 @@ type Room struct {
 	index   index
 	urls    map[string]int   // how often each stands in the room
 	linked  map[int][]string // by message
+	files   []int            // messages that carry files, those deleted since too
 	tokens  []uint16         // of each message's compact line; 0 unknown
 	named   called
 
@@ -87,6 +88,9 @@ func (r *Room) Apply(e spaces.Event) {
 		case i == len(r.tokens):
 			r.tokens = append(r.tokens, 0)
 			r.noteURLs(i)
+			if len(r.Chat.Messages[i].Attachments) > 0 {
+				r.files = append(r.files, i)
+			}
 		case amends(e.Body):
 			r.amended(e, i)
 		default: // a delivery or failure; it may have brought an edit that came too early

@@ -63,6 +63,7 @@ const (
 	valueMemory   = 12.0
 	valueNote     = 6.0
 	valueBookmark = 3.0
+	valueFiles    = 3.0
 	valueSummary  = 10.0
 	valueGroup    = 40.0 // stands for many cycles, if only by their count (CON-48)
 )

@@ -120,14 +120,14 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 }
 
 type use struct {
-	Object string `json:"object" jsonschema:"info, agent_notes, goals, memories or context_manager"`
+	Object string `json:"object" jsonschema:"info, members, attachments, agent_notes, goals, memories or context_manager"`
 	Input  string `json:"input,omitempty" jsonschema:"only entries that hold these words"`
 }
 
 func (a use) perform(s *stage) outcome {
 	text, refs, ok := hud.ObjectText(s.view, a.Object, a.Input)
 	if !ok {
-		return s.deny("unknown_object", "There is no such object here.", "use takes info, agent_notes, goals, memories or context_manager.")
+		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories or context_manager.")
 	}
 	return s.shown(text, refs)
 }

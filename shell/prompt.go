@@ -104,7 +104,7 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 const (
 	promptTokens    = 1740
 	tagPromptTokens = 1989
-	toolTokens      = 1497
+	toolTokens      = 1506
 	fileToolTokens  = 225 // of send_file, where it is offered
 )
 

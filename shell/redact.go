@@ -30,6 +30,9 @@ func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
 	if m.Heard { // what was written and what was heard are shown apart as well
 		words = append(words, strings.Split(m.Text, "\n")...)
 	}
+	for k := range m.Attachments {
+		words = append(words, m.Attachments[k].Name)
+	}
 	for _, r := range m.Edits {
 		words = append(words, r.Text)
 	}

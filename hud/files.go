@@ -1,0 +1,164 @@
+package hud
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// The objects of a room that are no more than a look at it.
+const (
+	filesObject   spaces.ObjectID = "attachments"
+	membersObject spaces.ObjectID = "members"
+)
+
+// maxFiles is how many messages with files a keyframe names of a room.
+const maxFiles = 6
+
+// filed returns the messages of the room that carry files, in order.
+func (r *Room) filed() []int {
+	return slices.DeleteFunc(slices.Clone(r.files), func(i int) bool { return r.Chat.Messages[i].Deleted })
+}
+
+// A fileList is the delegate of files: room by room how many there are, and those
+// posted last, by which they can be opened or sent on.
+type fileList struct {
+	listing
+	v    *View
+	refs [][]spaces.EventID // of each element, the newest last
+}
+
+func (v *View) fileList() *fileList {
+	l := &fileList{listing: listing{header: "FILES"}, v: v}
+	for i := range v.Seats {
+		s := &v.Seats[i]
+		filed := s.Room.filed()
+		filed = slices.DeleteFunc(filed, func(i int) bool { return s.Room.Chat.Messages[i].Seq <= s.Uplink.Fresh })
+		if !s.Uplink.Live || len(filed) == 0 {
+			continue
+		}
+		e := Element{Area: "files", What: s.Short, Value: valueFiles * v.focus(s), Why: "navigation"}
+		for _, f := range []struct {
+			name     FormName
+			files    int
+			fidelity float64
+		}{{Full, maxFiles, 1}, {OneLine, 2, 0.6}, {CountOnly, 0, 0.3}} {
+			if n := min(f.files, len(filed)); len(e.Forms) == 0 || len(filed) > f.files {
+				e.Forms = append(e.Forms, v.form(f.name, filesLine(s, filed, n), f.fidelity))
+			}
+		}
+		l.elements = append(l.elements, e)
+		refs := make([]spaces.EventID, 0, maxFiles)
+		for _, i := range filed[max(0, len(filed)-maxFiles):] {
+			refs = append(refs, s.Room.Chat.Messages[i].ID)
+		}
+		l.refs = append(l.refs, refs)
+	}
+	return l
+}
+
+// Section renders the list with the messages whose files it names.
+func (l *fileList) Section(chosen []Chosen) (string, []spaces.EventID) {
+	text, _ := l.listing.Section(chosen)
+	var refs []spaces.EventID
+	for i, c := range chosen {
+		if c.Form != nil && c.Form.Name != CountOnly {
+			refs = append(refs, l.refs[i]...)
+		}
+	}
+	return text, refs
+}
+
+// filesLine returns `s1 9: #a7 Kai +file "pump.pdf" 69 KB, …` with the newest n of a
+// room's files, the newest first.
+func filesLine(s *Seat, filed []int, n int) string {
+	b := strconv.AppendInt(append([]byte(s.Short), ' '), int64(len(filed)), 10)
+	for k := range n {
+		m := &s.Room.Chat.Messages[filed[len(filed)-1-k]]
+		b = append(b, map[bool]string{true: ": ", false: ", "}[k == 0]...)
+		b = append(append(appendShort(b, m.Seq), ' '), s.Room.cast.who(m.Sender).label...)
+		for i := range m.Attachments {
+			b = appendAttachment(b, &m.Attachments[i])
+		}
+	}
+	return string(b)
+}
+
+// filesText lists the messages of the active room that carry files and hold the
+// words of filter, each with its id.
+func (v *View) filesText(filter string) (string, []spaces.EventID) {
+	s := v.Seat(v.Active)
+	if s == nil {
+		return noRoom, nil
+	}
+	q := asking(filter)
+	terms := q.words()
+	filed := slices.DeleteFunc(s.Room.filed(), func(i int) bool {
+		return len(terms) > 0 && overlap(s.Room.fileWords(i), terms) == 0
+	})
+	if len(filed) == 0 {
+		return "FILES: none", nil
+	}
+	text, refs := v.block(s, filed[max(0, len(filed)-maxEntries):])
+	return "FILES in " + text, refs
+}
+
+// fileWords is what a message with files is found by.
+func (r *Room) fileWords(i int) string {
+	m := &r.Chat.Messages[i]
+	words := []string{r.cast.who(m.Sender).label, m.Text}
+	for k := range m.Attachments {
+		words = append(words, m.Attachments[k].Kind, m.Attachments[k].Name)
+	}
+	return strings.Join(words, " ")
+}
+
+// membersText lists who is in the active room and answers to the words of filter,
+// and how much each has said.
+func (v *View) membersText(filter string) string {
+	s := v.Seat(v.Active)
+	if s == nil {
+		return noRoom
+	}
+	said := map[spaces.EntityID]int{}
+	for i := range s.Room.Chat.Messages {
+		if m := &s.Room.Chat.Messages[i]; !m.Deleted && m.Notice == nil {
+			said[m.Sender]++
+		}
+	}
+	lines := make([]string, 0, len(s.Room.members))
+	for _, m := range s.Room.members {
+		line := string(s.Room.appendSpeaker([]byte("- "), m.ID, v.me()))
+		lines = append(lines, line+", "+timesWord(said[m.ID], "message"))
+	}
+	return listed("MEMBERS", lines, filter)
+}
+
+// infoText tells what the active room is: who is in it, its threads, its files.
+func (v *View) infoText() string {
+	s := v.Seat(v.Active)
+	if s == nil {
+		return noRoom
+	}
+	b := v.appendCard(nil, s, membersShown)
+	threads := slices.Sorted(func(yield func(spaces.ThreadID) bool) {
+		for t := range s.Room.Chat.Threads {
+			if !yield(t) {
+				return
+			}
+		}
+	})
+	for _, t := range threads[:min(len(threads), maxEntries)] {
+		b = append(appendQuoted(append(b, "\nTHREAD "...), s.Room.threadTitle(t)), " id "...)
+		b = appendQuoted(b, clip(string(t), maxName))
+	}
+	if filed := s.Room.filed(); len(filed) > 0 {
+		b = append(append(b, "\nFILES "...), filesLine(s, filed, 0)...)
+	}
+	return string(b)
+}
+
+// noRoom is what is told of the active room where none is.
+const noRoom = "No space is active."
