@@ -55,7 +55,7 @@ var modules = []fence{
 var standard = []fence{
 	{"database/sql", []string{"internal/store/...", "internal/faults/..."}, "only a store holds SQL; the auditor reads it after a kill"},
 	{"net/http", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console/...", "internal/demo", "internal/problems", "internal/doctor", "internal/skew", "internal/telemetry", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
-	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
+	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/servertest", "internal/store/postgres", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
 	{"os/exec", []string{"internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
 	{"plugin", nil, "no code is loaded at run time"},
 	{"unsafe", nil, "nothing here needs it"},

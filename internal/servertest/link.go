@@ -3,20 +3,56 @@ package servertest
 import (
 	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"time"
 )
 
-// A Link stands between a program and a server, and can break what passes.
+// A Way is a direction in which things pass, or several.
+type Way uint8
+
+// The ways of a link.
+const (
+	Questions Way = 1 << iota // to the server
+	Answers                   // from it
+	Both      = Questions | Answers
+)
+
+// A Harm is what a link does to what passes. The zero Harm lets everything
+// through.
+type Harm struct {
+	// Refuse breaks every connection and refuses new ones.
+	Refuse bool
+	// Hold keeps back what goes these ways, as a network does that lost its route:
+	// connections stay open, and what was kept back passes when the harm is over.
+	Hold Way
+	// Delay is how long each piece takes.
+	Delay time.Duration
+	// Slow lets answers pass byte by byte, so many in a hundredth of a second.
+	Slow int
+	// After resets each connection once so many bytes of answers have passed, in the
+	// middle of a word if need be.
+	After int64
+}
+
+// A Link stands between a program and a server, and harms what passes.
 type Link struct {
 	listener net.Listener
 	target   string
-	losing   atomic.Bool // the next answer is swallowed, and its connection cut
 	passing  sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
-	open  map[net.Conn]bool
-	isCut bool
+	mu     sync.Mutex // guards what follows
+	open   map[*pair]bool
+	harm   Harm
+	over   chan struct{} // closed when another harm begins
+	losing bool          // the next answer is swallowed, and its connection cut
+}
+
+// A pair is one connection, with both its ends.
+type pair struct {
+	link      *Link
+	near, far net.Conn
+	gone      chan struct{} // closed when it ends
+	once      sync.Once
 }
 
 // NewLink opens a link to a server's address. It ends with the test.
@@ -26,7 +62,7 @@ func NewLink(tb testing.TB, target string) *Link {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l := &Link{listener: listener, target: target, open: map[net.Conn]bool{}}
+	l := &Link{listener: listener, target: target, open: map[*pair]bool{}, over: make(chan struct{})}
 	l.passing.Go(l.accept)
 	tb.Cleanup(func() {
 		_ = listener.Close()
@@ -39,27 +75,42 @@ func NewLink(tb testing.TB, target string) *Link {
 // Port is where the link listens.
 func (l *Link) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
 
-// Cut breaks every connection and refuses new ones until [Link.Mend].
-func (l *Link) Cut() {
+// Suffer has the link do h from now on, in place of what it did before.
+func (l *Link) Suffer(h Harm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.isCut = true
-	for c := range l.open {
-		_ = c.Close()
+	l.harm = h
+	close(l.over)
+	l.over = make(chan struct{})
+	if h.Refuse {
+		for p := range l.open {
+			p.close()
+		}
 	}
-	clear(l.open)
 }
 
-// Mend lets connections through again.
-func (l *Link) Mend() {
+// Cut breaks every connection and refuses new ones until [Link.Mend].
+func (l *Link) Cut() { l.Suffer(Harm{Refuse: true}) }
+
+// Mend lets everything through again.
+func (l *Link) Mend() { l.Suffer(Harm{}) }
+
+// Reset breaks every connection the hard way: its ends are told that it never was.
+func (l *Link) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.isCut = false
+	for p := range l.open {
+		p.reset()
+	}
 }
 
 // LoseAnswer swallows the next thing that the server says on any connection and
 // cuts that connection.
-func (l *Link) LoseAnswer() { l.losing.Store(true) }
+func (l *Link) LoseAnswer() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.losing = true
+}
 
 func (l *Link) accept() {
 	for {
@@ -68,42 +119,44 @@ func (l *Link) accept() {
 			return
 		}
 		far, err := net.Dial("tcp", l.target) //nolint:noctx // loopback, at once
-		if err != nil || !l.keep(near, far) {
+		if err != nil {
 			_ = near.Close()
 			continue
 		}
-		l.passing.Go(func() { l.pass(far, near, false) })
-		l.passing.Go(func() { l.pass(near, far, true) })
+		p := &pair{link: l, near: near, far: far, gone: make(chan struct{})}
+		if !l.keep(p) {
+			continue
+		}
+		l.passing.Go(func() { p.pass(far, near, Questions) })
+		l.passing.Go(func() { p.pass(near, far, Answers) })
 	}
 }
 
-// keep remembers both ends of a connection, unless the link is cut.
-func (l *Link) keep(near, far net.Conn) bool {
+// keep remembers a connection, unless the link refuses them.
+func (l *Link) keep(p *pair) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.isCut {
-		_ = far.Close()
+	if l.harm.Refuse {
+		p.close()
 		return false
 	}
-	l.open[near], l.open[far] = true, true
+	l.open[p] = true
 	return true
 }
 
-func (l *Link) pass(to, from net.Conn, answers bool) {
-	defer func() { _, _ = to.Close(), from.Close() }()
-	bytes := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(bytes)
-		if answers && n > 0 && l.losing.CompareAndSwap(true, false) {
-			return
-		}
-		if n > 0 {
-			if _, failed := to.Write(bytes[:n]); failed != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
+func (l *Link) forget(p *pair) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, p)
+}
+
+// suffers returns what is done to something that goes one way, and what is closed
+// when that changes.
+func (l *Link) suffers(way Way) (h Harm, lost bool, over <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lost = l.losing && way == Answers; lost {
+		l.losing = false
 	}
+	return l.harm, lost, l.over
 }

@@ -74,6 +74,7 @@ type engine struct {
 
 	quit   context.CancelFunc // of what keeps the right to write
 	keeper sync.WaitGroup
+	cables cables
 }
 
 var (
@@ -122,6 +123,7 @@ func (e *engine) connect(ctx context.Context) error {
 	c.AfterConnect = examineConn
 	// Whoever stops in the middle of its turn loses it, so that others can write.
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(e.opts.Term.Milliseconds(), 10)
+	c.ConnConfig.DialFunc = e.cables.dialing(c.ConnConfig.DialFunc)
 	if e.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return err
 	}
@@ -199,10 +201,11 @@ func (e *engine) Size(ctx context.Context) (n int64, err error) {
 func (e *engine) fate(ctx context.Context, xid string) error {
 	ctx, cancel := context.WithTimeout(ctx, fateFor)
 	defer cancel()
-	var verdict *string
 	for {
-		err := e.pool.QueryRow(ctx, `select pg_xact_status(cast($1 as xid8))`, xid).Scan(&verdict)
+		verdict, err := e.ask(ctx, xid)
 		switch {
+		case errors.Is(err, ErrBuried):
+			return err
 		case err == nil && verdict != nil && *verdict == "committed":
 			return nil
 		case err == nil && (verdict == nil || *verdict == "aborted"):
@@ -217,8 +220,17 @@ func (e *engine) fate(ctx context.Context, xid string) error {
 	}
 }
 
+// ask returns what the server says of a transaction; nil when it does not know it.
+func (e *engine) ask(ctx context.Context, xid string) (verdict *string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fateAsk)
+	defer cancel()
+	err = e.pool.QueryRow(ctx, `select pg_xact_status(cast($1 as xid8))`, xid).Scan(&verdict)
+	return verdict, err
+}
+
 const (
 	fateFor   = 20 * time.Second
+	fateAsk   = 2 * time.Second
 	fatePause = 50 * time.Millisecond
 )
 

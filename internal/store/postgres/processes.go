@@ -106,14 +106,21 @@ func (e *engine) keep(ctx context.Context, since time.Time) {
 			since = asked
 			continue
 		case err == nil:
-			e.opts.Lost(ErrBuried)
+			e.giveUp(ErrBuried)
 			return
 		case time.Since(since) > e.opts.Term*4/5:
-			e.opts.Lost(fmt.Errorf("the right to write was not prolonged for %s: %w", time.Since(since).Round(time.Second), err))
+			e.giveUp(fmt.Errorf("the right to write was not prolonged for %s: %w", time.Since(since).Round(time.Second), err))
 			return
 		}
 		e.opts.Logger.Warn("right to write not prolonged", "error", err)
 	}
+}
+
+// giveUp ends what is on its way to the server, which might be waited for without
+// end, and tells the process.
+func (e *engine) giveUp(why error) {
+	e.cables.cut()
+	e.opts.Lost(why)
 }
 
 // resign gives the right to write back, so that others need not wait for it. A

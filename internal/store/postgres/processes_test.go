@@ -210,6 +210,58 @@ func TestProcessThatIsCutOffIsToldToEnd(t *testing.T) {
 	link.Mend()
 }
 
+// F40, F42: a process that is cut off in the middle of a write keeps nobody from
+// writing, is told to end, and can; nothing of that write is there afterwards.
+func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
+	database := server.Database(t)
+	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	lost := make(chan error, 1)
+	o := linked(t, link, database)
+	o.Term, o.Lost = 3*time.Second, func(err error) { lost <- err }
+	cut, err := postgres.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, options(t, database))
+	room := openRoom(t, other)
+	inside := make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		err := cut.Border().Amend(t.Context(), func(d *activity.Desk) {
+			d.Wrong = 7
+			link.Suffer(servertest.Harm{Hold: servertest.Both})
+			close(inside)
+		})
+		if err == nil {
+			t.Error("a write is said to be done that nobody knows of")
+		}
+	})
+	<-inside
+	if _, err := other.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Error(err)
+	}
+	if err := <-lost; err == nil {
+		t.Error("the process was told to end for no reason")
+	}
+	writing.Wait()
+	closed := make(chan struct{})
+	writing.Go(func() {
+		_ = cut.Close(t.Context()) // what it could not give back runs out
+		close(closed)
+	})
+	select {
+	case <-closed:
+	case <-time.After(30 * time.Second):
+		t.Error("the process cannot end")
+	}
+	link.Mend()
+	writing.Wait()
+	if desk, err := other.Border().Load(t.Context()); err != nil || desk.Wrong != 0 {
+		t.Errorf("the write of the process that was cut off is there: %+v (%v)", desk, err)
+	}
+	sound(t, other)
+}
+
 // linked returns options for a store behind a link.
 func linked(t *testing.T, link *servertest.Link, database string) postgres.Options {
 	t.Helper()

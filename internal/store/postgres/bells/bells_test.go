@@ -166,3 +166,35 @@ func TestAddressIsNotRepeated(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// F40: whatever the way to the server suffers, rings are heard at home, the trouble
+// is told, and all is well when it is over.
+func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
+	database := server.Database(t)
+	for name, harm := range map[string]servertest.Harm{
+		"answers held":   {Hold: servertest.Answers},
+		"questions held": {Hold: servertest.Questions},
+		"both held":      {Hold: servertest.Both},
+		"cut in a word":  {After: 30},
+		"far too slow":   {Slow: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+			b := begin(t, bells.Options{URL: linked(t, link, database), Process: name, Silence: 50 * time.Millisecond})
+			other := begin(t, bells.Options{URL: server.URL(database), Process: "other of " + name})
+			rings, stop := b.Listen(name)
+			defer stop()
+			link.Suffer(harm)
+			eventually(t, "nobody says that the server passes nothing on", func() bool { return troubled(b) })
+			drain(rings)
+			b.Ring(name)
+			within(t, rings, "the ring was not heard at home")
+			link.Mend()
+			eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
+			drain(rings)
+			other.Ring(name)
+			within(t, rings, "rings of others are not heard after the harm")
+		})
+	}
+}

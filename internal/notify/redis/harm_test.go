@@ -1,0 +1,104 @@
+package redis_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	library "github.com/redis/go-redis/v9"
+
+	"github.com/trestle-bridge/trestle/internal/notify/redis"
+	"github.com/trestle-bridge/trestle/internal/servertest"
+)
+
+// F38, F40: whatever the way to the server suffers, rings are heard at home, the
+// trouble is told, and all is well when it is over.
+func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
+	url := server.URL(t)
+	for name, harm := range map[string]servertest.Harm{
+		"answers held":   {Hold: servertest.Answers},
+		"questions held": {Hold: servertest.Questions},
+		"both held":      {Hold: servertest.Both},
+		"cut in a word":  {After: 3},
+		"refused":        {Refuse: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+			b := begin(t, redis.Options{URL: strings.Replace(url, strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1), Process: "a"})
+			other := begin(t, redis.Options{Process: "b"})
+			rings, stop := b.Listen("inbox")
+			defer stop()
+			link.Suffer(harm)
+			eventually(t, "nobody says that the server is away", func() bool { return troubled(b) != "" })
+			for len(rings) > 0 {
+				<-rings
+			}
+			b.Ring("inbox")
+			within(t, rings, "the ring was not heard at home")
+			link.Mend()
+			eventually(t, "the trouble is over and still told of", func() bool { return troubled(b) == "" })
+			eventually(t, "rings of others are not heard after the harm", func() bool {
+				other.Ring("inbox")
+				return len(rings) > 0
+			})
+		})
+	}
+}
+
+// F38: a server that throws away what it holds costs latency only: new rings are
+// heard, and calls that were thrown away keep nobody from new ones.
+func TestEvictionCostsLatencyOnly(t *testing.T) {
+	var own servertest.Redis
+	url := own.URL(t)
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	o, err := library.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := library.NewClient(o)
+	t.Cleanup(func() { _ = r.Close() })
+	answered := make(chan struct{}, 1)
+	c, other := begin(t, redis.Options{URL: url, Process: "a"}), begin(t, redis.Options{URL: url, Process: "b"})
+	attend(t, c, func(string) error {
+		select {
+		case answered <- struct{}{}:
+		default:
+		}
+		return nil
+	})
+	rings, stop := c.Listen("inbox")
+	defer stop()
+	for setting, value := range map[string]string{"maxmemory-policy": "allkeys-random", "maxmemory": "4mb"} {
+		if err := r.ConfigSet(t.Context(), setting, value).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 200 { // three times what fits
+		if err := r.Set(t.Context(), fmt.Sprint("other ", n), strings.Repeat("x", 64<<10), 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := r.Info(t.Context(), "stats").Val(); strings.Contains(n, "evicted_keys:0\r") {
+		t.Fatal("nothing was thrown away")
+	}
+	for len(rings)+len(answered) > 0 {
+		select {
+		case <-rings:
+		case <-answered:
+		}
+	}
+	eventually(t, "rings are not heard any more", func() bool {
+		other.Ring("inbox")
+		return len(rings) > 0
+	})
+	eventually(t, "calls are not answered any more", func() bool {
+		other.Call("minds", "ada")
+		return len(answered) > 0
+	})
+}
