@@ -38,6 +38,7 @@ func runCommand(p *program) *cobra.Command {
 	}
 	c.Flags().BoolVar(&play, "demo", false, "play a small life on fake platforms of this machine; needs no token and keeps nothing")
 	c.Flags().BoolVar(&check, "check", false, "start everything on a copy of the record, receive and send nothing, say what failed, and exit")
+	c.Flags().StringVar(&p.roles, "roles", "", "what this process does, of several that share a database: some of adapters,minds,console (default all)")
 	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
 	return c
 }
@@ -50,7 +51,7 @@ func (p *program) serve(ctx context.Context) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	input := p.input()
-	alone := len(conf.Adapters) == 0 && input != inputNone
+	alone := len(conf.Adapters) == 0 && input != inputNone && len(conf.Roles) == 0
 	level, lines := slog.LevelInfo, p.hidden().Writer(p.errs)
 	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
 		level, lines = slog.LevelError, io.Discard
@@ -64,7 +65,7 @@ func (p *program) serve(ctx context.Context) error {
 	defer forget()
 	s.reloader = newReloader(s.parts, p.source(), p.loadFrom, reload)
 	switch {
-	case len(conf.Adapters) == 0 && !alone:
+	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
 		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
 	case !alone:
 		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })

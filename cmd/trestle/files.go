@@ -6,6 +6,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -56,13 +57,20 @@ func (p *parts) lineOf(adapter string) *line {
 // to whoever fetches their files.
 func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
 	return func(ws []spaces.Waiting) {
-		p.shell.Ring(ws)
+		p.ringMinds(ws)
 		p.callForMinds(ws)
 		if l := p.lineOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
 			}
 		}
+	}
+}
+
+// ringMinds tells the minds of this process, if it has any.
+func (p *parts) ringMinds(ws []spaces.Waiting) {
+	if p.config().Does(config.RunsMinds) {
+		p.shell.Ring(ws)
 	}
 }
 

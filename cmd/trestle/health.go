@@ -24,7 +24,7 @@ func (s *process) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load()))
+	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds)))
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
@@ -68,9 +68,12 @@ func modelExtension(m config.Model, failure string) extension {
 	return extension{Name: "model", Kind: "model", State: "configured", Healthy: true}
 }
 
-func schedulerExtension(started bool) extension {
+func schedulerExtension(started, here bool) extension {
 	x := extension{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
-	if !started {
+	switch {
+	case !here:
+		x.State, x.Healthy = "elsewhere", true
+	case !started:
 		x.State = "stopped"
 	}
 	return x

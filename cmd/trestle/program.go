@@ -33,6 +33,7 @@ type program struct {
 
 	configPath string
 	dataPath   string
+	roles      string // of run; empty is what the configuration says
 	output     string
 	remote     string
 	verbose    bool
@@ -198,7 +199,7 @@ func (p *program) alone(ctx context.Context) error {
 }
 
 func (p *program) source() config.Source {
-	return config.Source{Path: p.configPath, Data: p.dataPath, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
+	return config.Source{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON.

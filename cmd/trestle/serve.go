@@ -172,6 +172,9 @@ var errOver = errors.New("the terminal is done")
 
 // makeLines prepares a line for the terminal and for each account.
 func (s *process) makeLines(trusted bool) {
+	if !s.config().Does(config.ServesAccounts) {
+		return
+	}
 	s.lineup.set([]*line{s.newLine(localName, s.rooms, s.joinLocal)})
 	if !s.platforms || !trusted {
 		return
@@ -199,13 +202,9 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 	}
 	_ = s.boot.Stage("scheduler_init", func() error {
 		s.scheduled.Store(true)
-		g.Go(func() error { return s.shell.Run(ctx) })
-		g.Go(func() error { return s.presence.Run(ctx) })
-		g.Go(func() error { return s.runJobs(ctx) })
-		g.Go(func() error { return s.alone(ctx, dutyVoices, nil, s.write) })
-		g.Go(func() error { return s.inherit(ctx) })
-		g.Go(func() error { return s.sweep(ctx) })
-		g.Go(func() error { return s.crew(ctx) })
+		for _, part := range s.working() {
+			g.Go(func() error { return part(ctx) })
+		}
 		if s.reloader != nil {
 			g.Go(func() error { return s.reloader.Run(ctx) })
 		}
@@ -217,6 +216,18 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 		close(s.ready)
 		return nil
 	})
+}
+
+// working are the parts that this process has by its roles.
+func (s *process) working() []func(context.Context) error {
+	all := []func(context.Context) error{s.inherit, s.sweep}
+	if s.config().Does(config.RunsMinds) {
+		all = append(all, s.shell.Run, s.presence.Run, func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) })
+	}
+	if s.config().Does(config.ServesAccounts) {
+		all = append(all, s.runJobs, s.crew)
+	}
+	return all
 }
 
 // connect starts every line and returns once each has connected or said why it
@@ -263,7 +274,7 @@ func over(err error) error {
 
 // listen serves the console.
 func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
-	if s.config().Listen == "" || !s.platforms {
+	if s.config().Listen == "" || !s.platforms || !s.config().Does(config.ShowsConsole) {
 		return nil
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)

@@ -128,20 +128,24 @@ type border struct {
 	record.Border
 	ring  func()
 	shell func() *shell.Shell // made after the record is open
+
+	thinks bool // minds run in this process
 }
 
 // newBorder joins the open record with the bells.
 func (p *parts) newBorder() border {
-	return border{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }}
+	return border{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().Does(config.RunsMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are
 // free.
 func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
 	var claims []spaces.Claim
-	in.Claims = func(ws []spaces.Waiting) []spaces.Claim {
-		claims = b.shell().Claims(ws)
-		return claims
+	if b.thinks {
+		in.Claims = func(ws []spaces.Waiting) []spaces.Claim {
+			claims = b.shell().Claims(ws)
+			return claims
+		}
 	}
 	done, err := b.Border.Record(ctx, in)
 	b.shell().Claimed(claims, done.Woken)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/problems"
@@ -73,6 +74,9 @@ func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
 	}
 	g.Go(func() error { return s.far.Run(ctx) })
 	g.Go(func() error { return s.answer(ctx, outboxBell, s.ringOwnLines) })
+	if !s.config().Does(config.RunsMinds) {
+		return
+	}
 	if s.redis != nil {
 		g.Go(func() error { return s.redis.Attend(ctx, mindsCall, s.attendMind) })
 		return

@@ -120,7 +120,7 @@ func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activ
 // named: whoever sits at the terminal is the operator.
 func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.shell.Ring, Logger: p.log.With("adapter", localName),
+		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.ringFor(localName), Logger: p.log.With("adapter", localName),
 	}
 }
 
@@ -131,7 +131,11 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	if has := p.lineup.all()[0].other.Load(); has != nil {
+	home := p.lineOf(localName)
+	if home == nil {
+		return nil, &failure{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, todo: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
+	}
+	if has := home.other.Load(); has != nil {
 		return nil, &failure{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, todo: "talk there, or stop that process: this one takes over", code: exitTryAgain}
 	}
 	account, err := p.rooms.Connect(ctx)

@@ -17,6 +17,7 @@ type Config struct {
 	Data          string // folder of the SQLite file and attachments
 	Database      adapters.Secret
 	Redis         adapters.Secret
+	Roles         []Role // what this process does; empty: everything
 	Listen        string // console, API, health; empty serves none
 	WebhookListen string
 	// Token opens the console; it or Proxies are required where Listen is no loopback address.

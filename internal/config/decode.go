@@ -32,6 +32,7 @@ func (d *decoder) decode(root *node) {
 	}
 	c.Database = top.secret("database")
 	d.stop(top)
+	d.roles(top)
 	c.Redis = top.secret("redis")
 	d.part(top, "redis")
 	c.WebhookListen = top.str("webhook_listen")

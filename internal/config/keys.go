@@ -38,6 +38,7 @@ var topKeys = []key{
 	{"data", "./data", "folder of the SQLite file, and of the files that people send", form{start: true}},
 	{"database", "", "`postgres://user:password@host/name` keeps the record there instead of in a SQLite file; see [Postgres](operate.md#postgres)", form{kind: aSecret, start: true}},
 	{"redis", "", "`redis://user:password@host:6379/0`, or `rediss://` with TLS: carries doorbells and live events between processes; see [Redis](operate.md#redis)", form{kind: aSecret, start: true}},
+	{"roles", "adapters, minds, console", "what this process does, of several that share a database: accounts on platforms, wakes and cycles, what `listen` serves; see [several processes](operate.md#several-processes)", form{kind: aList, start: true}},
 	{"listen", "127.0.0.1:7420", "the console, the API, health and live events; empty serves none. See [the console](console.md)", form{start: true}},
 	{"webhook_listen", "", "where platforms call that have a `webhook_url`, such as `127.0.0.1:8443`; nothing else is served there. It speaks plain HTTP: a proxy in front ends TLS", form{start: true}},
 	{"token", "", "opens the console, beside those of `trestle token add`; this or `trusted_proxies` is needed, with 32 bytes or more, where `listen` is no loopback address", form{kind: aSecret}},

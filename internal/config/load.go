@@ -14,6 +14,7 @@ import (
 type Source struct {
 	Path    string                      // --config; empty looks for trestle.yaml in Folder, then uses the environment
 	Data    string                      // --data; wins over everything
+	Roles   string                      // --roles; wins over everything
 	Folder  string                      // the working folder
 	Lookup  func(string) (string, bool) // one variable of the environment
 	Environ []string                    // all of them, as NAME=value
@@ -68,8 +69,10 @@ func Load(l Source) (*Config, error) {
 		l.addModel(root)
 	}
 	c.Problems = append(c.Problems, l.override(root, c.note)...)
-	if l.Data != "" {
-		root.put([]string{"data"}, &node{kind: scalarNode, text: l.Data, origin: Origin{Flag: "--data"}})
+	for _, flag := range []struct{ key, text string }{{"data", l.Data}, {"roles", l.Roles}} {
+		if flag.text != "" {
+			root.put([]string{flag.key}, &node{kind: scalarNode, text: flag.text, origin: Origin{Flag: "--" + flag.key}})
+		}
 	}
 	for _, r := range modernise(root, formers) {
 		c.renamings = append(c.renamings, r)

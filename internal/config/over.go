@@ -5,7 +5,7 @@ package config
 func (c *Config) Over(running *Config) *Config {
 	merged := *c
 	merged.Data, merged.Database, merged.Redis = running.Data, running.Database, running.Redis
-	merged.Listen, merged.WebhookListen = running.Listen, running.WebhookListen
+	merged.Roles, merged.Listen, merged.WebhookListen = running.Roles, running.Listen, running.WebhookListen
 	merged.Outgoing, merged.Alarms, merged.Telemetry = running.Outgoing, running.Alarms, running.Telemetry
 	return &merged
 }

@@ -159,7 +159,7 @@ func (s *section) list(name string) []listed {
 	var all []listed
 	for _, item := range items {
 		text := s.text(item, name)
-		if item.origin.Env != "" { // the environment has no lists
+		if item.origin.Env != "" || item.origin.Flag != "" { // which have no lists
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 				all = append(all, listed{word, item.origin})
 			}

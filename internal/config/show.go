@@ -65,6 +65,11 @@ func (c *Config) Rows(o Showing) []Row {
 	l.add("data", c.Data)
 	l.hide("database", c.Database)
 	l.hide("redis", c.Redis)
+	var roles []string
+	for _, r := range c.Roles {
+		roles = append(roles, string(r))
+	}
+	l.add("roles", strings.Join(roles, ", "))
 	l.add("listen", c.Listen)
 	l.add("webhook_listen", c.WebhookListen)
 	l.hide("token", c.Token)

@@ -48,6 +48,7 @@ type program struct {
 	config   string
 	data     string
 	database string // its address; empty for the file in data
+	roles    string // empty for all
 	log      string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed once cmd has been waited for
@@ -91,7 +92,7 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the child has its own
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "run", "--config", p.config, "--data", p.data)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "run", "--config", p.config, "--data", p.data, "--roles", p.roles)
 	cmd.Dir = p.dir
 	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), fault.Variable + "=" + plan.String()}
 	cmd.Stdout, cmd.Stderr = log, log

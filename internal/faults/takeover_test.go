@@ -60,3 +60,34 @@ func TestAccountPassesOnWhenItsOwnerStops(t *testing.T) {
 		}
 	})
 }
+
+// Issue 7: one process serves the accounts and two run the minds. Each does what
+// it is there for and nothing else; when one that thinks is killed, the other goes
+// on with its cycles.
+func TestRolesDivideTheWork(t *testing.T) {
+	crews(t, "roles", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
+		t.Helper()
+		hands, head, other := c.members[0], c.members[1], c.members[2]
+		hands.roles, head.roles, other.roles = "adapters,console", "minds", "minds"
+		c.starts(ctx, t)
+		hush := c.talks(seed)
+		defer hush()
+		c.converses(ctx)
+		if owner := c.owner(ctx, t); owner != hands {
+			t.Errorf("the account is served by a process that is not to: %v", owner)
+		}
+		head.kill()
+		c.converses(ctx)
+		hush()
+		c.rest(ctx, t, hands)
+		c.stops(ctx, t)
+		c.judge(t, hands, &evidence{})
+		for words, there := range map[string][3]bool{"action settled": {true, false, false}, "cycle closed": {false, true, true}} {
+			for i, p := range c.members {
+				if n := p.logged(t, words); (n > 0) != there[i] {
+					t.Errorf("process %d (%s) says %q %d times", i, p.roles, words, n)
+				}
+			}
+		}
+	})
+}
