@@ -71,7 +71,8 @@ func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "Lunch")
-		synctest.Wait()
+		thread.Says(w.kai, "bread", fakediscord.Said{})
+		w.inbox.take() // and the cursor is behind the thread's beginning
 		if err := w.stop(); err != nil {
 			t.Fatal(err)
 		}
