@@ -44,6 +44,7 @@ type Egress struct {
 
 	masquerader adapters.Masquerader
 	broadcaster adapters.Broadcaster
+	threader    adapters.Threader
 
 	bell  chan struct{}
 	hands hands
@@ -131,6 +132,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.carrier, _ = ad.(adapters.Carrier)
 	e.masquerader, _ = ad.(adapters.Masquerader)
 	e.broadcaster, _ = ad.(adapters.Broadcaster)
+	e.threader, _ = ad.(adapters.Threader)
 	pacer, paced := ad.(adapters.Pacer)
 	if !paced || o.Unpaced {
 		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })

@@ -15,11 +15,12 @@ import (
 
 // filing returns the step that sends a file with a caption that names it. What
 // this chat cannot be given is told in words instead, so that nobody waits for it.
-func (e *Egress) filing(ctx context.Context, a spaces.Action, part int, f spaces.File, answered string) (step, error) {
+func (e *Egress) filing(ctx context.Context, at *berth, part int, f spaces.File, answered string) (step, error) {
 	f, open, err := e.bytesOf(ctx, f)
 	if err != nil {
 		return step{}, err
 	}
+	a := at.action
 	a.Text = "📎 " + escapeMarkdown(fileName(f.Attachment)) + e.unfit(a.Chat, f.Size, open != nil)
 	texts, unmasked := e.parts(a)
 	if len(texts) == 0 {
@@ -29,7 +30,7 @@ func (e *Egress) filing(ctx context.Context, a spaces.Action, part int, f spaces
 	if open != nil && e.unfit(a.Chat, f.Size, true) == "" {
 		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Size: f.Size, Open: open}}
 	}
-	s := e.post(a, part, p)
+	s := e.post(at, part, p)
 	s.file, s.shown = true, adapters.Post{}
 	return s, nil
 }

@@ -75,11 +75,21 @@ type Outbox interface {
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.
 	Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
+	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
+	// a RoomThread.
+	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (Mooring, error)
 	// Named returns the people that an agent's message mentions as the account's
 	// platform knows them, in the order of its words, at most [MaxNamed] people.
 	// Agents and whoever is not on that platform are left out. broadcast is true for
 	// a message that is to be shown beside its thread.
 	Named(ctx context.Context, account string, message spaces.EventID) (people []spaces.Identity, broadcast bool, err error)
+}
+
+// A Mooring is where a thread of a room hangs in one chat of it.
+type Mooring struct {
+	There  spaces.ThreadID // the thread that the chat has for it; empty when it is not known to have one
+	Anchor spaces.Ref      // the message in the chat on which it hangs; zero when none is there
+	Title  string          // how it is called, or what its first message says, as CommonMark
 }
 
 // MaxNamed bounds how many people one message of an agent calls (SECURITY S6).

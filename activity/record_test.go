@@ -38,7 +38,8 @@ type record struct {
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
-	broadcast bool // what an agent says is shown beside its thread
+	broadcast bool    // what an agent says is shown beside its thread
+	mooring   Mooring // of every thread
 
 	refuse error // what every write fails with, while set
 	order  []string
@@ -430,4 +431,10 @@ func (r *record) knowsTheSecret() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), secret)
+}
+
+func (r *record) Mooring(context.Context, string, string, spaces.SpaceID, spaces.ThreadID) (Mooring, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mooring, nil
 }

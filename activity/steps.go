@@ -83,12 +83,13 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 		return nil, err
 	}
 	var steps []step
+	at := e.berth(a)
 	for i, text := range parts {
-		steps = append(steps, e.post(a, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		steps = append(steps, e.post(at, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {
-		s, err := e.filing(ctx, a, len(steps), f, answered)
+		s, err := e.filing(ctx, at, len(steps), f, answered)
 		if err != nil {
 			return nil, err
 		}
@@ -116,12 +117,25 @@ func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (p
 }
 
 // post returns the step that sends p as a part of the action.
-func (e *Egress) post(a spaces.Action, part int, p adapters.Post) step {
+func (e *Egress) post(at *berth, part int, p adapters.Post) step {
+	a := at.action
 	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
 	p.Face, p.Decided = e.face(a), a.Created
-	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) { return e.adapter.Send(ctx, p) }}
+	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) {
+		p, err := at.in(ctx, p, part == 0)
+		if err != nil {
+			return adapters.Receipt{}, err
+		}
+		return e.adapter.Send(ctx, p)
+	}}
 	if e.finder != nil {
-		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) { return e.finder.Find(ctx, p) }
+		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) {
+			p, err := at.in(ctx, p, part == 0)
+			if err != nil {
+				return adapters.Receipt{}, false, err
+			}
+			return e.finder.Find(ctx, p)
+		}
 	}
 	return s
 }
@@ -146,18 +160,19 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
 	}
 	var steps []step
+	at := e.berth(a)
 	for i, text := range parts {
 		switch {
 		case i >= len(refs):
-			steps = append(steps, e.post(a, i, adapters.Post{Text: text}))
+			steps = append(steps, e.post(at, i, adapters.Post{Text: text}))
 		case i == 0 && unmasked != "":
-			steps = append(steps, silent(func(ctx context.Context) error { return e.masquerader.Revise(ctx, e.ref(a, refs[i]), text, unmasked) }))
+			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.Ref) error { return e.masquerader.Revise(ctx, r, text, unmasked) }))
 		default:
-			steps = append(steps, silent(func(ctx context.Context) error { return e.editor.Edit(ctx, e.ref(a, refs[i]), text) }))
+			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.Ref) error { return e.editor.Edit(ctx, r, text) }))
 		}
 	}
 	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
-		steps = append(steps, e.removal(a, refs[i]))
+		steps = append(steps, at.silent(refs[i], e.deleter.Delete))
 	}
 	return steps, nil
 }
@@ -171,15 +186,11 @@ func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]step, error) 
 		return nil, err
 	}
 	var steps []step
+	at := e.berth(a)
 	for _, r := range append(words, files...) {
-		steps = append(steps, e.removal(a, r))
+		steps = append(steps, at.silent(r, e.deleter.Delete))
 	}
 	return steps, nil
-}
-
-// removal deletes one part.
-func (e *Egress) removal(a spaces.Action, r spaces.Ref) step {
-	return silent(func(ctx context.Context) error { return e.deleter.Delete(ctx, e.ref(a, r)) })
 }
 
 func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]step, error) {
@@ -191,7 +202,7 @@ func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]step, error) 
 		return nil, err
 	}
 	first := append(words, files...)[0]
-	return []step{silent(func(ctx context.Context) error { return e.reactor.React(ctx, e.ref(a, first), a.Text) })}, nil
+	return []step{e.berth(a).silent(first, func(ctx context.Context, r adapters.Ref) error { return e.reactor.React(ctx, r, a.Text) })}, nil
 }
 
 // target returns where the action's message stands in its chat: at least one of
@@ -207,11 +218,13 @@ func (e *Egress) target(ctx context.Context, a spaces.Action, op string) (words,
 	return words, files, nil
 }
 
-func (e *Egress) ref(a spaces.Action, r spaces.Ref) adapters.Ref {
-	return adapters.Ref{Chat: a.Chat, Thread: string(a.Thread), Message: r.Message}
-}
-
-// silent is a step that makes no message and may be repeated.
-func silent(do func(ctx context.Context) error) step {
-	return step{repeatable: true, do: func(ctx context.Context) (adapters.Receipt, error) { return adapters.Receipt{}, do(ctx) }}
+// silent is a step about one message that makes none and may be repeated.
+func (b *berth) silent(r spaces.Ref, do func(context.Context, adapters.Ref) error) step {
+	return step{repeatable: true, do: func(ctx context.Context) (adapters.Receipt, error) {
+		m, err := b.ref(ctx, r)
+		if err == nil {
+			err = do(ctx, m)
+		}
+		return adapters.Receipt{}, err
+	}}
 }

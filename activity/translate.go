@@ -104,9 +104,11 @@ func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
 			Source: s.source,
 			Body:   body,
 		},
-		From:   identity(s.account, u.From),
-		Common: u.Common,
-		Alike:  s.alike,
+		From:        identity(s.account, u.From),
+		Chat:        u.Chat.ID,
+		ThreadTitle: cutText(u.Thread.Title, maxName),
+		Common:      u.Common,
+		Alike:       s.alike,
 	}}
 }
 

@@ -154,6 +154,14 @@ type Broadcaster interface {
 	Broadcasts(chat string) bool
 }
 
+// A Threader can open a thread on a message.
+type Threader interface {
+	// Thread returns the thread that hangs on a message of the chat itself, and opens
+	// it under a name made of title, which is CommonMark, where there is none yet.
+	// Doing so again changes nothing. A message on which none can hang is [Invalid].
+	Thread(ctx context.Context, m Ref, title string) (string, error)
+}
+
 // A Finder can look whether a part arrived whose sending nobody could judge.
 type Finder interface {
 	// Find looks for a part by its Key where Send would have put it. False means

@@ -43,17 +43,20 @@ type Action struct {
 	Ordinal int // dense from 0 within the cycle
 	Kind    ActionKind
 	Space   SpaceID
-	Thread  ThreadID
-	Event   EventID // the event it delivers, or that asks for it
-	Account string
-	Chat    string
-	Agent   AgentID
-	Text    string  // CommonMark for send and edit, emoji for react
-	Files   []File  // for send: each goes behind the words, as a message of its own
-	Voice   string  // whose words are carried from another chat of the space; empty for an agent's own
-	Via     string  // with Voice: the platform they were said on
-	Target  EventID // message to edit, delete, react to, or answer
-	Policy  OnUnknown
+	Thread  ThreadID // as the chat calls it; empty for the chat itself
+	// RoomThread is the room's thread that it belongs to where that did not begin in
+	// this chat; then Thread is empty, and whoever sends finds the place.
+	RoomThread ThreadID
+	Event      EventID // the event it delivers, or that asks for it
+	Account    string
+	Chat       string
+	Agent      AgentID
+	Text       string  // CommonMark for send and edit, emoji for react
+	Files      []File  // for send: each goes behind the words, as a message of its own
+	Voice      string  // whose words are carried from another chat of the space; empty for an agent's own
+	Via        string  // with Voice: the platform they were said on
+	Target     EventID // message to edit, delete, react to, or answer
+	Policy     OnUnknown
 
 	State     ActionState
 	Part      int // parts already accepted

@@ -105,6 +105,9 @@ type Timer struct {
 type Incoming struct {
 	Event Event    // Seq, Readers, chain and entity ids are filled in by the store
 	From  Identity // zero when nobody in particular acted
+	// Chat is where it happened, and ThreadTitle how the thread of the event is
+	// called there; empty when the platform does not say.
+	Chat, ThreadTitle string
 	// Who are the people the body is about, for joined and left; the store makes
 	// entities of them and one event each.
 	Who []Identity

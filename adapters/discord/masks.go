@@ -117,15 +117,13 @@ func faceName(name string) string {
 // Revise replaces the words of message m: by text where it has a face, else by
 // unmasked. Nobody is notified by it.
 func (c *Client) Revise(ctx context.Context, m adapters.Ref, text, unmasked string) error {
-	to, err := target(m.Chat, m.Thread)
-	if err != nil {
-		return err
-	}
-	err = c.edit(ctx, to, m, unmasked)
-	if !refusedWith(err, notOurs) {
-		return err
-	}
-	return c.editAs(ctx, to, m, text)
+	return c.wherever(ctx, m, func(to string) error {
+		err := c.edit(ctx, to, m, unmasked)
+		if !refusedWith(err, notOurs) {
+			return err
+		}
+		return c.editAs(ctx, to, m, text)
+	})
 }
 
 // throughHook makes a call about a message that one of our webhooks sent.
@@ -155,10 +153,7 @@ func (c *Client) editAs(ctx context.Context, to string, m adapters.Ref, text str
 // Discord said to us when it seemed to be somebody else's.
 func (c *Client) deleteAs(ctx context.Context, to string, m adapters.Ref, refused error) error {
 	err := c.throughHook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
-	switch {
-	case err == nil, refusedWith(err, unknownMessage):
-		return nil
-	case adapters.KindOf(err).Permanent():
+	if err != nil && !refusedWith(err, unknownMessage) && adapters.KindOf(err).Permanent() {
 		return refused
 	}
 	return err

@@ -65,7 +65,7 @@ func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 			seen[c.Method]++
 		}
 		for _, call := range []string{
-			"create message", "edit message", "begin thread", "create webhook", "execute webhook", "edit webhook message",
+			"create message", "edit message", "begin thread", "open thread", "create webhook", "execute webhook", "edit webhook message",
 			"answer interaction", "set commands",
 		} {
 			if seen[call] == 0 {
@@ -110,6 +110,9 @@ func everyRequest(t *testing.T, w *world) {
 		receipts[name] = r
 	}
 	if _, err := w.client.Send(ctx, adapters.Post{Chat: forum.ID.String(), Text: "**What** is new?"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.client.Thread(ctx, adapters.Ref{Chat: chat, Message: receipts["plain"].Message}, "**Who** brings it?"); err != nil {
 		t.Error(err)
 	}
 	for name, thread := range map[string]string{"plain": "", "face": "", "both": thread.ID.String()} {

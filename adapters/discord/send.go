@@ -119,7 +119,7 @@ func (c *Client) sendOwn(ctx context.Context, p adapters.Post, ch channel) (adap
 	if out.Nonce = nonce(p.Key); out.Nonce != "" {
 		out.Enforce = true
 	}
-	if p.ReplyTo != "" && flake(p.ReplyTo) != 0 {
+	if flake(p.ReplyTo) != 0 && p.ReplyTo != p.Thread { // what a thread hangs on is no message in it
 		out.Reference = &reference{Message: p.ReplyTo}
 	}
 	var sent sentMessage
@@ -193,15 +193,7 @@ func title(part string) string {
 // Edit replaces the words of message m by text, one part as Split returned it.
 // Nobody is notified by it.
 func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
-	to, err := target(m.Chat, m.Thread)
-	if err != nil {
-		return err
-	}
-	err = c.edit(ctx, to, m, text)
-	if !refusedWith(err, notOurs) {
-		return err
-	}
-	return c.editAs(ctx, to, m, text)
+	return c.Revise(ctx, m, text, text)
 }
 
 // edit edits a message that we sent ourselves.
@@ -223,18 +215,17 @@ const notOurs = 50005
 
 // Delete deletes message m. One that is gone already is success.
 func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
-	to, err := target(m.Chat, m.Thread)
-	if err != nil {
-		return err
-	}
 	c.ours.add(m.Message) // what we do ourselves is no news
-	r := channelRoute("delete message", http.MethodDelete, to, "/messages/"+url.PathEscape(m.Message))
-	err = c.call(ctx, r, nil, nil)
-	switch {
-	case refusedWith(err, unknownMessage):
+	err := c.wherever(ctx, m, func(to string) error {
+		r := channelRoute("delete message", http.MethodDelete, to, "/messages/"+url.PathEscape(m.Message))
+		err := c.call(ctx, r, nil, nil)
+		if err != nil && adapters.KindOf(err) == adapters.Forbidden {
+			return c.deleteAs(ctx, to, m, err)
+		}
+		return err
+	})
+	if refusedWith(err, unknownMessage) {
 		return nil
-	case adapters.KindOf(err) == adapters.Forbidden && err != nil:
-		return c.deleteAs(ctx, to, m, err)
 	}
 	return err
 }
@@ -251,10 +242,11 @@ func (c *Client) Typing(ctx context.Context, chat, thread string) error {
 // React sets our reaction on message m: the emoji we put there before is taken
 // back. An emoji is Unicode, or a name in colons of the server's own.
 func (c *Client) React(ctx context.Context, m adapters.Ref, emoji string) error {
-	to, err := target(m.Chat, m.Thread)
-	if err != nil {
-		return err
-	}
+	return c.wherever(ctx, m, func(to string) error { return c.reactIn(ctx, to, m, emoji) })
+}
+
+// reactIn is React for a message of the channel to.
+func (c *Client) reactIn(ctx context.Context, to string, m adapters.Ref, emoji string) (err error) {
 	wanted := ""
 	if emoji != "" {
 		if wanted, err = c.reaction(to, emoji); err != nil {

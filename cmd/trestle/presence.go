@@ -54,10 +54,23 @@ func (t *presence) show(ctx context.Context, s sign) {
 	for _, c := range chats {
 		for _, l := range t.parts.lineup.all() {
 			if out := l.Egress(); out != nil && l.Status().Account == c.Account {
-				out.Typing(ctx, c.Chat, s.thread)
+				out.Typing(ctx, c.Chat, t.threadIn(ctx, c, s, len(chats)))
 			}
 		}
 	}
+}
+
+// threadIn returns how a chat calls the thread of a sign, one of several chats of
+// the space.
+func (t *presence) threadIn(ctx context.Context, c spaces.Mapping, s sign, several int) spaces.ThreadID {
+	if s.thread == "" || several < 2 {
+		return s.thread
+	}
+	m, err := t.parts.store.Border().Mooring(ctx, c.Account, c.Chat, s.space, s.thread)
+	if err != nil {
+		t.parts.log.Debug("thread of a space not readable", "space", s.space, "error", err)
+	}
+	return m.There
 }
 
 // newNonce mints the secret word of one cycle's acts.

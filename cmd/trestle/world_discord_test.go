@@ -23,7 +23,8 @@ import (
 //	slash PERSON@CHAT: stop now            joins PERSON@CHAT    leaves PERSON@CHAT
 //	lose resumed|forgotten                 (the connection, and perhaps the session)
 //
-// The label "last" is what the bot said last in the chat.
+// The label "last" is what the bot said last in the chat, and CHAT/first the thread
+// on what it said first, CHAT/last and CHAT/label likewise.
 //
 // A nil one is no Discord; its methods may be called.
 type discordSide struct {
@@ -119,13 +120,8 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 	t.Helper()
 	verb, who, where, thread, text := m[1], m[2], m[3], m[4], strings.ReplaceAll(m[8], `\n`, "\n")
 	label, reply, about := strings.TrimPrefix(m[5], " ="), s.message(strings.TrimPrefix(m[6], " re ")), s.message(strings.TrimSpace(m[7]))
-	if thread != "" {
-		where += "/" + thread
-	}
-	room, person := s.rooms[where], s.person(who)
-	if room == nil {
-		t.Fatalf("no chat %q", where)
-	}
+	person := s.person(who)
+	room := s.channel(t, person, where, thread)
 	if sent := room.Sent(s.bot); len(sent) > 0 {
 		last := sent[len(sent)-1].ID
 		if m[6] == " re last" {
@@ -163,14 +159,47 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 	}
 }
 
+// channel returns a channel, or a thread of it: by name, or by what it hangs on.
+func (s *discordSide) channel(t *testing.T, who *fakediscord.Person, where, thread string) *fakediscord.Channel {
+	t.Helper()
+	room := s.rooms[where]
+	if thread == "" || room == nil {
+		if room == nil {
+			t.Fatalf("no chat %q", where)
+		}
+		return room
+	}
+	if named := s.rooms[where+"/"+thread]; named != nil {
+		return named
+	}
+	on := s.message(thread)
+	sent := room.Sent(s.bot)
+	switch thread {
+	case "first":
+		on = sent[0].ID
+	case "last":
+		on = sent[len(sent)-1].ID
+	}
+	return room.ThreadOn(who, on, thread)
+}
+
 // sent renders what the bot said.
 func (s *discordSide) sent() string {
 	if s == nil {
 		return ""
 	}
 	var out strings.Builder
+	rooms, names := maps.Clone(s.rooms), slices.Clone(s.names)
 	for _, name := range s.names {
-		for _, m := range s.rooms[name].Sent(s.bot) {
+		threads := s.rooms[name].Threads()
+		for _, title := range slices.Sorted(maps.Keys(threads)) {
+			if s.rooms[name+"/"+title] == nil {
+				rooms[name+"/"+title], names = threads[title], append(names, name+"/"+title)
+			}
+		}
+	}
+	for _, name := range names {
+		for _, m := range rooms[name].Sent(s.bot) {
 			out.WriteString(name)
 			if m.Webhook != 0 {
 				out.WriteString(" as " + m.Name)

@@ -111,11 +111,12 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 	if a, refused := p.check(len(c.files)); refused {
 		return a
 	}
-	if in.wire.Type == Forum {
+	begins := in.wire.Type == Forum
+	if begins {
 		if p.Thread == "" {
 			return refuse(http.StatusBadRequest, 220001, "Webhooks posted to forum channels must have a thread_name or thread_id")
 		}
-		in = in.openThread(h.id, p.Thread)
+		in = in.openThread(h.id, 0, p.Thread)
 	}
 	name := h.name
 	if p.Username != "" {
@@ -128,6 +129,9 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 	}}
 	if p.Avatar != "" {
 		m.wire.Author.Avatar = &p.Avatar
+	}
+	if begins {
+		m.wire.ID = in.ID
 	}
 	d.deliver(c, in, m, &p)
 	if c.r.URL.Query().Get("wait") != "true" {

@@ -254,7 +254,7 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
 	if ch.wire.Type != Forum {
-		return ok(ch.openThread(c.bot.ID, p.Name).wire)
+		return ok(ch.openThread(c.bot.ID, 0, p.Name).wire)
 	}
 	if p.Message == nil {
 		return badForm("message", "BASE_TYPE_REQUIRED", "This field is required")
@@ -262,11 +262,25 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 	if a, refused := p.Message.check(len(c.files)); refused {
 		return a
 	}
-	th := ch.openThread(c.bot.ID, p.Name)
-	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
+	th := ch.openThread(c.bot.ID, 0, p.Name)
+	m := &message{by: c.bot, wire: wireMessage{ID: th.ID, Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
 	c.entry.Text = m.wire.Content
 	d.deliver(c, th, m, p.Message)
 	w := th.wire
 	w.Message = new(th.shown(m, c.bot, intentContent, false))
 	return ok(w)
+}
+
+// openOn opens a thread on a message, which has its id then.
+func openOn(c *call, ch *Channel, m *message) answer {
+	var p posted
+	switch {
+	case !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100:
+		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+	case ch.wire.Type != TextChannel && ch.wire.Type != Announcements:
+		return refuse(http.StatusBadRequest, 50024, "Cannot execute action on this channel type")
+	case ch.of.channels[m.wire.ID] != nil:
+		return refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")
+	}
+	return ok(ch.openThread(c.bot.ID, m.wire.ID, p.Name).wire)
 }

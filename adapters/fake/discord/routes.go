@@ -45,6 +45,7 @@ func (d *Discord) table() *http.ServeMux {
 		{"PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", "react", false, d.onMessage(reacting, d.putReaction)},
 		{"DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me", "take reaction back", false, d.onMessage(viewing, d.dropReaction)},
 		{"POST /channels/{channel}/typing", "type", false, d.inChannel(writing, startTyping)},
+		{"POST /channels/{channel}/messages/{message}/threads", "open thread", false, d.onMessage(writing|1<<35, openOn)},
 		{"POST /channels/{channel}/threads", "begin thread", false, d.inChannel(writing, d.beginThread)},
 		{"GET /channels/{channel}/threads/archived/public", "get archived threads", false, d.inChannel(reading, d.getArchived)},
 		{"GET /channels/{channel}/webhooks", "get webhooks", false, d.inChannel(ManageWebhooks, d.getWebhooks)},

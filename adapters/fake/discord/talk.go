@@ -125,7 +125,10 @@ func (c *Channel) add(m *message) {
 // keep gives a message its id and place. It needs the lock.
 func (c *Channel) keep(m *message) {
 	w := &m.wire
-	w.ID, w.ChannelID, w.Timestamp = c.of.id(), c.ID, time.Now()
+	if w.ID == 0 {
+		w.ID = c.of.id()
+	}
+	w.ChannelID, w.Timestamp = c.ID, time.Now()
 	if w.Attachments == nil {
 		w.Attachments = []wireAttachment{}
 	}

@@ -282,7 +282,9 @@ type Channel struct {
 }
 
 func (d *Discord) newChannel(w wireChannel) *Channel {
-	w.ID = d.id()
+	if w.ID == 0 {
+		w.ID = d.id()
+	}
 	ch := &Channel{ID: w.ID, of: d, wire: w}
 	d.channels[ch.ID] = ch
 	return ch
@@ -302,13 +304,24 @@ func (g *Guild) NewChannel(name string, kind int) *Channel {
 func (c *Channel) NewThread(by *Person, name string) *Channel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.openThread(by.ID, name)
+	return c.openThread(by.ID, 0, name)
 }
 
-// openThread opens a thread. It needs the lock.
-func (c *Channel) openThread(by ID, name string) *Channel {
+// ThreadOn returns the thread that hangs on a message, which somebody opens if
+// there is none.
+func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if th := c.of.channels[message]; th != nil {
+		return th
+	}
+	return c.openThread(by.ID, message, name)
+}
+
+// openThread opens a thread, on a message unless on is 0. It needs the lock.
+func (c *Channel) openThread(by, on ID, name string) *Channel {
 	w := wireChannel{
-		Type: PublicThread, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
+		ID: on, Type: PublicThread, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
 		Thread: &wireArchive{Minutes: 1440, At: time.Now()},
 	}
 	th := c.of.newChannel(w)

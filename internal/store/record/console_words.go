@@ -41,7 +41,7 @@ func (c Console) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Even
 			}
 		}
 		for next != "" && len(chain) < console.MaxChain {
-			found, err := all(ctx, src, eventOfID, []any{string(next)}, scanEvent)
+			found, err := all(ctx, src, eventOf, []any{string(next)}, scanEvent)
 			if err != nil || len(found) == 0 {
 				return err
 			}

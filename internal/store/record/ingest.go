@@ -54,6 +54,8 @@ type intake struct {
 	done   spaces.Recorded
 	common bool // of the item under way
 
+	chat, title string // of the item under way: where it happened, and how its thread is called
+
 	hushed string // why the item under way wakes nobody; empty when the gate judges it
 }
 
@@ -97,7 +99,7 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 	if r == nil {
 		return i.stray(ctx, it.Event, "there is no such space")
 	}
-	i.common = it.Common
+	i.common, i.chat, i.title = it.Common, it.Chat, it.ThreadTitle
 	if it.Alike != "" {
 		if err := i.sight(ctx, &it); err != nil {
 			return err
@@ -330,15 +332,22 @@ func (i *intake) target(ctx context.Context, space spaces.SpaceID, id spaces.Eve
 // enter appends an event and lets the minds uplinked there know. An event that
 // does not cohere enters as the record of its refusal, and has no id then.
 func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+	tie, err := i.thread(ctx, &e)
+	if err != nil {
+		return "", err
+	}
 	if b, said := e.Body.(spaces.Said); said && b.Past {
-		return i.recall(ctx, e)
+		return i.recall(ctx, e, tie)
 	}
 	if err := i.stir(ctx, e); err != nil {
 		return "", err
 	}
-	err := i.append(ctx, &e)
+	err = i.append(ctx, &e)
 	if errors.Is(err, spaces.ErrTimelineDecoherence) {
 		return "", i.refuse(ctx, e, err)
+	}
+	if err == nil {
+		err = i.keep(ctx, tie, e)
 	}
 	if err != nil {
 		return "", err
@@ -362,8 +371,11 @@ func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, err
 
 // recall appends what was said before. Nobody is woken by it, and a mind that had
 // seen everything has seen this, too.
-func (i *intake) recall(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+func (i *intake) recall(ctx context.Context, e spaces.Event, made *tie) (spaces.EventID, error) {
 	if err := i.append(ctx, &e); err != nil {
+		return "", err
+	}
+	if err := i.keep(ctx, made, e); err != nil {
 		return "", err
 	}
 	i.count(e.Space)

@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	eventOfID  query = `select ` + eventColumns + ` from events e where e.id = $1`
 	identityOn query = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
 where i.entity = $1 and i.platform = $2 order by i.scope, i.user_id`
 )
 
 // Named implements [activity.Outbox].
 func (b Border) Named(ctx context.Context, account string, message spaces.EventID) (out []spaces.Identity, broadcast bool, err error) {
-	found, err := all(ctx, b.s.engine, eventOfID, []any{string(message)}, scanEvent)
+	found, err := all(ctx, b.s.engine, eventOf, []any{string(message)}, scanEvent)
 	if err != nil {
 		return nil, false, fmt.Errorf("read message %s: %w", message, err)
 	}

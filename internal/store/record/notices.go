@@ -62,8 +62,12 @@ func (t *tx) announce(ctx context.Context, room spaces.SpaceID, a announcement) 
 		if !c.live {
 			continue
 		}
+		thread, _, err := t.threadIn(ctx, r, a.thread, c)
+		if err != nil {
+			return err
+		}
 		id := strings.Join([]string{"notice", a.key, c.account, c.id}, "|")
-		err := t.run(ctx, insertNotice, id, string(a.thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), ms(a.at.Add(noticeTTL)), ms(a.at))
+		err = t.run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), ms(a.at.Add(noticeTTL)), ms(a.at))
 		if err != nil {
 			return fmt.Errorf("announce in %s: %w", room, err)
 		}

@@ -12,11 +12,9 @@ import (
 
 const (
 	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, expires, created, voice, via, files)
-values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17) on conflict (id) do nothing`
-	isCopy     query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
-	threadHere query = `select exists (select 1 from events e join messages m on m.event = e.id
-where e.space = $1 and e.branch = 'main' and e.thread = $2 and m.account = $3 and m.chat = $4 and m.own = 0)`
+  target, policy, state, expires, created, voice, via, files, room_thread)
+values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18) on conflict (id) do nothing`
+	isCopy query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 )
 
 // relayTTL is how long people's words may wait to be carried to another chat.
@@ -72,13 +70,23 @@ func (t *tx) spread(ctx context.Context, r *room, e spaces.Event, c cargo, name 
 	if err != nil {
 		return nil, err
 	}
+	thread := e.Thread
+	if c.kind != spaces.ActSend { // what was done to a message happens where that is
+		if _, err := one(ctx, t, threadOf, []any{string(c.target)}, &thread); err != nil {
+			return nil, err
+		}
+	}
 	for _, to := range r.chats {
 		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat {
 			continue
 		}
+		there, rooms, err := t.threadIn(ctx, r, thread, to)
+		if err != nil {
+			return nil, err
+		}
 		id := strings.Join([]string{name, to.account, to.id}, "|")
-		err := t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), "", string(e.ID), string(e.Root), e.Depth, to.account, to.id,
-			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), array(c.files))
+		err = t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), string(there), string(e.ID), string(e.Root), e.Depth, to.account, to.id,
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), array(c.files), string(rooms))
 		if err != nil {
 			return nil, fmt.Errorf("relay to %s: %w", to.account, err)
 		}
@@ -140,17 +148,4 @@ func worded(b spaces.Said, files bool) string {
 		parts = append(parts, "📎 "+a.Title())
 	}
 	return strings.Join(parts, "\n\n")
-}
-
-// threadIn returns the thread of a room as one of its chats knows it: threads
-// live on the platform they began on.
-func (t *tx) threadIn(ctx context.Context, r *room, thread spaces.ThreadID, c chat) (spaces.ThreadID, error) {
-	if thread == "" || len(r.chats) < 2 {
-		return thread, nil
-	}
-	here := false
-	if _, err := one(ctx, t, threadHere, []any{string(r.ID), string(thread), c.account, c.id}, &here); err != nil || !here {
-		return "", err
-	}
-	return thread, nil
 }

@@ -12,11 +12,11 @@ import (
 )
 
 const (
+	eventOf         query = `select ` + eventColumns + ` from events e where e.id = $1`
 	insertFileRelay query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
 	fileRelays      query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
 	dropFileRelay   query = `delete from file_relays where account = $1 and file = $2`
 	dropFileRelays  query = `delete from file_relays where event = $1`
-	eventOf         query = `select ` + eventColumns + ` from events e where e.id = $1`
 )
 
 // relayFiles orders the files of a message for the room's other chats: at once if

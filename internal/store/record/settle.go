@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -137,7 +138,7 @@ func (t *tx) conclude(ctx context.Context, o order, at time.Time) error {
 // tell appends what became of an action to its room, caused by its message.
 func (t *tx) tell(ctx context.Context, o order, fact spaces.Body, at time.Time) error {
 	return t.append(ctx, &spaces.Event{
-		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: o.Thread, At: at, RecvAt: at,
+		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
 		Cause: o.Event, Root: o.root, Depth: o.depth, Body: fact,
 	})
 }

@@ -7,6 +7,7 @@ CALLS = {
     "create message": ("post", "/channels/{channel_id}/messages"),
     "edit message": ("patch", "/channels/{channel_id}/messages/{message_id}"),
     "begin thread": ("post", "/channels/{channel_id}/threads"),
+    "open thread": ("post", "/channels/{channel_id}/messages/{message_id}/threads"),
     "create webhook": ("post", "/channels/{channel_id}/webhooks"),
     "execute webhook": ("post", "/webhooks/{webhook_id}/{webhook_token}"),
     "edit webhook message": ("patch", "/webhooks/{webhook_id}/{webhook_token}/messages/{message_id}"),

@@ -1,0 +1,115 @@
+package discord_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// SEQ-96: a thread on a message is opened once, found again by a later process and
+// after an answer that got lost, and never where Discord has none.
+func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.room.Says(w.kai, "who comes?", fakediscord.Said{})
+		id := w.says("who brings **cake**?")
+		m := adapters.Ref{Chat: w.room.ID.String(), Message: id.String()}
+		lost := w.Fault(fake.Fault{Method: "open thread", Do: fake.Cut, Apply: true})
+		if _, err := w.client.Thread(t.Context(), m, "who brings **cake**?"); err == nil || adapters.KindOf(err).Permanent() {
+			t.Errorf("a lost answer: %v", err)
+		}
+		for _, client := range []any{w.client, w.newClient()} {
+			got, err := client.(adapters.Threader).Thread(t.Context(), m, "who brings **cake**?")
+			if err != nil || got != m.Message {
+				t.Errorf("got %q, %v", got, err)
+			}
+		}
+		if threads := w.room.Threads(); len(threads) != 1 || threads["who brings cake?"] == nil || lost.Hits() != 1 {
+			t.Errorf("threads %v", threads)
+		}
+		for name, kind := range map[string]int{"voice": fakediscord.VoiceChannel, "stage": fakediscord.StageChannel} {
+			room := w.guild.NewChannel(name, kind)
+			m := adapters.Ref{Chat: room.ID.String(), Message: room.Says(w.kai, "hear, hear", fakediscord.Said{}).String()}
+			if _, err := w.client.Thread(t.Context(), m, "x"); adapters.KindOf(err) != adapters.Invalid || err == nil {
+				t.Errorf("in the chat of a %s channel: %v", name, err)
+			}
+		}
+		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
+		r, err := w.client.Send(t.Context(), adapters.Post{Chat: forum.ID.String(), Text: "bread"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.client.Thread(t.Context(), adapters.Ref{Chat: forum.ID.String(), Message: r.Message}, "x"); err != nil || got != r.Message {
+			t.Errorf("in a forum: %q, %v", got, err)
+		}
+	})
+}
+
+// SEQ-99, R-23: a message is edited, reacted to and deleted where it stands: in its
+// thread, in the chat although it hangs together with a thread, in what it began.
+func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
+	for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+		t.Run(fmt.Sprintf("face %q", face.Name), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				forum := w.guild.NewChannel("ideas", fakediscord.Forum)
+				thread := w.room.NewThread(w.kai, "food")
+				synctest.Wait()
+				chat, other := w.room.ID.String(), thread.ID.String()
+				post := func(p adapters.Post) string {
+					p.Text, p.Face = "soup", face
+					r, err := w.client.Send(t.Context(), p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return r.Message
+				}
+				root := post(adapters.Post{Chat: chat})
+				on, err := w.client.Thread(t.Context(), adapters.Ref{Chat: chat, Message: root}, "soup")
+				if err != nil {
+					t.Fatal(err)
+				}
+				begun := post(adapters.Post{Chat: forum.ID.String()})
+				for _, m := range []adapters.Ref{
+					{Chat: chat, Thread: other, Message: post(adapters.Post{Chat: chat, Thread: other})}, // in its thread
+					{Chat: chat, Thread: other, Message: post(adapters.Post{Chat: chat})},                // in the chat
+					{Chat: chat, Thread: on, Message: root},                                              // what a thread hangs on
+					{Chat: forum.ID.String(), Message: begun},                                            // what began a forum's
+					{Chat: forum.ID.String(), Thread: begun, Message: begun},                             // what began a forum's, in it
+				} {
+					for verb, do := range map[string]func() error{
+						"edit":  func() error { return w.client.Edit(t.Context(), m, "bread") },
+						"react": func() error { return w.client.React(t.Context(), m, "👍") },
+					} {
+						if err := do(); err != nil {
+							t.Errorf("%s %+v: %v", verb, m, err)
+						}
+					}
+					if m.Message == begun && m.Thread == "" {
+						continue // is deleted as the one in it
+					}
+					if err := w.client.Delete(t.Context(), m); err != nil {
+						t.Errorf("delete %+v: %v", m, err)
+					}
+				}
+				var left []string
+				for _, room := range []*fakediscord.Channel{w.room, thread, forum.Threads()["soup"]} {
+					for _, m := range room.Sent(w.bot) {
+						if !m.Deleted || m.Content == "soup" {
+							left = append(left, m.Content)
+						}
+					}
+				}
+				if diff := cmp.Diff([]string(nil), left); diff != "" {
+					t.Errorf("left as they were (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

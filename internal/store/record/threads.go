@@ -1,0 +1,213 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	tieColumns query = `thread, platform, chat, there, root, title, began`
+	tieHere    query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
+	tieOnRoot  query = `select ` + tieColumns + ` from threads where space = $1 and root = $2 order by began desc limit 1`
+	tiesOf     query = `select ` + tieColumns + ` from threads where space = $1 and thread = $2 order by began desc, platform, chat`
+	insertTie  query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict do nothing`
+	nameThread query = `update threads set title = $3 where space = $1 and thread = $2`
+	threadOf   query = `select thread from events where id = $1`
+	// What stands in the chat itself is no part of a thread there: a row of threads says so.
+	threadHere query = `select exists (select 1 from events e join messages m on m.event = e.id
+where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and m.account = $3 and m.chat = $4 and m.own = 0)`
+	firstHere query = `select m.account, m.chat, m.message from events e join messages m on m.event = e.id
+where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
+)
+
+// A tie is how one chat of a room calls one of the room's threads.
+type tie struct {
+	thread spaces.ThreadID // as the room calls it
+	at     spot
+	there  spaces.ThreadID
+	root   spaces.EventID // on which it hangs
+	title  string
+	began  bool // in this chat
+}
+
+// A spot is a chat, whichever of our accounts is in it.
+type spot struct{ platform, chat string }
+
+func spotOf(account, chat string) spot { return spot{platformOf(account), chat} }
+
+func scanTie(r row) (t tie, err error) {
+	return t, r.Scan(&t.thread, &t.at.platform, &t.at.chat, &t.there, &t.root, &t.title, &t.began)
+}
+
+// thread gives an event the thread of the room that it belongs to. Chats call a
+// thread each in their own way: the room calls it as that one does in which it
+// began. It returns the tie that the event makes, if it is the first to show it.
+func (i *intake) thread(ctx context.Context, e *spaces.Event) (made *tie, err error) {
+	r, err := i.room(ctx, e.Space)
+	if err != nil || r == nil || len(r.chats) < 2 || e.Branch != spaces.Primary || i.chat == "" {
+		return nil, err
+	}
+	if e.Thread == "" {
+		return nil, i.chained(ctx, e)
+	}
+	here := spotOf(i.batch.Account, i.chat)
+	known, err := all(ctx, i.tx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
+	if err != nil {
+		return nil, fmt.Errorf("find thread %s: %w", e.Thread, err)
+	}
+	if len(known) > 0 {
+		return nil, i.enterThread(ctx, e, known[0])
+	}
+	if e.Body.Kind() != spaces.KindSaid {
+		return nil, nil
+	}
+	made = &tie{thread: e.Thread, at: here, there: e.Thread, title: i.title, began: true}
+	return made, i.begin(ctx, e, made)
+}
+
+// enterThread puts an event into a thread that the room has, and learns its name.
+func (i *intake) enterThread(ctx context.Context, e *spaces.Event, known tie) error {
+	e.Thread = known.thread
+	if i.title == "" || i.title == known.title {
+		return nil
+	}
+	return i.run(ctx, nameThread, string(e.Space), string(known.thread), i.title)
+}
+
+// begin completes a new tie: the thread hangs on the message that its chat calls
+// like it, and is the one that hangs there already, if it began elsewhere.
+func (i *intake) begin(ctx context.Context, e *spaces.Event, made *tie) (err error) {
+	made.root, err = i.messageAt(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.chat, Message: string(made.there)})
+	if err != nil {
+		return err
+	}
+	if made.root != "" {
+		elsewhere, err := all(ctx, i.tx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
+		if err != nil {
+			return fmt.Errorf("find thread on %s: %w", made.root, err)
+		}
+		if len(elsewhere) > 0 {
+			made.thread, made.title, made.began = elsewhere[0].thread, elsewhere[0].title, false
+		}
+	}
+	if made.began {
+		namesakes, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(made.thread)}, scanTie)
+		if err != nil {
+			return err
+		}
+		if len(namesakes) > 0 {
+			made.thread = spaces.ThreadID(string(made.there) + "@" + i.chat)
+		}
+	}
+	e.Thread = made.thread
+	return nil
+}
+
+// chained puts what answers a message of a thread into it, in a chat that shows
+// the thread as a chain of answers.
+func (i *intake) chained(ctx context.Context, e *spaces.Event) error {
+	if e.Body.Kind() != spaces.KindSaid || e.ReplyTo == "" {
+		return nil
+	}
+	var answered spaces.ThreadID
+	if _, err := one(ctx, i.tx, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
+		return err
+	}
+	ties, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(answered)}, scanTie)
+	if err != nil || len(ties) == 0 {
+		return err
+	}
+	for _, t := range ties {
+		if t.at == spotOf(i.batch.Account, i.chat) {
+			return nil
+		}
+	}
+	e.Thread = answered
+	return nil
+}
+
+// keep stores a tie that the event e made. Where the thread hangs on no message, it
+// hangs on e.
+func (i *intake) keep(ctx context.Context, made *tie, e spaces.Event) error {
+	if made == nil {
+		return nil
+	}
+	root := cmp.Or(made.root, e.ID)
+	err := i.run(ctx, insertTie, string(e.Space), string(made.thread), made.at.platform, made.at.chat, string(made.there), string(root), made.title, made.began)
+	if err != nil {
+		return fmt.Errorf("keep thread %s: %w", made.there, err)
+	}
+	return nil
+}
+
+// threadIn returns the thread of a room as one of its chats knows it, if it began
+// there. Elsewhere it is the room's, for whoever sends to find its place.
+func (t *tx) threadIn(ctx context.Context, r *room, thread spaces.ThreadID, c chat) (there, rooms spaces.ThreadID, err error) {
+	if thread == "" || len(r.chats) < 2 {
+		return thread, "", nil
+	}
+	ties, err := all(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanTie)
+	if err != nil {
+		return "", "", fmt.Errorf("find thread %s: %w", thread, err)
+	}
+	for _, tie := range ties {
+		if tie.began && tie.at == spotOf(c.account, c.id) {
+			return tie.there, "", nil
+		}
+	}
+	if len(ties) > 0 {
+		return "", thread, nil
+	}
+	here := false // begun before there was another chat
+	if _, err := one(ctx, t, threadHere, []any{string(r.ID), string(thread), c.account, c.id}, &here); err != nil || !here {
+		return "", "", err
+	}
+	return thread, "", nil
+}
+
+// Mooring implements [activity.Outbox].
+func (b Border) Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.Mooring, err error) {
+	ties, err := all(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	if err != nil {
+		return m, fmt.Errorf("find thread %s: %w", thread, err)
+	}
+	if len(ties) == 0 {
+		return m, nil
+	}
+	m.Title = ties[0].title
+	for _, t := range ties {
+		if t.at == spotOf(account, chat) {
+			m.There = t.there
+		}
+	}
+	words, files, err := b.Where(ctx, account, chat, ties[0].root)
+	if err != nil {
+		return m, err
+	}
+	if refs := append(words, files...); len(refs) > 0 {
+		m.Anchor = refs[0]
+	} else if _, err := one(ctx, b.s.engine, firstHere, []any{string(space), string(thread), account, chat},
+		&m.Anchor.Account, &m.Anchor.Chat, &m.Anchor.Message); err != nil {
+		return m, fmt.Errorf("find where thread %s hangs in %s: %w", thread, chat, err)
+	}
+	if m.Title == "" {
+		m.Title, err = b.wordsOf(ctx, ties[0].root)
+	}
+	return m, err
+}
+
+// wordsOf returns what a message says; empty when it is gone.
+func (b Border) wordsOf(ctx context.Context, message spaces.EventID) (text string, err error) {
+	found, err := all(ctx, b.s.engine, eventOf, []any{string(message)}, scanEvent)
+	for _, e := range found {
+		if said, ok := e.Body.(spaces.Said); ok {
+			text = said.Text
+		}
+	}
+	return text, err
+}
