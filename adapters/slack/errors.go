@@ -54,7 +54,7 @@ var codes = map[adapters.Kind][]string{
 	adapters.Limited: {"ratelimited", "rate_limited", "rate_limit_exceeded"},
 	adapters.Unauthorized: {
 		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
-		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found", "link_disabled",
+		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found",
 	},
 	adapters.NoTarget: {
 		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",
@@ -65,7 +65,7 @@ var codes = map[adapters.Kind][]string{
 		"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel", "restricted_action_thread_locked",
 		"messages_tab_disabled", "access_denied", "ekm_access_denied", "org_login_required", "cant_update_message",
 		"cant_delete_message", "edit_window_closed", "update_failed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
-		"accesslimited", "message_limit_exceeded", "external_channel_migrating", "as_user_not_supported", "not_reactable",
+		"accesslimited", "message_limit_exceeded", "external_channel_migrating", "as_user_not_supported", "not_reactable", "link_disabled",
 	},
 	adapters.NotSent: {"team_added_to_org", "request_timeout"},
 	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable"},

@@ -42,7 +42,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 		"a limit in the past":            {answering{429, "-5", "{}"}, adapters.Limited, 0},
 		"a dead token":                   {no("token_revoked"), adapters.Unauthorized, 0},
 		"a token that has run out":       {no("token_expired"), adapters.Unauthorized, 0},
-		"Socket Mode is off":             {no("link_disabled"), adapters.Unauthorized, 0},
+		"Socket Mode is off":             {no("link_disabled"), adapters.Forbidden, 0},
 		"no such channel":                {no("channel_not_found"), adapters.NoTarget, 0},
 		"no such thread":                 {no("thread_not_found"), adapters.NoTarget, 0},
 		"not in the channel":             {no("not_in_channel"), adapters.Forbidden, 0},

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -173,6 +174,7 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 				_, err = ad.Connect(t.Context())
 				h.aloud(where, err, all)
 			}
+			h.ofSlack(f, s, all)
 			client, err := openai.New(openai.Options{BaseURL: "http://model.test/v1", APIKey: string(s), Transport: f.do})
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +183,44 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 			h.aloud(f.name+" of the model", err, all)
 		}
 	}
-	t.Logf("S16: %d credentials × %d failures of 2 clients: %d outputs, %d bytes, %d hits", len(all), len(paths), h.outputs, h.bytes, h.hits)
+	t.Logf("S16: %d credentials × %d failures of 3 clients: %d outputs, %d bytes, %d hits", len(all), len(paths), h.outputs, h.bytes, h.hits)
+}
+
+// ofSlack looks into the failures of a Slack app whose credentials are all s: of a
+// question, of a post, of a file, and of what the doctor says of a socket.
+func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
+	h.t.Helper()
+	answered := roundTrip(func(r *http.Request) (*http.Response, error) { // the bot token is good, what follows fails
+		if !strings.HasSuffix(r.URL.Path, "/auth.test") {
+			return f.do.RoundTrip(r)
+		}
+		body := io.NopCloser(strings.NewReader(`{"ok":true,"team_id":"T1","user_id":"U1","bot_id":"B1","user":"ada"}`))
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body, Request: r}, nil
+	})
+	where, ctx := f.name+" of slack", h.t.Context()
+	o := slack.Options{BotToken: s, AppToken: s, SigningSecret: s, APIURL: "http://slack.test", HTTPClient: &http.Client{Transport: f.do}, Unpaced: true}
+	ad, err := slack.New(o)
+	if err != nil {
+		h.inError("refused token", err)
+		return
+	}
+	_, err = ad.Connect(ctx)
+	h.aloud(where, err, all)
+	_, err = ad.Send(ctx, adapters.Post{Chat: "C1", Text: "hello", Key: "k"})
+	h.aloud(where, err, all)
+	_, err = ad.Fetch(ctx, adapters.Attachment{ID: "F1"}, 100)
+	h.aloud(where, err, all)
+	if strings.HasPrefix(string(s), "xapp-") {
+		o.BotToken, o.HTTPClient = "xoxb-1", &http.Client{Transport: answered}
+		if ad, err = slack.New(o); err != nil {
+			h.t.Fatal(err)
+		}
+		found, err := json.Marshal(ad.Examine(ctx, []string{"C1"}))
+		if err != nil || !strings.Contains(string(found), "TRS-S05") {
+			h.t.Errorf("%s: the doctor finds %s, %v", where, found, err)
+		}
+		h.in(where, string(found))
+	}
 }
 
 // aloud looks into an error and into what the program makes of it: a line of the

@@ -14,16 +14,12 @@ import (
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
-// bridged is a room of a Telegram chat and two Discord channels: in the kitchen
-// copies go through a webhook, in the cellar the bot speaks itself.
+// bridged is a room on Telegram and Discord: in the kitchen copies go through a
+// webhook, in the cellar the bot speaks itself.
 func bridged(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nlimits: {outgoing: off}\nspaces:\n"+
-		"  family: {agents: [ada], wake: none, relay: true, chats: [\"telegram:-1001000000001\", \"guild:6\", \"guild:7\"]}\n")
-	w.addChat("kitchen", "discord", []string{"Maya"})
-	w.addChat("cellar", "discord", []string{"Maya"})
+	w := bridgedTo(t, "discord", "guild:6", "guild:7")
 	w.discord.rooms["cellar"].Denies(fakediscord.ManageWebhooks)
-	w.addChat("family", "supergroup", []string{"Kai"})
 	w.settle()
 	return w
 }

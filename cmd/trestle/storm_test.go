@@ -61,3 +61,16 @@ func (w *world) audited() {
 		w.t.Errorf("audit: %v, %v", found, err)
 	}
 }
+
+// bridgedTo is a room of a Telegram chat and two channels of another platform, the
+// kitchen and the cellar, whose addresses are given.
+func bridgedTo(t *testing.T, platform, kitchen, cellar string) *world {
+	t.Helper()
+	w := newWorld(t, fmt.Sprintf("# %s\nagents: {ada: {name: Ada}}\nlimits: {outgoing: off}\nspaces:\n"+
+		"  family: {agents: [ada], wake: none, relay: true, chats: [\"telegram:-1001000000001\", %q, %q]}\n", platform, kitchen, cellar))
+	w.addChat("kitchen", platform, []string{"Maya"})
+	w.addChat("cellar", platform, []string{"Maya"})
+	w.addChat("family", "supergroup", []string{"Kai"})
+	w.settle()
+	return w
+}
