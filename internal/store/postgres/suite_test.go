@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
 
@@ -54,48 +55,15 @@ end $$`)
 
 func open(t *testing.T, o postgres.Options) *record.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return recordtest.Open(t, opener(o))
+}
+
+func opener(o postgres.Options) func(context.Context) (*record.Store, error) {
+	return func(ctx context.Context) (*record.Store, error) { return postgres.Open(ctx, o) }
 }
 
 // suite opens the record as the suite sees it.
 func suite(t *testing.T, o postgres.Options) storetest.Store {
 	t.Helper()
-	s := open(t, o)
-	return storetest.Store{
-		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork,
-		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
-			found, err := s.Audit(ctx, at)
-			var lines []string
-			for _, f := range found {
-				lines = append(lines, f.String())
-			}
-			return lines, err
-		},
-		Close: func(t *testing.T) {
-			t.Helper()
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		},
-		Restart: func(t *testing.T, clean bool) storetest.Store {
-			t.Helper()
-			stop := s.Crash
-			if clean {
-				stop = s.Close
-			}
-			if err := stop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return suite(t, o)
-		},
-	}
+	return recordtest.Suite(t, opener(o))
 }

@@ -130,43 +130,34 @@ func (s silence) over(events []spaces.Event) []spaces.Event {
 // body returns what an event may show: a message that was deleted nothing, and
 // what a mind wrote itself what is not of its words.
 func (s silence) body(e spaces.Event) spaces.Body {
+	said := func(words string) string { return words }
+	if s.messages[e.ID] {
+		said = func(string) string { return "[deleted]" }
+	}
 	switch b := e.Body.(type) {
 	case spaces.Said:
 		if s.messages[e.ID] {
-			b.Text, b.Attachments, b.Args = "[deleted]", nil, ""
+			b.Attachments, b.Args = nil, ""
 		}
-		return b
+		return reworded(&b, &b.Text, said)
 	case spaces.Edited:
-		if s.messages[e.ID] {
-			b.Text = "[deleted]"
-		}
-		return b
+		return reworded(&b, &b.Text, said)
 	case spaces.Transcribed:
-		if s.messages[e.ID] {
-			b.Text = "[deleted]"
-		}
-		return b
+		return reworded(&b, &b.Text, said)
 	case spaces.Noted:
-		b.Text = s.text(b.Text)
-		return b
+		return reworded(&b, &b.Text, s.text)
 	case spaces.Bookmarked:
-		b.Label = s.text(b.Label)
-		return b
+		return reworded(&b, &b.Label, s.text)
 	case spaces.Thought:
-		b.Text = s.text(b.Text)
-		return b
+		return reworded(&b, &b.Text, s.text)
 	case spaces.Acted:
-		b.Args = s.text(b.Args)
-		return b
+		return reworded(&b, &b.Args, s.text)
 	case spaces.Summed:
-		b.Text = s.text(b.Text)
-		return b
+		return reworded(&b, &b.Text, s.text)
 	case spaces.Goal:
-		b.Text = s.text(b.Text)
-		return b
+		return reworded(&b, &b.Text, s.text)
 	case spaces.Remembered:
-		b.Fact = s.text(b.Fact)
-		return b
+		return reworded(&b, &b.Fact, s.text)
 	case spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned,
 		spaces.Unpinned, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap,
 		spaces.Unreadable, spaces.Woke, spaces.Result, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted,
@@ -174,4 +165,10 @@ func (s silence) body(e spaces.Event) spaces.Body {
 		return b
 	}
 	panic("record: silence over an unknown body")
+}
+
+// reworded returns what b is with its words, which stand in a field of it, changed.
+func reworded[B spaces.Body](b *B, words *string, change func(string) string) spaces.Body {
+	*words = change(*words)
+	return *b
 }

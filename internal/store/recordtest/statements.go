@@ -1,5 +1,6 @@
-// Package recordtest lists what package record asks of an engine, so that every
-// engine can be asked whether it understands all of it.
+// Package recordtest is what the tests of engines have in common: the record as the
+// suite of stores sees it, and the statements that package record asks of an engine,
+// so that every engine can be asked whether it understands all of them.
 //
 // It promises to miss no statement: it reads the source. It also writes what earlier
 // versions left, for the migrations to find. It knows no engine.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
@@ -28,52 +30,11 @@ func TestStoreKeepsThePromisesOfEveryPort(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Store {
 		t.Helper()
 		var n atomic.Int64
-		return open(t, sqlite.Options{
+		o := sqlite.Options{
 			Dir: t.TempDir(), NewID: func() string { return fmt.Sprintf("id-%06d", n.Add(1)) },
 			Now:    func() time.Time { return time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC) },
 			Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
-		})
-	})
-}
-
-// open opens the record as the suite sees it.
-func open(t *testing.T, o sqlite.Options) storetest.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
 		}
+		return recordtest.Suite(t, func(ctx context.Context) (*record.Store, error) { return sqlite.Open(ctx, o) })
 	})
-	return storetest.Store{
-		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork,
-		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
-			found, err := s.Audit(ctx, at)
-			var lines []string
-			for _, f := range found {
-				lines = append(lines, f.String())
-			}
-			return lines, err
-		},
-		Close: func(t *testing.T) {
-			t.Helper()
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		},
-		Restart: func(t *testing.T, clean bool) storetest.Store {
-			t.Helper()
-			stop := s.Crash
-			if clean {
-				stop = s.Close
-			}
-			if err := stop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return open(t, o)
-		},
-	}
 }

@@ -1,0 +1,60 @@
+package recordtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
+)
+
+// Suite opens a record as the suite sees it. open is called once more for each time
+// the suite restarts it; the last record is closed when the test ends.
+func Suite(t *testing.T, open func(ctx context.Context) (*record.Store, error)) storetest.Store {
+	t.Helper()
+	s := Open(t, open)
+	return storetest.Store{
+		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork,
+		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
+			found, err := s.Audit(ctx, at)
+			var lines []string
+			for _, f := range found {
+				lines = append(lines, f.String())
+			}
+			return lines, err
+		},
+		Close: func(t *testing.T) {
+			t.Helper()
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+		Restart: func(t *testing.T, clean bool) storetest.Store {
+			t.Helper()
+			stop := s.Crash
+			if clean {
+				stop = s.Close
+			}
+			if err := stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return Suite(t, open)
+		},
+	}
+}
+
+// Open opens a record that is closed when the test ends.
+func Open(t *testing.T, open func(ctx context.Context) (*record.Store, error)) *record.Store {
+	t.Helper()
+	s, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
