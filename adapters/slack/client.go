@@ -66,9 +66,11 @@ type Client struct {
 	self     atomic.Pointer[self]     // set by Connect
 	hook     atomic.Pointer[receiver] // set while Receive runs
 	faceless atomic.Bool              // the bot token is known to lack the scope for faces
+	closed   atomic.Bool              // the Messages tab is known to be closed
 
 	mu      sync.Mutex          // guards what follows
 	deleted map[string]struct{} // messages that we deleted, as chat/ts: their telling is an echo
+	untold  map[string]string   // a chat by the subscription that seems to be missing
 }
 
 // self is who we are in the workspace.
@@ -112,7 +114,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		o: o, base: base, log: o.Logger,
-		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{},
+		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{},
 	}
 	var tokens tokenTransport
 	c.http, c.dialer, tokens = transports(o, base)

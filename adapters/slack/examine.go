@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,14 +21,15 @@ var _ adapters.Examiner = (*Client)(nil)
 // the others a part does not.
 var (
 	mustHave   = []string{"chat:write", "users:read"}
-	shouldHave = strings.Fields(`app_mentions:read channels:history channels:read groups:history groups:read im:history im:read
-		mpim:history mpim:read reactions:read reactions:write files:read files:write ` + customize)
+	shouldHave = strings.Fields(`app_mentions:read channels:history channels:read commands groups:history groups:read im:history im:read
+		mpim:history mpim:read pins:read reactions:read reactions:write files:read files:write ` + customize)
 )
 
 // Examine looks at both tokens, the scopes, the socket, and each chat. Which events
 // the app is subscribed to, and whether its Messages tab is open, Slack tells
-// nobody but the app's owner. The socket is left alone while this client itself
-// receives: it would be handed what another is waiting for.
+// nobody but the app's owner: a client that receives knows of what no event told,
+// and of answers that were refused. The socket is left alone while this client
+// itself receives: it would be handed what another is waiting for.
 func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
 	if f, bad := c.examineShapes(); bad {
 		return []adapters.Finding{f}
@@ -44,8 +46,9 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 	if c.o.AppToken != "" {
 		found = append(found, c.examineSocket(ctx)...)
 	}
+	found = append(found, c.examineApp()...)
 	for _, id := range chats {
-		if f, bad := c.examineChat(ctx, id); bad {
+		if f, bad := c.examineChat(ctx, id, seen.scopes); bad {
 			found = append(found, f)
 		}
 	}
@@ -54,6 +57,9 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 	}
 	return found
 }
+
+// mendScopes is what to do about scopes that are missing.
+const mendScopes = "add what is missing under OAuth & Permissions, then reinstall the app"
 
 func fine(me self, chats int) string {
 	s := fmt.Sprintf("@%s answers in the workspace %s", me.Name, me.Team)
@@ -104,12 +110,11 @@ func examineScopes(listed string) []adapters.Finding {
 	lacks := func(wanted []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(wanted), func(s string) bool { return slices.Contains(have, s) }), ", ")
 	}
-	const mend = "add them under OAuth & Permissions, then reinstall the app"
 	if missing := lacks(mustHave); missing != "" {
-		return []adapters.Finding{fail("TRS-S04", "the bot token lacks scopes it cannot do without: "+missing, mend)}
+		return []adapters.Finding{fail("TRS-S04", "the bot token lacks scopes it cannot do without: "+missing, mendScopes)}
 	}
 	if missing := lacks(shouldHave); missing != "" {
-		return []adapters.Finding{{Code: "TRS-S04", Level: adapters.Warning, What: "the bot token lacks scopes: " + missing, Mend: mend}}
+		return []adapters.Finding{{Code: "TRS-S04", Level: adapters.Warning, What: "the bot token lacks scopes: " + missing, Mend: mendScopes}}
 	}
 	return nil
 }
@@ -148,8 +153,38 @@ func (c *Client) examineSocket(ctx context.Context) []adapters.Finding {
 	return nil
 }
 
+// examineApp tells what showed of the app's own page while this client received.
+func (c *Client) examineApp() (found []adapters.Finding) {
+	if c.closed.Load() {
+		found = append(found, fail("TRS-S11", "Slack refuses answers in direct chats: the app's Messages tab is closed", "open it under App Home → Show Tabs, and allow people to write there"))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, subscription := range slices.Sorted(maps.Keys(c.untold)) {
+		found = append(found, adapters.Finding{
+			Code: "TRS-S10", Level: adapters.Warning,
+			What: fmt.Sprintf("no event tells what is said in %s; it is read from history, minutes late", c.untold[subscription]),
+			Mend: "add " + subscription + " under Event Subscriptions → Subscribe to bot events, then reinstall the app",
+		})
+	}
+	return found
+}
+
+// hears returns the scope without which nothing that is said in a channel is heard.
+func (ch channel) hears() string {
+	switch {
+	case ch.IsIM:
+		return "im:history"
+	case ch.IsMPIM:
+		return "mpim:history"
+	case ch.IsPrivate, ch.IsGroup:
+		return "groups:history"
+	}
+	return "channels:history"
+}
+
 // examineChat finds what keeps the app from living in a channel.
-func (c *Client) examineChat(ctx context.Context, id string) (f adapters.Finding, bad bool) {
+func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters.Finding, bad bool) {
 	answer, err := callInto[struct {
 		Channel channel `json:"channel"`
 	}](ctx, c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
@@ -166,6 +201,8 @@ func (c *Client) examineChat(ctx context.Context, id string) (f adapters.Finding
 		return fail("TRS-S09", fmt.Sprintf("the channel %s is archived", id), "unarchive it, or take it out of the configuration"), true
 	case !ch.IsMember && !ch.IsIM:
 		return fail("TRS-S08", fmt.Sprintf("the app is not in the channel %s", id), "/invite @app there"), true
+	case scopes != "" && !slices.Contains(scopesIn(scopes), ch.hears()):
+		return fail("TRS-S04", fmt.Sprintf("nothing is heard in the channel %s: the bot token lacks the scope %s", id, ch.hears()), mendScopes), true
 	}
 	return adapters.Finding{}, false
 }

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
@@ -30,8 +32,13 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			w.Fault(fake.Fault{Method: "auth.test", Do: fake.HTML})
 			return nil
 		}, want: []string{"TRS-S03"}},
-		"a scope it needs":  {scopes: "chat:write", want: []string{"TRS-S04"}},
-		"a scope it wants":  {scopes: strings.ReplaceAll(fakeslack.AllScopes, "reactions:read,", ""), want: []string{"TRS-S04"}},
+		"a scope it needs": {scopes: "chat:write", want: []string{"TRS-S04"}},
+		"a scope it wants": {scopes: strings.ReplaceAll(fakeslack.AllScopes, "reactions:read,", ""), want: []string{"TRS-S04"}},
+		"a scope of a channel": {scopes: strings.ReplaceAll(fakeslack.AllScopes, "groups:history,", ""), before: func(w *workspace, _ *slack.Options) []string {
+			secret := w.NewPrivate("secret", w.maya)
+			secret.Invites(w.maya, w.app)
+			return []string{w.ops.ID, secret.ID, w.direct.ID, w.NewGroup(w.app, w.maya).ID}
+		}, want: []string{"TRS-S04", "TRS-S04"}},
 		"a wrong app token": {before: func(_ *workspace, o *slack.Options) []string { o.AppToken = "xapp-other"; return nil }, want: []string{"TRS-S05"}},
 		"channels that will not do": {before: func(w *workspace, _ *slack.Options) []string {
 			closed := w.NewChannel("closed", w.maya)
@@ -70,4 +77,43 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Slack shows nobody but its owner what an app is subscribed to, and whether its
+// Messages tab is open: who receives finds out, and finds when it is mended.
+func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		profile := fakeslack.AppProfile{AppToken: appToken, NoMessages: true, Events: []string{"app_mention", "message.im", "member_joined_channel"}}
+		w := newWorkspace(t, fakeslack.Options{}, profile)
+		b := new(book)
+		c, _ := w.runs(b, w.options())
+		codes := func() (all []string) {
+			for _, f := range c.Examine(t.Context(), nil) {
+				all = append(all, f.Code+" "+f.Mend[:min(len(f.Mend), 20)])
+			}
+			return all
+		}
+		w.direct.Says(w.maya, "hello", fakeslack.Said{})
+		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
+		pass(11 * time.Minute)
+		if diff := cmp.Diff([]string{" "}, codes()); diff != "" {
+			t.Errorf("found while nothing was missed (-want +got):\n%s", diff)
+		}
+		w.ops.Says(w.maya, "what do you think?", fakeslack.Said{})
+		w.direct.Says(w.maya, "and here?", fakeslack.Said{})
+		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.direct.ID, Text: "an answer"}); adapters.KindOf(err) != adapters.Forbidden {
+			t.Errorf("an answer where the tab is closed: %v", err)
+		}
+		pass(11 * time.Minute)
+		w.ops.Says(w.maya, "@ada hello?", fakeslack.Said{}) // tells of itself alone
+		pass(time.Second)
+		if diff := cmp.Diff([]string{"TRS-S11 open it under App Ho", "TRS-S10 add message.channels"}, codes()); diff != "" {
+			t.Errorf("found (-want +got):\n%s", diff)
+		}
+		w.inject(`{"type":"message","channel":"` + w.ops.ID + `","channel_type":"channel","user":"` + w.maya.ID + `","text":"told","ts":"1700000001.000100"}`)
+		pass(time.Second)
+		if diff := cmp.Diff([]string{"TRS-S11 open it under App Ho"}, codes()); diff != "" {
+			t.Errorf("found after an event told (-want +got):\n%s", diff)
+		}
+	})
 }

@@ -23,6 +23,7 @@ type stretch struct {
 	plan     []string // channels to be filled; a non-nil empty one holds nobody
 	channel  string
 	messages []json.RawMessage // oldest first
+	listened bool              // we listened all the time in which they were said
 }
 
 // fills reads what live events may have missed: once something listens, after a
@@ -54,12 +55,12 @@ func (r *receiver) fills(ctx context.Context) error {
 	if !r.first {
 		deaf = tsAt(time.Unix(pos.Heard, 0).Add(-retryWindow))
 	}
-	for {
+	for listened := false; ; {
 		looked := tsAt(time.Now().Add(-fillMargin))
-		if err := r.look(ctx, joined, checked, deaf); err != nil {
+		if err := r.look(ctx, joined, checked, deaf, listened); err != nil {
 			return err
 		}
-		deaf = ""
+		deaf, listened = "", true
 		timer := time.NewTimer(fillEvery)
 		select {
 		case <-ctx.Done():
@@ -68,7 +69,7 @@ func (r *receiver) fills(ctx context.Context) error {
 		case <-timer.C:
 		case <-r.refill:
 			timer.Stop()
-			deaf = looked
+			deaf, listened = looked, false
 		}
 		if again, err := r.c.joined(ctx); err == nil {
 			joined = again
@@ -84,7 +85,7 @@ func (r *receiver) fills(ctx context.Context) error {
 // look reads each channel from where it was last read: those that are waited for
 // first, then those that spoke last. Threads are looked for that were taken up
 // again after deaf, unless that is empty.
-func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string, deaf string) error {
+func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string, deaf string, listened bool) error {
 	pos := r.where()
 	left := slices.Clone(joined)
 	slices.SortStableFunc(left, func(a, b channel) int { return -compareTS(pos.from(a.ID), pos.from(b.ID)) })
@@ -104,7 +105,7 @@ func (r *receiver) look(ctx context.Context, joined []channel, checked map[strin
 		case later(next, from):
 			checked[id] = next
 		}
-		if err := r.bring(ctx, stretch{channel: id, messages: messages}); err != nil {
+		if err := r.bring(ctx, stretch{channel: id, messages: messages, listened: listened}); err != nil {
 			return err
 		}
 	}
@@ -168,6 +169,9 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 	}
 	if len(updates) > 0 {
 		r.c.log.Info("gap filled", "chat", s.channel, "updates", len(updates))
+	}
+	if s.listened {
+		r.c.notTold(updates)
 	}
 	for chunk := range slices.Chunk(updates, fillChunk) {
 		if err := r.accept(ctx, chunk); err != nil {

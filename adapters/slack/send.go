@@ -107,6 +107,9 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
 		receipt, err = c.post(ctx, p, f.plain(), thread)
 	}
+	if shut := refusedFor(err, "messages_tab_disabled"); shut || err == nil && strings.HasPrefix(p.Chat, "D") {
+		c.closed.Store(shut)
+	}
 	if err == nil && len(files) > 0 {
 		err = c.attach(ctx, p.Chat, receipt.Message, files)
 	}

@@ -89,7 +89,11 @@ func (r reader) elsewhere(cb callback) bool {
 // event calls the reader for the event's kind.
 func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adapters.Update, error) {
 	switch e.Type {
-	case "message", "app_mention":
+	case "message":
+		updates, err := r.message(ctx, raw)
+		r.c.told(updates)
+		return updates, err
+	case "app_mention": // of an app that is not told the rest
 		return r.message(ctx, raw)
 	case "reaction_added", "reaction_removed":
 		return r.reaction(ctx, e)

@@ -192,7 +192,7 @@ func (c *call) finish(w http.ResponseWriter, a answer) {
 
 // AllScopes are those of a bot token that was given no others.
 const AllScopes = "app_mentions:read,channels:history,channels:read,chat:write,chat:write.customize,commands,files:read,files:write," +
-	"groups:history,groups:read,im:history,im:read,im:write,mpim:history,mpim:read,reactions:read,reactions:write,users:read"
+	"groups:history,groups:read,im:history,im:read,im:write,mpim:history,mpim:read,pins:read,reactions:read,reactions:write,users:read"
 
 func (c *call) note(a answer, status int) {
 	c.entry.Status, c.entry.Error, c.entry.Applied = status, a.err, a.err == ""

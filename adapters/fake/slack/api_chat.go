@@ -32,6 +32,8 @@ func (c *call) channelFor() (*Channel, answer) {
 	switch {
 	case ch.archived:
 		return nil, refuse("is_archived")
+	case ch.kind == im && c.app.profile.NoMessages:
+		return nil, refuse("messages_tab_disabled")
 	case !ch.members[c.app.user.ID] && ch.kind != public:
 		return nil, refuse("channel_not_found")
 	case !ch.members[c.app.user.ID]:

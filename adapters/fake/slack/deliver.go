@@ -33,10 +33,13 @@ const patience = 3 * time.Second
 // maxLast is how many acknowledged events can be delivered again.
 const maxLast = 1000
 
-// emit queues an event for the app. mu is held.
+// emit queues an event for the app, if it is subscribed to it. mu is held.
 func (a *App) emit(event map[string]any, channel, ts string) {
-	id := a.of.id("Ev")
 	sort, _ := event["type"].(string)
+	if !a.subscribed(sort, event["channel_type"]) {
+		return
+	}
+	id := a.of.id("Ev")
 	a.enqueue(&envelope{
 		kind: "events_api", event: id, sort: sort, channel: channel, ts: ts,
 		payload: map[string]any{
@@ -44,6 +47,14 @@ func (a *App) emit(event map[string]any, channel, ts string) {
 			"event": event, "authorizations": []any{map[string]any{"team_id": a.of.o.Team, "user_id": a.user.ID, "is_bot": true}},
 		},
 	})
+}
+
+// subscribed reports whether the app is told of a kind of event.
+func (a *App) subscribed(kind string, in any) bool {
+	if kind == "message" {
+		kind += map[any]string{public: ".channels", private: ".groups", im: ".im", mpim: ".mpim"}[in]
+	}
+	return len(a.profile.Events) == 0 || slices.Contains(a.profile.Events, kind)
 }
 
 // Drops has everything that happens while do runs be dropped, as Slack does above

@@ -19,6 +19,12 @@ type AppProfile struct {
 	EventsURL string `json:"events_url"`
 	// Scopes are those of the bot token. Default: all.
 	Scopes []string `json:"scopes"`
+	// Events are those that the app is subscribed to, such as message.channels.
+	// Default: all.
+	Events []string `json:"events"`
+	// NoMessages closes the Messages tab of its App Home: nobody can be answered in
+	// a direct chat. Default: false.
+	NoMessages bool `json:"no_messages"`
 }
 
 // A Profile says who a person is.
