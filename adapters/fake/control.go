@@ -1,13 +1,11 @@
 package fake
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 )
 
 // Control returns the handler of /control/…, which drives this world over HTTP:
@@ -15,24 +13,17 @@ import (
 // done answers 400 with {"error": …}. The package comment has examples.
 func (t *Telegram) Control() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /control/bots", post(t.controlBot))
-	mux.Handle("POST /control/people", post(t.controlPerson))
-	mux.Handle("POST /control/chats", post(t.controlChat))
-	mux.Handle("POST /control/says", post(t.controlSays))
-	mux.Handle("POST /control/does", post(t.controlDoes))
-	mux.Handle("POST /control/inject", post(t.controlInject))
-	mux.Handle("POST /control/disorder", post(t.controlDisorder))
-	mux.Handle("POST /control/fault", post(func(f Fault) (done, error) {
-		t.Fault(f)
-		return done{OK: true}, nil
-	}))
-	mux.HandleFunc("DELETE /control/fault", func(w http.ResponseWriter, _ *http.Request) {
-		t.ClearFaults()
-		show(w, done{OK: true})
-	})
+	mux.Handle("POST /control/bots", Ordered(t.controlBot))
+	mux.Handle("POST /control/people", Ordered(t.controlPerson))
+	mux.Handle("POST /control/chats", Ordered(t.controlChat))
+	mux.Handle("POST /control/says", Ordered(t.controlSays))
+	mux.Handle("POST /control/does", Ordered(t.controlDoes))
+	mux.Handle("POST /control/inject", Ordered(t.controlInject))
+	mux.Handle("POST /control/disorder", Ordered(t.controlDisorder))
+	HandleFaults(mux, t)
 	mux.HandleFunc("GET /control/sent", t.controlSent)
-	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { show(w, t.Ledger()) })
-	mux.HandleFunc("GET /control/world", func(w http.ResponseWriter, _ *http.Request) { show(w, t.World()) })
+	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { Show(w, t.Ledger()) })
+	mux.HandleFunc("GET /control/world", func(w http.ResponseWriter, _ *http.Request) { Show(w, t.World()) })
 	return mux
 }
 
@@ -44,36 +35,6 @@ type done struct {
 	Update  int64            `json:"update,omitzero"`
 	Count   int              `json:"count,omitzero"`
 	Topics  map[string]int64 `json:"topics,omitzero"`
-}
-
-// post makes a handler of a function from the request's JSON to what was done.
-func post[In any](do func(In) (done, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in In
-		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&in); err != nil {
-			deny(w, err)
-			return
-		}
-		out, err := do(in)
-		if err != nil {
-			deny(w, err)
-			return
-		}
-		show(w, out)
-	})
-}
-
-func show[Out any](w http.ResponseWriter, v Out) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encode(v), '\n')) // the client's hanging up is its own affair
-}
-
-func deny(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(append(encode(map[string]string{"error": err.Error()}), '\n'))
 }
 
 func (t *Telegram) controlBot(p BotProfile) (out done, err error) {
@@ -210,7 +171,7 @@ func (t *Telegram) controlSent(w http.ResponseWriter, r *http.Request) {
 		if s := q.Get(name); s != "" {
 			n, err := strconv.ParseInt(s, 10, 64)
 			if err != nil {
-				deny(w, fmt.Errorf("%s: %w", name, err))
+				Deny(w, http.StatusBadRequest, fmt.Errorf("%s: %w", name, err))
 				return
 			}
 			*into = n
@@ -220,15 +181,9 @@ func (t *Telegram) controlSent(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		var err error
 		if chat, _, err = t.find(p); err != nil {
-			deny(w, err)
+			Deny(w, http.StatusBadRequest, err)
 			return
 		}
 	}
-	if wait, err := time.ParseDuration(q.Get("wait")); err == nil {
-		n, _ := strconv.Atoi(q.Get("n"))
-		ctx, cancel := context.WithTimeout(r.Context(), wait)
-		defer cancel()
-		_, _ = chat.AwaitSent(ctx, max(n, 1)) // running out of time is an answer too
-	}
-	show(w, chat.Sent())
+	ShowSent(w, r, chat.AwaitSent)
 }

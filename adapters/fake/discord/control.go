@@ -2,9 +2,10 @@ package discord
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
@@ -67,34 +68,21 @@ func (d *Discord) Control() http.Handler {
 		_ = d.Ledger().WriteJSON(w) // the client's hanging up is its own affair
 	})
 	mux.HandleFunc("GET /control/sent", d.controlSent)
-	mux.HandleFunc("POST /control/fault", func(w http.ResponseWriter, r *http.Request) {
-		var f fake.Fault
-		if json.NewDecoder(r.Body).Decode(&f) != nil {
-			http.Error(w, "no fault", http.StatusBadRequest)
-			return
-		}
-		d.Fault(f)
-		reportMade(w, made{})
-	})
+	fake.HandleFaults(mux, d)
 	mux.HandleFunc("POST /control/{verb}", func(w http.ResponseWriter, r *http.Request) {
 		var o order
 		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+			fake.Deny(w, http.StatusBadRequest, err)
 			return
 		}
 		m, ok := d.obey(r.PathValue("verb"), o)
 		if !ok {
-			http.Error(w, "no such verb, or it names what is not there", http.StatusNotFound)
+			fake.Deny(w, http.StatusNotFound, errors.New("no such verb, or it names what is not there"))
 			return
 		}
-		reportMade(w, m)
+		fake.Show(w, m)
 	})
 	return mux
-}
-
-func reportMade(w http.ResponseWriter, m made) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encode(m)) // the client's hanging up is its own affair
 }
 
 // controlSent answers what a bot posted to a channel, waiting for n messages if
@@ -102,17 +90,13 @@ func reportMade(w http.ResponseWriter, m made) {
 func (d *Discord) controlSent(w http.ResponseWriter, r *http.Request) {
 	ch, bot := d.Channel(parseID(r.URL.Query().Get("channel"))), d.Bot(parseID(r.URL.Query().Get("bot")))
 	if ch == nil || bot == nil {
-		http.Error(w, "no such channel or bot", http.StatusNotFound)
+		fake.Deny(w, http.StatusNotFound, errors.New("no such channel or bot"))
 		return
 	}
-	n, _ := strconv.Atoi(r.URL.Query().Get("n"))              // none: at once
-	limit, _ := time.ParseDuration(r.URL.Query().Get("wait")) // none: at once
-	timer := time.AfterFunc(limit, func() { d.mu.Lock(); d.ring(); d.mu.Unlock() })
-	defer timer.Stop()
-	deadline := time.Now().Add(limit)
-	_ = d.Until(r.Context(), func() bool { return len(ch.Sent(bot)) >= n || !time.Now().Before(deadline) })
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encode(ch.Sent(bot)))
+	fake.ShowSent(w, r, func(ctx context.Context, n int) ([]Sent, error) {
+		err := d.Until(ctx, func() bool { return len(ch.Sent(bot)) >= n })
+		return ch.Sent(bot), err
+	})
 }
 
 // Channel returns a channel, thread or direct chat; nil if there is none.

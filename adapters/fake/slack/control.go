@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,22 +23,20 @@ import (
 //	curl -s localhost:8082/control/does     -d '{"do":"reacts","channel":"C0000005","from":"U0000004","ts":"…","names":["+1"]}'
 //	curl -s 'localhost:8082/control/sent?channel=C0000005&wait=5s&n=1'
 //	curl -s localhost:8082/control/fault    -d '{"do":"refuse","method":"chat.postMessage","retry_after":2}'
+//	curl -s localhost:8082/control/clock    -d '{"behind":"72h"}'
 //	curl -s localhost:8082/control/ledger
 func (s *Slack) Control() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /control/apps", post(s.controlApp))
-	mux.Handle("POST /control/people", post(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
-	mux.Handle("POST /control/channels", post(s.controlChannel))
-	mux.Handle("POST /control/says", post(s.controlSays))
-	mux.Handle("POST /control/does", post(s.controlDoes))
-	mux.Handle("POST /control/inject", post(s.controlInject))
-	mux.Handle("POST /control/fault", post(func(f fake.Fault) (done, error) { s.Fault(f); return done{OK: true}, nil }))
-	mux.HandleFunc("DELETE /control/fault", func(w http.ResponseWriter, _ *http.Request) {
-		s.ClearFaults()
-		show(w, done{OK: true})
-	})
+	mux.Handle("POST /control/apps", fake.Ordered(s.controlApp))
+	mux.Handle("POST /control/people", fake.Ordered(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
+	mux.Handle("POST /control/channels", fake.Ordered(s.controlChannel))
+	mux.Handle("POST /control/says", fake.Ordered(s.controlSays))
+	mux.Handle("POST /control/does", fake.Ordered(s.controlDoes))
+	mux.Handle("POST /control/inject", fake.Ordered(s.controlInject))
+	mux.Handle("POST /control/clock", fake.Ordered(s.controlClock))
+	fake.HandleFaults(mux, s)
 	mux.HandleFunc("GET /control/sent", s.controlSent)
-	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { show(w, s.Ledger()) })
+	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { fake.Show(w, s.Ledger()) })
 	return mux
 }
 
@@ -49,36 +46,6 @@ type done struct {
 	ID   string `json:"id,omitzero"`
 	User string `json:"user,omitzero"` // of an app
 	TS   string `json:"ts,omitzero"`
-}
-
-// post makes a handler of a function from the request's JSON to what was done.
-func post[In any](do func(In) (done, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in In
-		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&in); err != nil {
-			deny(w, err)
-			return
-		}
-		out, err := do(in)
-		if err != nil {
-			deny(w, err)
-			return
-		}
-		show(w, out)
-	})
-}
-
-func show[Out any](w http.ResponseWriter, v Out) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encode(v), '\n')) // the client's hanging up is its own affair
-}
-
-func deny(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(append(encode(map[string]string{"error": err.Error()}), '\n'))
 }
 
 func (s *Slack) controlApp(p AppProfile) (done, error) {
@@ -256,6 +223,20 @@ func (s *Slack) toApp(d deed) (done, error) {
 	return done{OK: true, ID: a.ID}, nil
 }
 
+// clockOrder says how long ago what happens from now on has happened, such as "72h".
+type clockOrder struct {
+	Behind string `json:"behind"`
+}
+
+func (s *Slack) controlClock(o clockOrder) (done, error) {
+	behind, err := time.ParseDuration(o.Behind)
+	if err != nil {
+		return done{}, err
+	}
+	s.Behind(behind)
+	return done{OK: true}, nil
+}
+
 type injectOrder struct {
 	App   string          `json:"app"`
 	Event json.RawMessage `json:"event"`
@@ -278,15 +259,9 @@ func (s *Slack) controlSent(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		var err error
 		if c, _, err = s.find(place{App: q.Get("app"), From: q.Get("from")}); err != nil {
-			deny(w, err)
+			fake.Deny(w, http.StatusBadRequest, err)
 			return
 		}
 	}
-	if wait, err := time.ParseDuration(q.Get("wait")); err == nil {
-		n, _ := strconv.Atoi(q.Get("n")) // none is one
-		ctx, cancel := context.WithTimeout(r.Context(), wait)
-		defer cancel()
-		_, _ = c.AwaitSent(ctx, max(n, 1)) // running out of time is an answer too
-	}
-	show(w, c.Sent())
+	fake.ShowSent(w, r, c.AwaitSent)
 }

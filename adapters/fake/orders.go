@@ -1,0 +1,77 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Ordered makes a handler of a function from a request's JSON to what was done; a
+// member that it does not know, and an error of the function, answer 400 with
+// {"error": …}. It serves every fake platform's /control/.
+func Ordered[In, Out any](do func(In) (Out, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&in); err != nil {
+			Deny(w, http.StatusBadRequest, err)
+			return
+		}
+		out, err := do(in)
+		if err != nil {
+			Deny(w, http.StatusBadRequest, err)
+			return
+		}
+		Show(w, out)
+	})
+}
+
+// Show answers v as JSON.
+func Show[Out any](w http.ResponseWriter, v Out) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(encode(v), '\n')) // the client's hanging up is its own affair
+}
+
+// Deny answers a status and {"error": …}.
+func Deny(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(encode(map[string]string{"error": err.Error()}), '\n')) // as above
+}
+
+// ShowSent answers what await returns. With wait and n in the address await is given
+// so much time for so many messages, one at least; else it is to return at once.
+func ShowSent[Out any](w http.ResponseWriter, r *http.Request, await func(ctx context.Context, n int) (Out, error)) {
+	ctx, n := r.Context(), 0
+	if wait, err := time.ParseDuration(r.URL.Query().Get("wait")); err == nil {
+		n, _ = strconv.Atoi(r.URL.Query().Get("n")) // none is one
+		n = max(n, 1)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
+	all, _ := await(ctx, n) // running out of time is an answer too
+	Show(w, all)
+}
+
+// HandleFaults lets /control/fault put faults in force, and out of it.
+func HandleFaults(mux *http.ServeMux, on interface {
+	Fault(f Fault) *ArmedFault
+	ClearFaults()
+},
+) {
+	type done struct {
+		OK bool `json:"ok"`
+	}
+	mux.Handle("POST /control/fault", Ordered(func(f Fault) (done, error) {
+		on.Fault(f)
+		return done{true}, nil
+	}))
+	mux.HandleFunc("DELETE /control/fault", func(w http.ResponseWriter, _ *http.Request) {
+		on.ClearFaults()
+		Show(w, done{true})
+	})
+}
