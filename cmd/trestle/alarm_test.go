@@ -277,3 +277,18 @@ func TestServiceManagerIsKeptInformed(t *testing.T) {
 	})
 	hear([]string{"STOPPING=1"})
 }
+
+// F37: a database that has lost what it had confirmed is told of.
+func TestOperatorsAreToldOfLostCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "alarms: {chat: \"telegram:5000000001\", backup_age: 0}\n")
+		defer w.stop()
+		w.addChat("boss", "direct", []string{"Kai"})
+		w.says(w.chats["boss"], w.people["Kai"], "/start", 0, 0)
+		w.process.rewound = "it has 7 commits of 9"
+		w.process.newWatch().Round(t.Context(), time.Now())
+		if got := strings.Join(w.told(), "\n"); !strings.Contains(got, "TRS-R14 · the database has lost what it had confirmed.\nit has 7 commits of 9") {
+			t.Errorf("told:\n%s", got)
+		}
+	})
+}

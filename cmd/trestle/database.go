@@ -25,7 +25,14 @@ type opening struct {
 	// lost is called when the process may write no more, see [postgres.Options].
 	// Default: nobody is told; each write is refused then all the same.
 	lost func(error)
+	// rewound is called when the database has lost what it had confirmed, see
+	// [postgres.Options]. Default: the log alone tells.
+	rewound func(known, had int64)
 }
+
+// witnessName is the file of the data folder that remembers how far a record in a
+// database had come.
+const witnessName = "database.turn"
 
 // openRecord opens the record that a configuration names. A file has one process;
 // those that share a database have each account and each mind by turns.
@@ -40,7 +47,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	}
 	return postgres.Open(ctx, postgres.Options{
 		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
-		Alone: o.alone, Lost: o.lost,
+		Alone: o.alone, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
 	})
 }
 

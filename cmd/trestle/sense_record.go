@@ -31,7 +31,7 @@ func (s *process) lookAtRecord() problems.Look {
 	return problems.Look{
 		Codes: []problems.Code{
 			problems.OutboxOld, problems.Unknown, problems.DenialBurst, problems.BudgetNear, problems.BudgetSpent,
-			problems.StoreSlow, problems.LeaseLost, problems.BackupOld,
+			problems.StoreSlow, problems.LeaseLost, problems.BackupOld, problems.Rewound,
 		},
 		See: func(ctx context.Context) ([]problems.Sighting, error) {
 			now := time.Now()
@@ -51,6 +51,9 @@ func (s *process) lookAtRecord() problems.Look {
 			}
 			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
 				all = append(all, problems.Sighting{Code: problems.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
+			}
+			if s.rewound != "" {
+				all = append(all, problems.Sighting{Code: problems.Rewound, Subject: "database", Evidence: s.rewound})
 			}
 			for _, d := range v.Denials {
 				if d.N >= manyDenied {

@@ -39,6 +39,7 @@ type process struct {
 	scheduled atomic.Bool // the scheduler was started
 	console   *console.Console
 	lost      chan error // told once when the record is given to others
+	rewound   string     // what the database had lost at the start; empty when nothing
 	// ready is closed when everything that can run does.
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
@@ -93,6 +94,7 @@ func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
 	store, err := openRecord(ctx, s.config(), opening{
 		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
+		rewound: func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
 		return err

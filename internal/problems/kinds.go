@@ -28,6 +28,7 @@ const (
 	LeaseLost     Code = "TRS-R05"
 	NoBells       Code = "TRS-R12"
 	NoNotices     Code = "TRS-R13"
+	Rewound       Code = "TRS-R14"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -77,6 +78,7 @@ var kinds = []Kind{
 	{SchemaAhead, Fail, "{} was written by a newer version", "use that version, or restore a backup"},
 	{NoBells, Warn, "{} cannot be used", "trestle doctor redis"},
 	{NoNotices, Warn, "the notifications of {} do not arrive", "see TRS-R13 in docs/problems.md"},
+	{Rewound, Fail, "the {} has lost what it had confirmed", "see TRS-R14 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

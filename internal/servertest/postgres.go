@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,30 @@ func (p *Postgres) Return(tb testing.TB) {
 	}
 	if err := p.answers(tb.Context()); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// Remember puts aside what the server, which is down, has on its disk; Rewind has it
+// go on from there when it is started, as a replica does that had heard no more.
+func (p *Postgres) Remember(tb testing.TB) {
+	tb.Helper()
+	p.copy(tb, "data", "earlier")
+}
+
+// Rewind puts back what [Postgres.Remember] put aside. The server is down.
+func (p *Postgres) Rewind(tb testing.TB) {
+	tb.Helper()
+	p.copy(tb, "earlier", "data")
+}
+
+func (p *Postgres) copy(tb testing.TB, from, to string) {
+	tb.Helper()
+	from, to = filepath.Join(p.dir, from), filepath.Join(p.dir, to)
+	if err := os.RemoveAll(to); err != nil {
+		tb.Fatal(err)
+	}
+	if said, err := exec.CommandContext(tb.Context(), "cp", "-a", from, to).CombinedOutput(); err != nil {
+		tb.Fatalf("cp: %v: %s", err, said)
 	}
 }
 

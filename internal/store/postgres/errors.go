@@ -15,6 +15,10 @@ var (
 	// ErrBuried is returned for writes of a process whose right to write has passed
 	// to others, because it did not prolong it in time. It has to end.
 	ErrBuried = errors.New("other processes have given this one up")
+	// ErrRewound is returned for writes to a server that has lost what it had
+	// confirmed to this process, as one does that took over from another without its
+	// last commits. The process has to end: what it remembers is not so.
+	ErrRewound = errors.New("the server has lost what it had confirmed")
 	// ErrSetting is returned by [Open] for a server that would break a promise.
 	ErrSetting = errors.New("the server is not set up for a record")
 )

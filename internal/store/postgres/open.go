@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,6 +45,11 @@ type Options struct {
 	// no more: others have given it up, or it could not prolong its right in time
 	// and cannot know whether they have. Default: nobody is told.
 	Lost func(error)
+	// Witness is a file that remembers how far the record had come. Default: none.
+	Witness string
+	// Rewound is called by [Open] when the server has lost turns that the witness
+	// knows of: it has had fewer. Default: nobody is told.
+	Rewound func(known, had int64)
 }
 
 func (o Options) withDefaults() Options {
@@ -58,6 +64,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Lost == nil {
 		o.Lost = func(error) {}
+	}
+	if o.Rewound == nil {
+		o.Rewound = func(int64, int64) {}
 	}
 	return o
 }
@@ -75,6 +84,10 @@ type engine struct {
 	quit   context.CancelFunc // of what keeps the right to write
 	keeper sync.WaitGroup
 	cables cables
+	given  sync.Once // the right to write
+
+	had    atomic.Int64 // the last turn of this process that left something behind
+	record string       // the record's name
 }
 
 var (
@@ -140,6 +153,9 @@ func (e *engine) migrate(ctx context.Context) error {
 }
 
 func (e *engine) start(ctx context.Context) (*record.Store, error) {
+	if err := e.hearWitness(ctx); err != nil {
+		return nil, err
+	}
 	if err := e.enlist(ctx); err != nil {
 		return nil, err
 	}

@@ -88,6 +88,7 @@ func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
 func (e *engine) keep(ctx context.Context, since time.Time) {
 	tick := time.NewTicker(e.opts.Term / 5)
 	defer tick.Stop()
+	defer e.witness()
 	defer e.resign(context.WithoutCancel(ctx))
 	for {
 		select {
@@ -104,6 +105,7 @@ func (e *engine) keep(ctx context.Context, since time.Time) {
 			return
 		case err == nil && tag.RowsAffected() == 1:
 			since = asked
+			e.witness()
 			continue
 		case err == nil:
 			e.giveUp(ErrBuried)
@@ -119,8 +121,10 @@ func (e *engine) keep(ctx context.Context, since time.Time) {
 // giveUp ends what is on its way to the server, which might be waited for without
 // end, and tells the process.
 func (e *engine) giveUp(why error) {
-	e.cables.cut()
-	e.opts.Lost(why)
+	e.given.Do(func() {
+		e.cables.cut()
+		e.opts.Lost(why)
+	})
 }
 
 // resign gives the right to write back, so that others need not wait for it. A

@@ -21,6 +21,7 @@ type session struct {
 	conn  *pgxpool.Conn // nil until the first turn, and after it broke
 	off   pgx.Batch     // put off
 	saved int           // how many statements were put off before the savepoint; -1 when it is on the server
+	n     int64         // of the turns before this one
 	xid   string        // of the transaction, to ask for when the answer to its commit is lost
 	last  bool          // the session had the last turn as far as it knows
 }
@@ -133,9 +134,9 @@ func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
 const (
 	begin    = `begin isolation level read committed`
 	lockTurn = `select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`
-	askTurn  = `select t.by, cast(extract(epoch from clock_timestamp()) * 1000 as bigint), cast(pg_current_xact_id() as text),
-  exists (select 1 from processes p where p.id = $1) from turn t`
-	storeTurn = `update turn set by = $1`
+	askTurn  = `select t.by, t.n, cast(extract(epoch from clock_timestamp()) * 1000 as bigint), cast(pg_current_xact_id() as text),
+  coalesce((select p.turn from processes p where p.id = $1), -1) from turn t`
+	countTurn = `with t as (update turn set by = $1, n = n + 1 returning n) update processes p set turn = t.n from t where p.id = $1`
 )
 
 func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
@@ -146,25 +147,25 @@ func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
 		return turn, err
 	}
 	var by string
-	var now int64
-	alive := false
+	var now, had int64
 	for found.Next() {
-		if err := found.Scan(&by, &now, &s.xid, &alive); err != nil {
+		if err := found.Scan(&by, &s.n, &now, &s.xid, &had); err != nil {
 			return turn, errors.Join(err, found.Close())
 		}
 	}
 	if err := found.Close(); err != nil {
 		return turn, s.broken(err)
 	}
-	if !alive {
+	if had < 0 {
 		return turn, ErrBuried
+	}
+	if had < s.e.had.Load() {
+		s.e.giveUp(ErrRewound)
+		return turn, ErrRewound
 	}
 	turn.Skew = time.Until(time.UnixMilli(now)).Round(time.Millisecond)
 	turn.News = by != s.e.id || !s.last
 	s.last = true
-	if by != s.e.id {
-		s.off.Queue(storeTurn, s.e.id)
-	}
 	return turn, nil
 }
 
@@ -206,10 +207,12 @@ var (
 // Commit implements [record.Session]. When the connection breaks before the
 // answer, the server is asked what became of the transaction.
 func (s *session) Commit(ctx context.Context) error {
+	s.off.Queue(countTurn, s.e.id)
 	s.off.Queue(`commit`)
 	tag, err := s.flush(ctx)
 	switch {
 	case err == nil && tag.String() == "COMMIT":
+		s.e.had.Store(s.n + 1)
 		return nil
 	case err == nil: // an error within the transaction was passed over
 		s.last = false
@@ -220,6 +223,7 @@ func (s *session) Commit(ctx context.Context) error {
 	if lost := s.e.fate(ctx, s.xid); lost != nil {
 		return errors.Join(err, lost)
 	}
+	s.e.had.Store(s.n + 1)
 	return nil
 }
 

@@ -1,0 +1,129 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// keeps records a message in spite of a connection that broke.
+func keeps(t *testing.T, s *record.Store, room spaces.SpaceID, n int) {
+	t.Helper()
+	for range 100 {
+		if _, err := s.Border().Record(t.Context(), message(room, "zoe", n)); err == nil {
+			return
+		} else if errors.Is(err, postgres.ErrRewound) || errors.Is(err, postgres.ErrBuried) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("nothing can be recorded")
+}
+
+// F37: a server that took over without its last commits is found out by whoever had
+// them confirmed, though others have written since, and by whoever starts where that
+// was known; whoever lost nothing goes on.
+func TestLostCommitsAreFound(t *testing.T) {
+	var private servertest.Postgres
+	defer func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := options(t, "")
+	o.URL, o.Witness = private.URL(private.Database(t)), filepath.Join(t.TempDir(), "witness")
+	lost := make(chan error, 1)
+	o.Lost = func(err error) { lost <- err }
+	o.Rewound = func(known, had int64) { t.Errorf("a new record has had %d turns of %d", had, known) }
+	s, err := postgres.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := openRoom(t, s)
+	quiet := options(t, "")
+	quiet.URL = o.URL
+	other := open(t, quiet)
+	keeps(t, other, room, 100)
+	keeps(t, s, room, 1)
+
+	private.Crash(t)
+	private.Remember(t)
+	private.Return(t)
+	keeps(t, s, room, 2)
+	keeps(t, s, room, 3)
+	private.Crash(t)
+	private.Rewind(t)
+	private.Return(t)
+
+	for n := range 5 { // more than was lost
+		keeps(t, other, room, 200+n)
+	}
+	for err = nil; !errors.Is(err, postgres.ErrRewound); {
+		if _, err = s.Border().Record(t.Context(), message(room, "zoe", 4)); err == nil {
+			t.Fatal("a process goes on whose commits were lost")
+		}
+	}
+	if err := <-lost; !errors.Is(err, postgres.ErrRewound) {
+		t.Errorf("the process was told %v, want ErrRewound", err)
+	}
+	if err := s.Close(t.Context()); err != nil && !errors.Is(err, postgres.ErrBuried) {
+		t.Log(err) // it could not put things in order
+	}
+	sound(t, other)
+}
+
+// F37: all processes were gone when the server lost its last commits.
+func TestLostCommitsAreFoundAtTheStart(t *testing.T) {
+	var private servertest.Postgres
+	defer func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := options(t, "")
+	o.URL, o.Witness = private.URL(private.Database(t)), filepath.Join(t.TempDir(), "witness")
+	told := 0
+	o.Rewound = func(known, had int64) {
+		told++
+		if known <= had {
+			t.Errorf("told of %d turns where %d were known", had, known)
+		}
+	}
+	run := func(n int) {
+		s, err := postgres.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeps(t, s, openRoom(t, s), n)
+		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(1)
+	private.Crash(t)
+	private.Remember(t)
+	private.Return(t)
+	run(2)
+	private.Crash(t)
+	private.Return(t)
+	run(3)
+	if told != 0 {
+		t.Error("told of lost turns where none were lost")
+	}
+	private.Crash(t)
+	private.Rewind(t)
+	private.Return(t)
+	run(4)
+	if told != 1 {
+		t.Errorf("told %d times of lost turns, want once", told)
+	}
+	run(5)
+	if told != 1 {
+		t.Errorf("told %d times of lost turns, want once", told)
+	}
+}
