@@ -45,11 +45,16 @@ func dated(text string, now time.Time) stretch {
 	var m time.Month
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n,.;:!?\"'()", r) })
 	for i, w := range words {
-		if at, err := time.Parse(time.DateOnly, w); err == nil {
-			return stretch{at, at.AddDate(0, 0, 1)}
+		if len(w) == len(time.DateOnly) && w[4] == '-' {
+			if at, err := time.Parse(time.DateOnly, w); err == nil {
+				return stretch{at, at.AddDate(0, 0, 1)}
+			}
 		}
 		if found := month(w); found > 0 {
 			m = found
+			continue
+		}
+		if w[0] < '0' || w[0] > '9' {
 			continue
 		}
 		number := strings.TrimRight(strings.ToLower(w), "sthndr")

@@ -107,8 +107,10 @@ var massCalls = regexp.MustCompile(`(?i)<!(everyone|here|channel)(?:\|[^>]*)?>|(
 // and Markdown images become their words. A URL that stood in the room verbatim
 // stays as it is.
 func Defang(text string, seen func(url string) bool) string {
-	text = images.ReplaceAllString(text, "$1")
-	for called := text; ; { // what is left may call again
+	if strings.Contains(text, "![") {
+		text = images.ReplaceAllString(text, "$1")
+	}
+	for called := text; strings.ContainsAny(called, "@!"); { // what is left may call again
 		if text = massCalls.ReplaceAllString(called, "$1$2$3"); text == called {
 			break
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 )
 
 // handler scrubs records before they are rendered, so that no quoting or
@@ -11,6 +13,21 @@ import (
 type handler struct {
 	next  slog.Handler
 	known *Registry
+
+	added []slog.Attr // by WithAttrs, as they came: most loggers never log
+	scrub sync.Once   // guards ready
+	ready slog.Handler
+}
+
+// below returns the next handler with the added attributes, scrubbed.
+func (h *handler) below() slog.Handler {
+	h.scrub.Do(func() {
+		h.ready = h.next
+		if len(h.added) > 0 {
+			h.ready = h.next.WithAttrs(h.attrs(h.added))
+		}
+	})
+	return h.ready
 }
 
 // Enabled implements [slog.Handler].
@@ -23,17 +40,17 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		clean.AddAttrs(h.attr(a))
 		return true
 	})
-	return h.next.Handle(ctx, clean)
+	return h.below().Handle(ctx, clean)
 }
 
 // WithAttrs implements [slog.Handler].
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &handler{h.next.WithAttrs(h.attrs(attrs)), h.known}
+	return &handler{next: h.next, known: h.known, added: slices.Concat(h.added, attrs)}
 }
 
 // WithGroup implements [slog.Handler].
 func (h *handler) WithGroup(name string) slog.Handler {
-	return &handler{h.next.WithGroup(name), h.known}
+	return &handler{next: h.below().WithGroup(name), known: h.known}
 }
 
 func (h *handler) attrs(attrs []slog.Attr) []slog.Attr {

@@ -88,4 +88,4 @@ func (w *writer) Write(text []byte) (int, error) {
 
 // Handler returns a handler of log records that passes them on to h scrubbed: the
 // message, and the attributes in whatever form they come.
-func (r *Registry) Handler(h slog.Handler) slog.Handler { return &handler{h, r} }
+func (r *Registry) Handler(h slog.Handler) slog.Handler { return &handler{next: h, known: r} }
