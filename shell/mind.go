@@ -67,23 +67,48 @@ func (ms *minds) get(id spaces.Mind) *mind {
 	return m
 }
 
-// evict drops the mind that rested longest when there are too many. ms.mu is held.
+// evict makes room for one more mind: it drops the one that rested longest of
+// all, and of those that are quickly read again, when there are too many. ms.mu
+// is held.
 func (ms *minds) evict() {
-	if len(ms.all) < ms.limit {
-		return
-	}
-	var oldest *mind
+	var oldest, quickest *mind
+	quick := 0
 	for _, m := range ms.all {
 		m.mu.Lock()
-		busy := len(m.open) > 0
+		busy, fast := len(m.open) > 0, m.quick()
 		m.mu.Unlock()
-		if !busy && (oldest == nil || m.lastUse.Before(oldest.lastUse)) {
+		if fast {
+			quick++
+		}
+		if busy {
+			continue
+		}
+		if oldest == nil || m.lastUse.Before(oldest.lastUse) {
 			oldest = m
 		}
+		if fast && (quickest == nil || m.lastUse.Before(quickest.lastUse)) {
+			quickest = m
+		}
 	}
-	if oldest != nil {
+	switch {
+	case quick >= max(1, ms.limit/quickShare) && quickest != nil:
+		delete(ms.all, quickest.id)
+	case len(ms.all) >= ms.limit && oldest != nil:
 		delete(ms.all, oldest.id)
 	}
+}
+
+// quickShare is which part of the minds in memory may be quickly read again: a
+// mind whose rooms have one page of events costs less to read than to keep.
+const quickShare = 4
+
+// quick reports whether the mind is quickly read again. m.mu is held.
+func (m *mind) quick() bool {
+	events := int64(0)
+	for i := range m.seats {
+		events += m.seats[i].Room.Upto()
+	}
+	return events <= page
 }
 
 // refresh brings the mind up to date with the record: wholly the first time,

@@ -86,7 +86,7 @@ func TestFiveHundredRehearsalsLeaveNoTrace(t *testing.T) {
 		if diff := cmp.Diff(inner, w.inner(mind("Ada"))); diff != "" {
 			t.Errorf("the inner log (-before +after):\n%s", diff)
 		}
-		due, err := w.store.Border().Claim(t.Context(), account, time.Now(), 1000)
+		due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 1000)
 		w.ok(err)
 		if len(due) > 0 || len(w.lived()) != len(runs) {
 			t.Errorf("%d actions wait, %d runs are recorded, there were %d", len(due), len(w.lived()), len(runs))
@@ -182,7 +182,7 @@ func TestAfterAForkNothingIsSaidAloud(t *testing.T) {
 					t.Errorf("ended as %+v", stopped)
 				}
 				branch := spaces.BranchID("rehearsal:" + string(stopped[0].Cycle))
-				events, err := w.store.Shell().Events(t.Context(), room, branch, 0, 100)
+				events, err := w.store.Shell().Events(w.t.Context(), room, branch, 0, 100)
 				w.ok(err)
 				if said := bodies[spaces.Said](events); len(said) != 2 || said[1].Text != "a joke" {
 					t.Errorf("the branch holds %+v", said)

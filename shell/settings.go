@@ -125,7 +125,8 @@ type Options struct {
 	// Lease is how long a claim lives without a commit. Default: 10 min, longer
 	// than the longest model call.
 	Lease time.Duration
-	// Minds is how many minds are kept in memory between cycles. Default: 1024.
+	// Minds is how many minds are kept in memory between cycles, a quarter of them
+	// such as are quickly read again. Default: 1024.
 	Minds int
 }
 

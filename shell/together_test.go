@@ -51,7 +51,7 @@ func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
 					t.Errorf("%d cycles, want at most 3", n)
 				}
 				var shown []string
-				closed, err := w.store.Shell().Cycles(t.Context(), mind("Ada"), 0, true, 10)
+				closed, err := w.store.Shell().Cycles(w.t.Context(), mind("Ada"), 0, true, 10)
 				w.ok(err)
 				for _, c := range closed {
 					for _, turn := range c.Turns {
@@ -90,7 +90,7 @@ func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
 		if strings.Count(last, `"two" ← TRIGGER`) != 1 || strings.Count(last, `"one" ← TRIGGER`) != 1 {
 			t.Errorf("the last frame does not show both lines once:\n%s", last)
 		}
-		up, err := w.store.Shell().Uplinks(t.Context(), mind("Ada"))
+		up, err := w.store.Shell().Uplinks(w.t.Context(), mind("Ada"))
 		w.ok(err)
 		if want := w.log(room)[len(w.log(room))-1].Seq; up[0].Cursor != want {
 			t.Errorf("the uplink has been shown up to %d, want %d", up[0].Cursor, want)

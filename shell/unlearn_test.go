@@ -78,7 +78,7 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 				}
 				w.keptNowhere("8-19-47")
 				for _, c := range w.lived() {
-					run, err := w.store.Console().Run(t.Context(), string(c.ID))
+					run, err := w.store.Console().Run(w.t.Context(), string(c.ID))
 					w.ok(err)
 					if strings.Contains(fmt.Sprintf("%+v", run), "8-19-47") {
 						t.Errorf("run %d is explained with the words: %+v", c.N, run)

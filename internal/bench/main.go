@@ -62,6 +62,7 @@ var rows = []row{
 	{"flood", flood},
 	{"platforms", platforms},
 	{"memory", memory},
+	{"minds", minds},
 	{"cold", coldStart},
 	{"prefix", prefix},
 	{"limits", limits},

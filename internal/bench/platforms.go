@@ -53,7 +53,7 @@ type platform struct {
 func (w *world) open(name string, o worldOptions) *platform {
 	p := &platform{world: w}
 	add := func(chat string, r *room) {
-		r.on, r.got = name, make(chan arrival, 4096)
+		r.on, r.got = name, make(chan arrival, max(16, min(4096, 200_000/o.rooms)))
 		w.rooms = append(w.rooms, r)
 		w.sent[chat] = r.got
 	}

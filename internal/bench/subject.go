@@ -84,7 +84,7 @@ agents:
 }
 
 // with runs do in a world with a running subject that has answered every room
-// once.
+// once, unless they are unasked.
 func (b *bench) with(ctx context.Context, o worldOptions, name string, do func(*world, *subject) error) (err error) {
 	w, err := newWorld(ctx, o)
 	if err != nil {
@@ -107,12 +107,14 @@ func (b *bench) with(ctx context.Context, o worldOptions, name string, do func(*
 			return fmt.Errorf("%s does not connect: %w", name, err)
 		}
 	}
-	for _, r := range w.rooms {
-		r.say()
-	}
-	for _, r := range w.rooms {
-		if _, err := r.next(ctx); err != nil {
-			return fmt.Errorf("%s does not answer: %w", name, err)
+	if !o.unasked {
+		for _, r := range w.rooms {
+			r.say()
+		}
+		for _, r := range w.rooms {
+			if _, err := r.next(ctx); err != nil {
+				return fmt.Errorf("%s does not answer: %w", name, err)
+			}
 		}
 	}
 	return do(w, s)

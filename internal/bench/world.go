@@ -16,9 +16,10 @@ import (
 
 // worldOptions are what differs between rows.
 type worldOptions struct {
-	rooms     int // on each platform
-	ledger    int // how many calls the platform keeps; negative: none
-	keep      int // how many requests the endpoint keeps; negative: none
+	rooms     int  // on each platform
+	unasked   bool // nobody has written in any room yet
+	ledger    int  // how many calls the platform keeps; negative: none
+	keep      int  // how many requests the endpoint keeps; negative: none
 	delay     time.Duration
 	platforms []string // default: Telegram
 }

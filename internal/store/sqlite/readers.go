@@ -58,6 +58,11 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	default:
 	}
 	select {
+	case c := <-r.free: // mostly nobody has to wait
+		return c, nil
+	default:
+	}
+	select {
 	case c := <-r.free:
 		return c, nil
 	case <-r.quit:
