@@ -133,8 +133,11 @@ type Step struct {
 	Usage   Usage
 	At      time.Time
 	Frame   []byte // plan of the frame, JSON
-	// Shown says what the frame was made of; nil when that was not recorded.
+	// Shown says what the frame was made of; nil when that was not recorded, and
+	// when it is not kept any more.
 	Shown *Shown
+	// Expired is true when what the frame was made of is not kept any more.
+	Expired bool
 }
 
 // Shown names the parts of the record that a frame was made of, so that the

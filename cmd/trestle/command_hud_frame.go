@@ -98,7 +98,10 @@ func frameLines(f console.FrameAnswer) []string {
 		}
 	}
 	exact := "exactly what was sent"
-	if !f.Exact {
+	switch {
+	case f.Expired:
+		exact = "what it was made of is not kept any more (retention.frames)"
+	case !f.Exact:
 		exact = "not exactly what was sent: words were deleted since"
 	}
 	return append(lines, fmt.Sprintf("── run %s, step %d: %d tokens reported, %d estimated, %d cached; %s ──", f.Run, f.Step, f.Reported, f.Estimate, f.Cached, exact))

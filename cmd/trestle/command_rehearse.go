@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,9 @@ func (p *program) rehearse(ctx context.Context, id string, v variation) error {
 		}
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
+			return &failure{what: "what this run was shown is not kept any more", where: "run " + id, todo: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
 		}
 		o, err := p.stage(ctx, conf, past, v)
 		if err != nil {

@@ -16,6 +16,7 @@ const ownerPoll = time.Second
 const (
 	dutyProblems = "duty problems" // looking for them and telling of them
 	dutyVoices   = "duty voices"   // having them heard
+	dutyFrames   = "duty frames"   // letting go of old ones
 )
 
 // accountThing names the right to serve the account of an entry.

@@ -224,7 +224,9 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 func (s *process) working() []func(context.Context) error {
 	all := []func(context.Context) error{s.inherit, s.sweep}
 	if s.config().Does(config.RunsMinds) {
-		all = append(all, s.shell.Run, s.presence.Run, func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) })
+		all = append(all, s.shell.Run, s.presence.Run,
+			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },
+			func(ctx context.Context) error { return s.alone(ctx, dutyFrames, nil, s.shedFrames) })
 	}
 	if s.config().Does(config.ServesAccounts) {
 		all = append(all, s.runJobs, s.crew)

@@ -230,7 +230,8 @@ type frameAnswer struct {
 	Run      spaces.CycleID  `json:"run"`
 	Step     int             `json:"step"`
 	Mind     string          `json:"mind"`
-	Exact    bool            `json:"exact"` // false: words were deleted since, or it was not recorded
+	Exact    bool            `json:"exact"`             // false: words were deleted since, or it is not recorded
+	Expired  bool            `json:"expired,omitempty"` // what it was made of is not kept any more
 	Reported int             `json:"tokens_reported"`
 	Estimate int             `json:"tokens_estimated"`
 	Cached   int             `json:"tokens_cached"`

@@ -109,7 +109,7 @@ func (c *Console) apiFrame(w http.ResponseWriter, r *http.Request) {
 
 func frameAnswerOf(f Frame) frameAnswer {
 	a := frameAnswer{
-		Run: f.Run.ID, Step: f.Step.N, Mind: f.Run.Mind.String(), Exact: f.Exact, Plan: f.Step.Frame,
+		Run: f.Run.ID, Step: f.Step.N, Mind: f.Run.Mind.String(), Exact: f.Exact, Expired: f.Step.Expired, Plan: f.Step.Frame,
 		Reported: f.Step.Usage.Prompt, Estimate: f.Step.Usage.Estimated, Cached: f.Step.Usage.Cached, Messages: []messageRow{},
 	}
 	if f.Keyframe != nil {

@@ -216,6 +216,8 @@ func planOf(stored []byte) *framePlan {
 // verdictOn says how true the page is.
 func verdictOn(f Frame) string {
 	switch {
+	case f.Step.Expired:
+		return "What this frame was made of is not kept any more (retention.frames); its sizes are."
 	case f.Messages == nil:
 		return "What this frame was made of was not recorded."
 	case f.Exact:

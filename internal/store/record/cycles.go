@@ -60,13 +60,21 @@ func scanStep(r row) (s spaces.Step, err error) {
 	err = r.Scan(&s.Cycle, &s.N, &s.Phase, &s.State, &s.Request, &s.Finish, &s.Usage.Prompt, &s.Usage.Cached,
 		&s.Usage.Output, &s.Usage.Estimated, &s.Usage.Calls, stamp{&s.At}, &s.Frame, &shown, &system)
 	if err != nil || shown == nil {
+		s.Expired = system != ""
 		return s, err
 	}
-	s.Shown = &spaces.Shown{System: system}
-	if err := json.Unmarshal(shown, s.Shown); err != nil {
+	made, err := readShown(shown)
+	if err != nil {
 		return s, fmt.Errorf("read frame of step %d of %s: %w", s.N, s.Cycle, err)
 	}
+	made.System = system
+	s.Shown = &made
 	return s, nil
+}
+
+// readShown reads what a frame was made of, but for its system text.
+func readShown(stored []byte) (made spaces.Shown, err error) {
+	return made, json.Unmarshal(stored, &made)
 }
 
 // turnsOf reads the turns of a cycle in order.

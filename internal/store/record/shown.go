@@ -50,8 +50,8 @@ func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(st
 		return err
 	}
 	for _, f := range frames {
-		var s spaces.Shown
-		if err := json.Unmarshal(f.body, &s); err != nil {
+		s, err := readShown(f.body)
+		if err != nil {
 			return fmt.Errorf("read frame of step %d: %w", f.n, err)
 		}
 		s.Tail = redact(s.Tail)

@@ -65,6 +65,7 @@ type Shell interface {
 	shell.Halter
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	Stop(ctx context.Context, roots ...spaces.EventID) error
+	ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error)
 }
 
 // Run runs the suite. open returns an empty record that ends with the test.

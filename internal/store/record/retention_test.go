@@ -1,0 +1,172 @@
+package record_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const aDay = 24 * time.Hour
+
+// A diary is a record in which one mind answers now and then.
+type diary struct {
+	t    *testing.T
+	s    *record.Store
+	room spaces.SpaceID
+	n    int
+	runs []spaces.CycleID
+}
+
+func newDiary(t *testing.T, s *record.Store) *diary {
+	t.Helper()
+	p, err := s.Border().Open(t.Context(), spaces.Opening{
+		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
+		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &diary{t: t, s: s, room: p.Space}
+}
+
+var mind = spaces.Mind{Agent: "ada", Circle: "home"}
+
+// answer lives a run of one step on a day, whose frame began with a keyframe.
+func (d *diary) answer(day int, keyframe int64, whole bool) {
+	d.t.Helper()
+	d.n++
+	at, id := start.Add(time.Duration(day)*aDay), strconv.Itoa(d.n)
+	_, err := d.s.Border().Record(d.t.Context(), spaces.Intake{Account: "telegram:1", At: at, Items: []spaces.Incoming{{
+		Event: spaces.Event{Space: d.room, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.Said{Text: "Hello " + id}},
+		From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"},
+		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+	}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	wake, err := d.s.Shell().Claim(d.t.Context(), spaces.Claim{Mind: mind, Space: d.room, Holder: "one", TTL: time.Minute, At: at, Judge: func(j spaces.Judged) []spaces.Verdict {
+		return []spaces.Verdict{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
+	}})
+	if err != nil || wake == nil {
+		d.t.Fatal(wake, err)
+	}
+	d.runs = append(d.runs, wake.Cycle.ID)
+	c := spaces.StepCommit{Lease: wake.Lease, At: at, Upto: wake.Rows[0].Seq, Step: spaces.Step{
+		Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, Request: "r", At: at,
+		Usage: spaces.Usage{Prompt: 100, Output: 20, Calls: 1},
+		Shown: &spaces.Shown{System: "You are Ada.", Keyframe: keyframe, Tail: "the tail of " + id, Refs: []spaces.EventID{"e" + spaces.EventID(id)}},
+	}}
+	if whole {
+		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Rested."}
+	}
+	if _, err := d.s.Shell().Commit(d.t.Context(), c); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *diary) cut(day int) {
+	d.t.Helper()
+	k := spaces.Keyframe{Mind: mind, Text: "what was by day " + strconv.Itoa(day), Refs: []spaces.EventID{"e1"}, Tokens: 9, At: start.Add(time.Duration(day) * aDay)}
+	if err := d.s.Shell().Cut(d.t.Context(), "one", k, spaces.Compacted{}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// shed lets go of what is older than a fortnight on a day, two runs at a time.
+func (d *diary) shed(day int) (times int) {
+	d.t.Helper()
+	for more := true; more; times++ {
+		var err error
+		if more, err = d.s.Shell().ShedFrames(d.t.Context(), start.Add(time.Duration(day-14)*aDay), 2); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return times
+}
+
+// kept returns a line for each run: the tail and the keyframe its page can show.
+func (d *diary) kept() []string {
+	d.t.Helper()
+	var out []string
+	for i, id := range d.runs {
+		f, err := d.s.Console().Frame(d.t.Context(), id, 0)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		line := fmt.Sprintf("run %d, %d tokens: ", i+1, f.Step.Usage.Prompt)
+		if f.Step.Expired {
+			line += "expired"
+		}
+		for _, m := range f.Messages {
+			if m.Part == "tail" || m.Part == "keyframe" {
+				line += m.Text + "; "
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// ECOSYSTEM 6: full requests are kept for a time, their sizes for ever.
+func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		d.answer(0, 0, true)
+		d.cut(1)
+		d.answer(2, 1, true)
+		d.answer(3, 1, true)
+		d.cut(4)
+		d.answer(5, 2, true)
+		d.answer(20, 2, true)
+		whole := d.kept()
+		if n := d.shed(14); n != 1 {
+			t.Errorf("on day 14 it took %d slices", n)
+		}
+		if diff := cmp.Diff(whole, d.kept()); diff != "" {
+			t.Errorf("on day 14 (-want +got):\n%s", diff)
+		}
+		if n := d.shed(18); n != 2 {
+			t.Errorf("on day 18 it took %d slices, want 2", n)
+		}
+		want := []string{"run 1, 100 tokens: expired", "run 2, 100 tokens: expired", "run 3, 100 tokens: expired", whole[3], whole[4]}
+		if diff := cmp.Diff(want, d.kept()); diff != "" {
+			t.Errorf("on day 18 (-want +got):\n%s", diff)
+		}
+		d.shed(30)
+		want[3] = "run 4, 100 tokens: expired"
+		if diff := cmp.Diff(want, d.kept()); diff != "" {
+			t.Errorf("on day 30 (-want +got):\n%s", diff)
+		}
+		if k, err := s.Shell().Keyframe(t.Context(), mind); err != nil || k.Text != "what was by day 4" {
+			t.Errorf("the keyframe in use is %+v, %v", k, err)
+		}
+		var texts []string // of keyframes that still hold what the first message said
+		look := func(text string) string { texts = append(texts, text); return text }
+		if err := s.Shell().Redact(t.Context(), mind, "e1", look); err != nil || !slices.Contains(texts, "what was by day 4") || slices.Contains(texts, "what was by day 1") {
+			t.Errorf("kept are %q (%v)", texts, err)
+		}
+	})
+}
+
+// A run that is under way may need all of it.
+func TestFramesOfAnOpenRunStay(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		d.answer(0, 0, true)
+		d.answer(1, 0, false)
+		whole := d.kept()
+		d.shed(100)
+		if diff := cmp.Diff([]string{"run 1, 100 tokens: expired", whole[1]}, d.kept()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
