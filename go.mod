@@ -3,6 +3,7 @@ module github.com/trestle-bridge/trestle
 go 1.26.0
 
 require (
+	github.com/adhocore/gronx v1.20.4
 	github.com/bwmarrin/discordgo v0.29.0
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/go-telegram-bot-api/telegram-bot-api/v5 v5.5.1

@@ -19,7 +19,7 @@ func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Dele
 	}
 	leave := func(id spaces.EventID) bool { _, ok := left[id]; return ok }
 	ds := []Delegate{
-		v.spaceList(), v.goalList(), v.memoryList(terms), v.noteList(terms), v.bookmarkList(), v.fileList(), v.summaryList(absorbed, len(kept), terms),
+		v.spaceList(), v.goalList(), v.planList(), v.memoryList(terms), v.noteList(terms), v.bookmarkList(), v.fileList(), v.summaryList(absorbed, len(kept), terms),
 	}
 	share := 0.0
 	for i := range v.Seats {

@@ -46,6 +46,9 @@ func (v *View) marks() (high, guard int) {
 }
 
 func (v *View) hasHistory() bool {
+	if len(v.Plans) > 0 {
+		return true
+	}
 	if s := v.Self; s != nil && len(s.Notes.All)+len(s.Goals.All)+len(s.Memories.All)+len(s.Bookmarks.Bookmarks) > 0 {
 		return true
 	}

@@ -188,4 +188,7 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 }
 
 // stamp is how times are shown: absolute, to the minute (CON-15).
-const stamp = "2006-01-02 15:04"
+const (
+	stamp = "2006-01-02 15:04"
+	clock = "Mon " + stamp + " MST"
+)

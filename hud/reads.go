@@ -76,6 +76,11 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 		for _, m := range self.Memories.All {
 			lines = append(lines, memoryLine(m))
 		}
+	case spaces.PlansObject:
+		head = "PLANS"
+		for i := range v.Plans {
+			lines = append(lines, v.planLine(&v.Plans[i]))
+		}
 	case spaces.NotesObject:
 		head = "NOTES"
 		for _, n := range self.Notes.All {

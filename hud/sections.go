@@ -3,6 +3,7 @@ package hud
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -61,6 +62,7 @@ const (
 	valueSpace    = 400.0
 	valueGoal     = 60.0
 	valueMemory   = 12.0
+	valuePlan     = 20.0
 	valueNote     = 6.0
 	valueBookmark = 3.0
 	valueFiles    = 3.0
@@ -127,6 +129,29 @@ func (v *View) memoryList(terms []string) *listing {
 func memoryLine(m spaces.Memory) string {
 	return "- " + word(m.What) + " " + Quote(m.ID) + ": " + Quote(m.Fact)
 }
+
+// planList lists what the mind has planned, with its next time (CON-13).
+func (v *View) planList() *listing {
+	l := &listing{header: "PLANS"}
+	for i := range v.Plans {
+		l.elements = append(l.elements, v.entry("plans", v.planLine(&v.Plans[i]), valuePlan*recency(i, 10), "set"))
+	}
+	return l
+}
+
+func (v *View) planLine(t *spaces.Timer) string {
+	line := "- " + string(t.Kind) + " " + Quote(t.Name()) + ": next " + Clock(t.Due)
+	if t.Cron != "" {
+		line += ", cron " + Quote(t.Cron)
+	}
+	if s := v.Seat(t.Space); s != nil {
+		line += ", for " + s.Short
+	}
+	return line + ": " + Quote(t.Note)
+}
+
+// Clock renders a time as people say it, in its own location.
+func Clock(t time.Time) string { return t.Format(clock) }
 
 func (v *View) noteList(terms []string) *listing {
 	l := &listing{header: "NOTES"}

@@ -86,7 +86,7 @@ func (v *View) Tail(in TailInput) Tail {
 	}
 	b = append(v.appendActive(b), '\n')
 	if !in.Now.IsZero() {
-		b = in.Now.AppendFormat(append(b, "TIME: "...), "Mon "+stamp+" MST")
+		b = in.Now.AppendFormat(append(b, "TIME: "...), clock)
 		b = append(b, '\n')
 	}
 	t.Text = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")

@@ -98,6 +98,7 @@ type View struct {
 	Active spaces.SpaceID
 	Branch spaces.BranchID // of the rooms, on which the agent acts; empty is the primary one
 	Self   *spaces.Self    // nil is empty
+	Plans  []spaces.Timer  // that have not fired, the next first, due in the location they are shown in
 	System string          // the system message
 	// FixedTokens are those of System and of the tools, counted by the shell.
 	FixedTokens int

@@ -94,6 +94,7 @@ func NewCatalogue(files bool) *Catalogue {
 		define[search]("search", plat, spaces.RiskReadOwn, false),
 		define[sleep]("sleep", sys, spaces.RiskReadOwn, false),
 		define[timer]("timer", sys, spaces.RiskReadOwn, false),
+		define[plan]("plan", sys, spaces.RiskReadOwn, false),
 		define[bookmark]("bookmark", sys, spaces.RiskReadOwn, false),
 		define[note]("note", sys, spaces.RiskReadOwn, false),
 		define[goal]("goal", sys, spaces.RiskReadOwn, false),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // maxRead is the most lines one look shows.
@@ -26,7 +27,7 @@ func (a enterSpace) perform(s *stage) outcome {
 }
 
 type view struct {
-	What string `json:"what" jsonschema:"spaces, members or notes"`
+	What string `json:"what" jsonschema:"spaces, members, plans or notes"`
 }
 
 func (a view) perform(s *stage) outcome {
@@ -39,10 +40,13 @@ func (a view) perform(s *stage) outcome {
 			return out
 		}
 		return s.shown(hud.MembersText(s.view, room.ID()))
+	case "plans":
+		text, refs, _ := hud.ObjectText(s.view, string(spaces.PlansObject), "")
+		return s.shown(text, refs)
 	case "notes":
 		return s.shown(hud.NotesText(s.view))
 	}
-	return s.deny("unknown_view", "There is no such view.", "view takes spaces, members or notes.")
+	return s.deny("unknown_view", "There is no such view.", "view takes spaces, members, plans or notes.")
 }
 
 type readMessages struct {
@@ -120,14 +124,14 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 }
 
 type use struct {
-	Object string `json:"object" jsonschema:"info, members, attachments, agent_notes, goals, memories or context_manager"`
+	Object string `json:"object" jsonschema:"info, members, attachments, agent_notes, goals, memories, plans or context_manager"`
 	Input  string `json:"input,omitempty" jsonschema:"only entries that hold these words"`
 }
 
 func (a use) perform(s *stage) outcome {
 	text, refs, ok := hud.ObjectText(s.view, a.Object, a.Input)
 	if !ok {
-		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories or context_manager.")
+		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories, plans or context_manager.")
 	}
 	return s.shown(text, refs)
 }

@@ -35,6 +35,9 @@ func (a timer) perform(s *stage) outcome {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
+	if len(s.view.Plans)+len(s.timers) >= mostPlans {
+		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already.", mostPlans), "forget those you do not need; view plans shows them.")
+	}
 	due := s.setTimer(spaces.TimerAct, a.Seconds, a.Note)
 	return s.done(map[string]any{"at": due.UTC().Format(time.RFC3339)})
 }
@@ -152,12 +155,13 @@ func (s *stage) knows(fact string) bool {
 }
 
 type forget struct {
-	ID string `json:"id" jsonschema:"id of the memory"`
+	ID string `json:"id" jsonschema:"id of the memory, timer or plan"`
 }
 
 func (a forget) perform(s *stage) outcome {
-	if !slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return m.ID == a.ID }) {
-		return s.deny("unknown_memory", "There is no memory with that id.", "use memories shows them.")
+	planned := slices.ContainsFunc(s.view.Plans, func(t spaces.Timer) bool { return t.Name() == a.ID })
+	if !planned && !slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return m.ID == a.ID }) {
+		return s.deny("unknown_memory", "There is no memory, timer or plan with that id.", "use memories and use plans show them.")
 	}
 	return s.keep(spaces.Forgot{ID: a.ID})
 }

@@ -48,6 +48,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	c.turns = append(c.turns, sc.Turns...)
 	c.pending, c.unsaved, c.empty = nil, spaces.Usage{}, false
 	c.mind.learn(learnt, now)
+	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.Body) bool { return b.Kind() == spaces.KindForgot }) {
+		c.mind.replan()
+	}
 	c.join(done)
 	if len(done.Wakes) > 0 {
 		c.shell.Ring(done.Wakes)
@@ -166,6 +169,7 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	if t := c.wake.Timer; t != nil && cl.Back && stop != spaces.StopModelError {
 		again := *t
 		again.ID, again.Due = c.shell.NewID(), c.shell.Now().Add(timerAgain)
+		again.Cron = "" // the next time it recurs is set already
 		sc.Timers = append(sc.Timers, again)
 	}
 	if cl.Back {

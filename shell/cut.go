@@ -42,6 +42,9 @@ func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 	if cause == "" {
 		return nil
 	}
+	if err := m.schedule(ctx); err != nil {
+		return err
+	}
 	if err := m.history(ctx, o.settings.SpansShown+1); err != nil {
 		return err
 	}

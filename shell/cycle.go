@@ -84,6 +84,9 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 			}
 		}
 	}()
+	if w.Timer != nil {
+		m.replan()
+	}
 	m.begin(w.Cycle.ID, w.Cycle.Space)
 	defer m.end(w.Cycle.ID, nil)
 	defer s.show(w)()
@@ -232,18 +235,12 @@ func (c *cycle) look(ctx context.Context) error {
 // cycle, as a turn of the log. What the gate has not judged waits for the next
 // step, unless stale speech made the agent look again.
 func (c *cycle) notice() {
-	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
-		what := "TIMER"
-		if t.Kind == spaces.TimerSleep {
-			what = "SLEEP OVER"
-		}
-		c.pending = append(c.pending, spaces.Turn{
-			Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + what + ": " + hud.Quote(t.Note) + " ← TRIGGER",
-		})
-	}
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
+		c.pending = append(c.pending, spaces.Turn{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + m.called(t, c.began) + " ← TRIGGER"})
+	}
 	seat := m.seat(c.wake.Cycle.Space)
 	if seat == nil {
 		return

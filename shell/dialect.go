@@ -44,6 +44,7 @@ var tagActs = map[string]struct{ act, content string }{
 	"search":   {"search", "query"},
 	"sleep":    {"sleep", "seconds"},
 	"timer":    {"timer", "note"},
+	"plan":     {"plan", "note"},
 	"bookmark": {"bookmark", "label"},
 	"note":     {"note", "text"},
 	"goal":     {"goal", "text"},

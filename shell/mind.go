@@ -32,6 +32,9 @@ type mind struct {
 	open     map[spaces.CycleID]spaces.SpaceID
 	lastUse  time.Time
 
+	plans   []spaces.Timer // that have not fired, the next first
+	planned bool           // plans are those of the record
+
 	lastEnd   time.Time // of a cycle
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
@@ -131,6 +134,9 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 		if err := m.follow(ctx, id, true); err != nil {
 			return err
 		}
+	}
+	if err := m.schedule(ctx); err != nil {
+		return err
 	}
 	for _, u := range uplinks {
 		if u.Space == space || slices.Contains(fresh, u.Space) || !m.behind(u.Space, u.Head) {
@@ -317,7 +323,7 @@ func (m *mind) load(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.self, m.keyframe, m.closed, m.loaded = self, keyframe, closed, true
+	m.self, m.keyframe, m.closed, m.loaded, m.planned = self, keyframe, closed, true, false
 	if n := len(closed); n > 0 {
 		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}
@@ -402,7 +408,7 @@ func (m *mind) whole(o outlook) *hud.View {
 	return &hud.View{
 		Agent:  hud.Agent{ID: o.agent.ID, Name: o.agent.Name, Persona: o.agent.Persona},
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
-		System: o.system.text, FixedTokens: o.system.fixed, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
+		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
 		Limits: o.settings.limits(), Counter: m.shell.Counter,
 	}
 }

@@ -60,6 +60,9 @@ type Record interface {
 	// Self returns those events of the mind's inner log that fold into its notes,
 	// goals, memories and bookmarks, ascending.
 	Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error)
+	// Plans returns the timers and plans of the mind that have not fired, the next
+	// first, at most limit. What their notes repeat of deleted words is taken out.
+	Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error)
 	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
 	// Across returns the live uplinks of the agent's other minds to rooms that

@@ -88,17 +88,30 @@ type TimerKind string
 const (
 	TimerAct   TimerKind = "timer" // the agent's timer act
 	TimerSleep TimerKind = "sleep" // the end of its sleep
+	TimerPlan  TimerKind = "plan"  // the agent's plan act (CON-13)
 )
 
-// A Timer fires once, never early, and survives restarts (I15).
+// A Timer fires once, never early, and survives restarts (I15). When one with a
+// cron line fires, the next is set in its place in the same transaction; times
+// that passed meanwhile are made up for by one firing.
 type Timer struct {
 	ID    string
 	Mind  Mind
 	Kind  TimerKind
-	Space SpaceID // where it was set
+	Space SpaceID // where it was set, or that it is about
 	Note  string
 	Due   time.Time
 	Cycle CycleID // that set it
+	Plan  string  // the plan it belongs to, by which it is forgotten; empty for other timers
+	Cron  string  // when it recurs; empty when it does not
+}
+
+// Name is what the timer is forgotten by.
+func (t *Timer) Name() string {
+	if t.Plan != "" {
+		return t.Plan
+	}
+	return t.ID
 }
 
 // Incoming is one update on its way into the record, translated.

@@ -26,6 +26,7 @@ const (
 	NotesObject   ObjectID = "agent_notes"
 	GoalsObject   ObjectID = "goals"
 	MemoryObject  ObjectID = "memories"
+	PlansObject   ObjectID = "plans"
 	ContextObject ObjectID = "context_manager"
 	SelfObject    ObjectID = "self" // the inner log's own events
 )

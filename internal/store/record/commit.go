@@ -129,6 +129,11 @@ func (k *commit) think(ctx context.Context) error {
 				return err
 			}
 		}
+		if f, ok := b.(spaces.Forgot); ok {
+			if err := k.run(ctx, forgetTimer, string(k.mind.Agent), string(k.mind.Circle), f.ID); err != nil {
+				return fmt.Errorf("forget plan: %w", err)
+			}
+		}
 	}
 	return nil
 }
@@ -183,8 +188,7 @@ func (k *commit) steps(ctx context.Context) error {
 
 func (k *commit) timers(ctx context.Context) error {
 	for _, t := range k.c.Timers {
-		err := k.run(ctx, insertTimer, t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle))
-		if err != nil {
+		if err := k.run(ctx, insertTimer, timerValues(t)...); err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}
 		if err := k.doze(ctx, t, k.c.At); err != nil {

@@ -12,6 +12,9 @@ import (
 )
 
 const (
+	timersThen query = `select ` + timerColumns + ` from timers t
+where t.agent = $1 and t.circle = $2 and t.kind in ('timer', 'plan') and (t.fired_by = '' or t.fired_at > $3)
+  and exists (select 1 from cycles c where c.id = t.cycle and c.started <= $3) order by t.due, t.id limit $4 + 0`
 	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> '' limit 1`
 	// The event that opened the run in the inner log tells what was recorded before it.
 	runBegan query = `select y.inner_from, e.n from cycles y
@@ -131,6 +134,21 @@ func (p *Past) Events(ctx context.Context, space spaces.SpaceID, branch spaces.B
 func (p *Past) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
 	events, err := p.now.Self(ctx, m)
 	return slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq >= p.inner }), err
+}
+
+// Plans implements [shell.Record]. What was called off later is not among them.
+func (p *Past) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
+	plans, err := all(ctx, p.now.s.engine, timersThen, []any{string(m.Agent), string(m.Circle), ms(p.run.Cycle.Started), limit}, scanTimer)
+	if err != nil || len(plans) == 0 {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	plans = slices.DeleteFunc(plans, func(t spaces.Timer) bool { // what recurred later was set later
+		again := seen[t.Name()]
+		seen[t.Name()] = true
+		return again
+	})
+	return plans, hush(ctx, p.now.s.engine, plans)
 }
 
 // Uplinks implements [shell.Record].

@@ -5,24 +5,35 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/calendar"
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	timerColumns query = `id, agent, circle, kind, space, note, due, cycle`
-	insertTimer  query = `insert into timers (id, agent, circle, kind, space, note, due, cycle) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	timerColumns query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
+	insertTimer  query = `insert into timers (` + timerColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	selectTimer  query = `select ` + timerColumns + ` from timers where id = $1`
 	dueTimers    query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2 + 0`
-	fireTimer    query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
-	nextTimer    query = `select coalesce(min(t), 0) from (
+	setTimers    query = `select ` + timerColumns + ` from timers
+where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
+	forgetTimer query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
+	fireTimer   query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
+	nextTimer   query = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
   union all
   select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
 )
 
 func scanTimer(r row) (t spaces.Timer, err error) {
-	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, stamp{&t.Due}, &t.Cycle)
+	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, stamp{&t.Due}, &t.Cycle, &t.Plan, &t.Cron)
+}
+
+// timerValues are the arguments of insertTimer.
+func timerValues(t spaces.Timer) []any {
+	return []any{
+		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle), t.Plan, t.Cron,
+	}
 }
 
 func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) {
@@ -30,7 +41,17 @@ func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) 
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return &found[0], nil
+	return &found[0], hush(ctx, src, found)
+}
+
+// hush takes out of the notes of a mind's timers what they repeat of words that were
+// deleted.
+func hush(ctx context.Context, src Reader, timers []spaces.Timer) error {
+	hushed, err := silenceOf(ctx, src, timers[0].Mind)
+	for i := range timers {
+		timers[i].Note = hushed.text(timers[i].Note)
+	}
+	return err
 }
 
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
@@ -80,7 +101,6 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 		Cycle: spaces.Cycle{
 			ID: spaces.CycleID(t.newID()), Mind: timer.Mind, State: spaces.CycleOpen, Wake: string(timer.Kind), Started: at,
 		},
-		Timer: &timer,
 	}
 	y := &w.Cycle
 	y.Authority = spaces.OfMember
@@ -90,10 +110,39 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 	if err := t.run(ctx, fireTimer, timer.ID, string(y.ID), ms(at)); err != nil {
 		return nil, err
 	}
+	if err := t.recur(ctx, timer, at); err != nil {
+		return nil, err
+	}
+	if w.Timer, err = timerOf(ctx, t, timer.ID); err != nil {
+		return nil, err
+	}
 	if err := t.rouse(ctx, timer, at); err != nil {
 		return nil, err
 	}
 	return w, t.start(ctx, c, p, w)
+}
+
+// recur sets the next timer of a plan, behind now: what was missed while nobody
+// looked is made up for by one firing. A plan whose line no day fits any more ends.
+func (t *tx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error {
+	if timer.Cron == "" {
+		return nil
+	}
+	due, err := calendar.Next(timer.Cron, at)
+	if err != nil {
+		return nil //nolint:nilerr // it fired for the last time
+	}
+	timer.ID, timer.Due = t.newID(), due
+	return t.run(ctx, insertTimer, timerValues(timer)...)
+}
+
+// Plans implements [shell.Record].
+func (s Shell) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
+	plans, err := all(ctx, s.s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, scanTimer)
+	if err != nil || len(plans) == 0 {
+		return nil, err
+	}
+	return plans, hush(ctx, s.s.engine, plans)
 }
 
 // NextTimer implements [shell.Inbox].
