@@ -80,6 +80,9 @@ type EgressOptions struct {
 	// Face returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
 	Face func(spaces.AgentID) adapters.Face
+	// Kin returns by which identity this account's platform knows somebody who has
+	// another one elsewhere. Default: nobody is known twice.
+	Kin Kin
 	// Logger takes one line an action. Default: none are written.
 	Logger *slog.Logger
 }

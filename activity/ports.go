@@ -78,11 +78,13 @@ type Outbox interface {
 	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
 	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (Mooring, error)
-	// Named returns the people that an agent's message mentions as the account's
-	// platform knows them, in the order of its words, at most [MaxNamed] people.
-	// Agents and whoever is not on that platform are left out. broadcast is true for
-	// a message that is to be shown beside its thread.
-	Named(ctx context.Context, account string, message spaces.EventID) (people []spaces.Identity, broadcast bool, err error)
+	// Named returns the people that a message mentions as the account's platform
+	// knows them, in the order of its words, at most [MaxNamed] people; each by every
+	// name that the words may hold. Agents are left out, and whoever is not on that
+	// platform or no member of the room. Somebody who is there by another identity
+	// is found by kin, which may be nil. broadcast is true for a message that is to be
+	// shown beside its thread.
+	Named(ctx context.Context, account string, message spaces.EventID, kin Kin) (people []spaces.Identity, broadcast bool, err error)
 }
 
 // A Mooring is where a thread of a room hangs in one chat of it.
@@ -92,7 +94,11 @@ type Mooring struct {
 	Title  string          // how it is called, or what its first message says, as CommonMark
 }
 
-// MaxNamed bounds how many people one message of an agent calls (SECURITY S6).
+// Kin returns by which identity a platform knows somebody who has another one
+// elsewhere; false when nobody with the right has said so.
+type Kin func(spaces.Identity) (spaces.Identity, bool)
+
+// MaxNamed bounds how many people one message calls (SECURITY S6).
 const MaxNamed = 3
 
 // Notices takes what the process itself has to say in a chat: a pairing code, the

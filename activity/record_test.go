@@ -298,7 +298,7 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spa
 	})
 }
 
-func (r *record) Named(context.Context, string, spaces.EventID) ([]spaces.Identity, bool, error) {
+func (r *record) Named(context.Context, string, spaces.EventID, Kin) ([]spaces.Identity, bool, error) {
 	return nil, r.broadcast, nil
 }
 

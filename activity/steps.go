@@ -98,15 +98,15 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	return steps, nil
 }
 
-// named returns the people that an agent's words call, and whether they are shown
-// beside their thread. A copy of what a person said calls nobody, nor do the
-// process's own words.
+// named returns the people that words call, and whether an agent's are shown beside
+// their thread. A copy of what a person said calls whom that called, where this
+// platform knows them; the process's own words call nobody.
 func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
-	may := e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
-	if a.Agent == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
+	may := a.Agent != "" && e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
+	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
 		return nil, false, nil
 	}
-	found, broadcast, err := e.box.Named(ctx, a.Account, a.Event)
+	found, broadcast, err := e.box.Named(ctx, a.Account, a.Event, e.o.Kin)
 	if err != nil {
 		return nil, false, fmt.Errorf("find people named: %w", err)
 	}

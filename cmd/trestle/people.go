@@ -89,6 +89,14 @@ func (p *parts) appoint(ctx context.Context, adapter, account string) error {
 	return p.border.Appoint(ctx, platform, all)
 }
 
+// kin returns by which identity the platform of an account knows people of others.
+func (p *parts) kin(adapter, platform string) activity.Kin {
+	return func(i spaces.Identity) (spaces.Identity, bool) {
+		who, ok := p.config().Kin(i.Platform, i.Scope, i.User, adapter)
+		return spaces.Identity{Platform: platform, Scope: who.Scope, User: who.User}, ok
+	}
+}
+
 // senders returns people as the border knows them.
 func senders(people []config.Person) []activity.Sender {
 	var all []activity.Sender

@@ -382,7 +382,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		}
 		p.openServers(ctx, ad, joined{name, account.Key(), in})
 		p.offerMenu(ctx, name, ad)
-		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Logger: p.log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
 		if p.files != nil {
 			o.Shelf, o.Cupboard = p.border, p.files
 		}

@@ -31,7 +31,8 @@ type Config struct {
 	Owners   []Person
 	Admins   []Person
 	Allow    []Person // people for allowlist, programs for every mode
-	Outgoing string   // platform, off
+	People   []Known
+	Outgoing string // platform, off
 	// SenderPerMinute is how many messages of one sender may wake agents in a
 	// minute; 0 is no bound.
 	SenderPerMinute int
@@ -52,6 +53,12 @@ type Config struct {
 	doc       *document
 	renamings []renaming // known-old keys that were found
 	files     []string   // it was read from; its own first
+}
+
+// Known is one person on several platforms.
+type Known struct {
+	Key      string
+	Accounts []Person
 }
 
 // document is what was read: the tree with the environment over it, and the

@@ -54,6 +54,7 @@ func (d *decoder) decode(root *node) {
 	d.alarms(top)
 	d.telemetry(top)
 	c.Owners, c.Admins, c.Allow = d.people(top, "owners"), d.people(top, "admins"), d.people(top, "allow")
+	d.known(top.get("people"))
 	d.agents(top.get("agents"))
 	d.joiners(top)
 	d.servers(top.get("servers"))

@@ -79,7 +79,7 @@ var keyValue = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?\s*:\s+)("[^"]*"?|'[^
 // publicKeys are the keys whose values may be shown in an excerpt. Any other
 // value may be a credential, were it only because its key is misspelt.
 var publicKeys = []string{
-	"data", "listen", "webhook_listen", "webhook_url", "admit", "owners", "admins", "allow", "outgoing", "sender_per_minute", "default_agents", "base_url", "api_url", "type", "name",
+	"data", "listen", "webhook_listen", "webhook_url", "admit", "owners", "admins", "allow", "accounts", "outgoing", "sender_per_minute", "default_agents", "base_url", "api_url", "type", "name",
 	"agents", "circle", "relay", "chats", "file", "version",
 }
 

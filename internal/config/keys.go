@@ -50,6 +50,7 @@ var topKeys = []key{
 	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform minted, on Slack `adapter:TEAM/USER`; never a name", form{kind: aList}},
 	{"admins", "", "who may decide for rooms of several people; written like `owners`", form{kind: aList}},
 	{"allow", "nobody", "people for `allowlist`, programs for every mode; written like `owners`", form{kind: aList}},
+	{"people", "", "one entry for each person who is known on several platforms; its key is for you", form{kind: entries, of: personKeys}},
 	{"limits", "", "limits of what is sent and heard", form{kind: aSection, of: allLimitKeys}},
 	{"alarms", "", "who is told of problems", form{kind: aSection, of: alarmKeys, start: true}},
 	{"telemetry", "", "where traces go", form{kind: aSection, of: telemetryKeys, start: true}},
@@ -112,6 +113,10 @@ var serverKeys = []key{
 	{"agents", "`default_agents`", "who is in the rooms", form{kind: aList}},
 	{"circle", "one for each room", "the circle of the rooms", form{}},
 	{"relay", "false", "as in a space", form{kind: aFlag}},
+}
+
+var personKeys = []key{
+	{"accounts", "", "what each platform calls them, written like `owners`; a mention of one of these in a relayed room calls the one that the other platform knows", form{kind: aList}},
 }
 
 var spaceKeys = []key{

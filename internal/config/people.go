@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,21 @@ func (d *decoder) people(top *section, key string) []Person {
 	}
 	d.part(top, key)
 	return all
+}
+
+// known reads who is one person on several platforms.
+func (d *decoder) known(n *node) {
+	d.each("people", n, func(name string, s *section) {
+		v := Known{Key: name}
+		for _, l := range s.list("accounts") {
+			if p, ok := d.person(s, l); ok {
+				v.Accounts = append(v.Accounts, p)
+			}
+		}
+		if !d.entry("people."+name, s.done()) {
+			d.config.People = append(d.config.People, v)
+		}
+	})
 }
 
 func (d *decoder) person(top *section, l listed) (Person, bool) {
@@ -75,6 +91,26 @@ func (c *Config) Appointed(list []Person, adapter string) []Person {
 		}
 	}
 	return on
+}
+
+// Kin returns what an adapter's platform calls the person whom another calls that;
+// false when nobody has said that they are one.
+func (c *Config) Kin(platform, scope, user, adapter string) (Person, bool) {
+	for _, k := range c.People {
+		if !slices.ContainsFunc(k.Accounts, func(p Person) bool {
+			return c.platformOf(p.Adapter) == platform && p.Scope == scope && p.User == user
+		}) {
+			continue
+		}
+		on := c.Appointed(k.Accounts, adapter)
+		if i := slices.IndexFunc(on, func(p Person) bool { return p.Adapter == adapter }); i > 0 {
+			on = on[i:]
+		}
+		if len(on) > 0 {
+			return on[0], true
+		}
+	}
+	return Person{}, false
 }
 
 func (c *Config) platformOf(adapter string) string {

@@ -39,7 +39,7 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, seen := string(text), 0
-	for _, name := range []string{"top", "model", "adapters", "alarms", "telemetry", "agents", "spaces", "servers", "settings"} {
+	for _, name := range []string{"top", "model", "adapters", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, end)

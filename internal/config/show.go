@@ -87,6 +87,9 @@ func (c *Config) Rows(o Showing) []Row {
 	}{{"owners", c.Owners}, {"admins", c.Admins}, {"allow", c.Allow}} {
 		l.add(list.key, strings.Join(texts(list.who), ", "))
 	}
+	for _, k := range c.People {
+		l.add("people."+k.Key+".accounts", strings.Join(texts(k.Accounts), ", "))
+	}
 	l.add("limits.outgoing", c.Outgoing)
 	if o.All || c.SenderPerMinute != defaultSenderPerMinute {
 		l.add("limits.sender_per_minute", strconv.Itoa(c.SenderPerMinute))

@@ -13,6 +13,7 @@ import (
 
 var outboxTests = map[string]func(*testing.T, *world){
 	"MessageNamesPeopleOfItsPlatform":    namedPeople,
+	"MessageNamesWhoIsKnownOtherwise":    namedKin,
 	"LaneKeepsItsOrder":                  laneOrder,
 	"ThreadsDoNotWaitForEachOther":       lanesApart,
 	"WhatLeavesAtOnceIsStoredAsSent":     leavesAtOnce,
