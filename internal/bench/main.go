@@ -70,6 +70,7 @@ var rows = []row{
 	{"recall", recall},
 	{"sensitivity", sensitivity},
 	{"large", large},
+	{"growth", growth},
 }
 
 func main() {
