@@ -16,7 +16,7 @@ import (
 var errStopping = errors.New("the process is stopping")
 
 const (
-	poll        = 2 * time.Second // the slow look at the outbox behind the doorbell
+	poll        = time.Second     // the slow look at the outbox behind the doorbell
 	unpausing   = 5 * time.Minute // between tries while the credentials are dead
 	settleLimit = 10 * time.Second
 )

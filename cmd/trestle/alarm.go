@@ -17,9 +17,9 @@ const alarmTTL = time.Hour
 // newWatch returns what looks for problems and tells of them.
 func (s *process) newWatch() *problems.Watch {
 	a := s.config().Alarms
-	w := &problems.Watch{
-		Store: s.store.Problems(), Logger: s.log,
-		Looks: []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtRecord(), s.lookAtMachine(), s.lookAtBells()},
+	w := &problems.Watch{Store: s.store.Problems(), Logger: s.log, Looks: []problems.Look{s.lookAtRecord(), s.lookAtProcesses()}}
+	for _, look := range s.ownLooks() {
+		w.Looks = append(w.Looks, s.everywhere(look))
 	}
 	if len(a.Chats) > 0 {
 		w.Tellers = append(w.Tellers, chatAlarm{s.parts, a.Chats, problems.Severity(a.Least)})
@@ -29,6 +29,11 @@ func (s *process) newWatch() *problems.Watch {
 		w.Tellers = append(w.Tellers, leastAlarm{h, problems.Severity(a.Least)})
 	}
 	return w
+}
+
+// ownLooks look for what every process sees of itself alone.
+func (s *process) ownLooks() []problems.Look {
+	return []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells()}
 }
 
 // caller is the client for addresses that the operator named.
@@ -89,12 +94,19 @@ func (c chatAlarm) Tell(ctx context.Context, p problems.Problem, at time.Time) b
 	return posted
 }
 
-// accountOf returns the account that an adapter is connected with; empty before
-// its first connection.
+// accountOf returns the account that an adapter is connected with, here or in
+// another process; empty before its first connection.
 func (p *parts) accountOf(adapter string) string {
 	for _, l := range p.lineup.all() {
 		if l.name == adapter {
-			return l.Status().Account
+			if account := l.Status().Account; account != "" {
+				return account
+			}
+		}
+	}
+	for _, f := range p.fellows() {
+		if account := f.Accounts[adapter]; account != "" {
+			return account
 		}
 	}
 	return ""

@@ -50,11 +50,11 @@ type backfillCursor struct {
 type backfilling struct {
 	store     *record.Store
 	log       *slog.Logger
-	historian func(account string) (adapters.Historian, error)
+	historian func(ctx context.Context, account string) (adapters.Historian, error)
 }
 
 // historian returns who can read the history of an account's chats.
-func (p *parts) historian(account string) (adapters.Historian, error) {
+func (p *parts) historian(ctx context.Context, account string) (adapters.Historian, error) {
 	for _, l := range p.lineup.all() {
 		if l.Status().Account != account {
 			continue
@@ -64,12 +64,19 @@ func (p *parts) historian(account string) (adapters.Historian, error) {
 		}
 		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
 	}
+	for _, f := range p.fellows() {
+		for _, its := range f.Accounts {
+			if its == account { // who receives there does not matter: history is read by asking
+				return p.calls(ctx, []spaces.Mapping{{Account: account}})(ctx, account)
+			}
+		}
+	}
 	return nil, fmt.Errorf("no account %s is connected now", account)
 }
 
 // calls connects, without a line to receive by, the accounts that chats are on,
 // and returns who can read their history.
-func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(account string) (adapters.Historian, error) {
+func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.Historian, error) {
 	readers, failed := map[string]adapters.Historian{}, map[string]error{}
 	for _, a := range p.config().Adapters {
 		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
@@ -89,7 +96,7 @@ func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(account 
 		}
 		readers[account.Key()] = h
 	}
-	return func(account string) (adapters.Historian, error) {
+	return func(_ context.Context, account string) (adapters.Historian, error) {
 		platform, _, _ := strings.Cut(account, ":")
 		switch h := readers[account]; {
 		case h != nil:
@@ -105,7 +112,7 @@ func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(account 
 func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.Mapping) (jobs.Job, error) {
 	args, why := backfillArgs{Since: q.Since}, ""
 	for _, m := range named {
-		if _, err := w.historian(m.Account); err != nil {
+		if _, err := w.historian(ctx, m.Account); err != nil {
 			why = err.Error()
 			w.log.Info("chat not read", "account", m.Account, "chat", m.Chat, "reason", why)
 			continue
@@ -150,7 +157,7 @@ func (w backfilling) work(ctx context.Context, t *jobs.Task) error {
 // read reads one chat from where it was left.
 func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
 	chat := args.Chats[at.Chat]
-	history, err := w.historian(chat.Account.Key())
+	history, err := w.historian(ctx, chat.Account.Key())
 	if err != nil {
 		return err
 	}

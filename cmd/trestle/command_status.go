@@ -30,16 +30,7 @@ type statusAnswer struct {
 	Problems []problemRow    `json:"problems"` // that are open, the worst first
 	Entries  []extension     `json:"misconfigured"`
 
-	Processes []processRow `json:"processes,omitempty"` // that share a database, the oldest first
-}
-
-// processRow is one of the processes that share a database.
-type processRow struct {
-	Host    string    `json:"host"`
-	PID     int64     `json:"pid"`
-	Version string    `json:"version"`
-	Since   time.Time `json:"since"`
-	Has     []string  `json:"has"` // accounts and duties that it has for itself
+	Processes []console.Fellow `json:"processes,omitempty"` // that share a database, the oldest first
 }
 
 func statusCommand(p *program) *cobra.Command {
@@ -96,8 +87,8 @@ func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.C
 	if err != nil {
 		return err
 	}
-	for _, m := range crew {
-		a.Processes = append(a.Processes, processRow{m.Host, m.PID, m.Program, m.Since, append([]string{}, m.Has...)})
+	for _, f := range crewOf(crew) {
+		a.Processes = append(a.Processes, shownProcess(f))
 	}
 	minds, err := r.Minds(ctx, now)
 	if err != nil {
@@ -296,10 +287,12 @@ func (a *statusAnswer) printParts(w io.Writer) {
 	}
 }
 
-func printProcesses(w io.Writer, all []processRow, at clock) {
-	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "HAS"}}
+func printProcesses(w io.Writer, all []console.Fellow, at clock) {
+	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "ROLES", "HAS"}}
 	for _, r := range all {
-		rows = append(rows, []string{fmt.Sprint(r.PID), plain(r.Host), dash(r.Version), at.past(r.Since), dash(strings.Join(r.Has, ", "))})
+		rows = append(rows, []string{
+			fmt.Sprint(r.PID), plain(r.Host), dash(r.Version), at.past(r.Since), dash(strings.Join(r.Roles, ", ")), dash(strings.Join(r.Has, ", ")),
+		})
 	}
 	table(w, rows)
 }

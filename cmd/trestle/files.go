@@ -94,6 +94,12 @@ func (p *parts) openFiles() {
 		return
 	}
 	p.files = folder
+	if p.store.Process() == "" {
+		return
+	}
+	if p.folder, err = folder.Mark(p.mint); err != nil {
+		p.log.Error("other processes cannot tell whether they share the folder of files", "error", err)
+	}
 }
 
 // sweep takes the bytes of forgotten files off the disk until ctx is done.

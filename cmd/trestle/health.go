@@ -31,6 +31,11 @@ func (s *process) health() health {
 	}
 	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
 	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
+	if all := s.known.Load(); all != nil {
+		for _, f := range *all {
+			h.Processes = append(h.Processes, shownProcess(f))
+		}
+	}
 	h.Summarise(r.ReadyAt != nil)
 	return h
 }

@@ -65,7 +65,8 @@ func (p *parts) disown(ctx context.Context, thing string) {
 }
 
 // inherit gives up processes that have died, so that this one gets what they had
-// leased, until ctx is done. A record that one process alone writes has none.
+// leased, and knows of those that live, until ctx is done. A record that one
+// process alone writes has none.
 func (p *parts) inherit(ctx context.Context) error {
 	if p.store.Process() == "" {
 		return nil
@@ -78,8 +79,12 @@ func (p *parts) inherit(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := p.store.Bury(ctx); err != nil && ctx.Err() == nil {
+		living, err := p.store.Bury(ctx)
+		if err != nil && ctx.Err() == nil {
 			p.log.Warn("dead processes not given up", "error", err)
+		}
+		if living != nil {
+			p.known.Store(new(crewOf(living)))
 		}
 	}
 }

@@ -186,6 +186,9 @@ func (p *parts) onAccount(text string) (account, id string, err error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	i := slices.IndexFunc(p.joined, func(j joined) bool { return j.adapter == adapter })
+	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
+		return "", "", &failure{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, todo: "say it there, in its data folder", code: exitTryAgain}
+	}
 	if i < 0 {
 		return "", "", &failure{what: "the adapter " + adapter + " is not connected", where: "pair " + text, todo: "see trestle status", code: exitTryAgain}
 	}

@@ -88,6 +88,13 @@ func (p *parts) adapterOf(account string) string {
 			return l.name
 		}
 	}
+	for _, f := range p.fellows() {
+		for name, its := range f.Accounts {
+			if its == account {
+				return name
+			}
+		}
+	}
 	return account
 }
 

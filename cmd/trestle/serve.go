@@ -222,7 +222,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 
 // working are the parts that this process has by its roles.
 func (s *process) working() []func(context.Context) error {
-	all := []func(context.Context) error{s.inherit, s.sweep}
+	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
 	if s.config().Does(config.RunsMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
 			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },

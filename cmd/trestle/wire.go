@@ -56,7 +56,9 @@ type parts struct {
 	shell   *shell.Shell
 	rooms   *local.Rooms
 	lineup  lineup
+	known   atomic.Pointer[[]fellow]        // the processes of the installation; nil where there is one
 	files   *files.Folder                   // nil: files are not fetched
+	folder  string                          // what marks it; empty where no other process has one
 	scribe  atomic.Pointer[activity.Scribe] // nil: voices are not heard
 	hooks   hooks                           // what is called at webhook_listen
 

@@ -23,6 +23,11 @@ func Roles() []Role { return []Role{ServesAccounts, RunsMinds, ShowsConsole} }
 // Does reports whether the process has a role.
 func (c *Config) Does(r Role) bool { return len(c.Roles) == 0 || slices.Contains(c.Roles, r) }
 
+// DoesAll returns the roles that the process has.
+func (c *Config) DoesAll() []Role {
+	return slices.DeleteFunc(Roles(), func(r Role) bool { return !c.Does(r) })
+}
+
 // roles reads what the process shall do. Whoever divides the work and makes a
 // mistake would have parts of it done by nobody: that stops the start.
 func (d *decoder) roles(top *section) {

@@ -12,6 +12,18 @@ type Health struct {
 	Listen      string    `json:"listen,omitempty"`
 	Extensions  []Part    `json:"extensions"`
 	Deferred    Deferred  `json:"deferred"`
+
+	Processes []Fellow `json:"processes,omitempty"` // that share the database, this one among them
+}
+
+// A Fellow is one of the processes that share a database.
+type Fellow struct {
+	Host    string    `json:"host"`
+	PID     int64     `json:"pid"`
+	Version string    `json:"version"`
+	Since   time.Time `json:"since"`
+	Roles   []string  `json:"roles"` // what it does; empty before it has said
+	Has     []string  `json:"has"`   // accounts and duties that it has for itself
 }
 
 // Deferred is what the second phase of a start has come to (PRD-5.3-4).

@@ -70,6 +70,9 @@ func TestRolesDivideTheWork(t *testing.T) {
 		hands, head, other := c.members[0], c.members[1], c.members[2]
 		hands.roles, head.roles, other.roles = "adapters,console", "minds", "minds"
 		c.starts(ctx, t)
+		c.awaits(ctx, t, "two processes that say that they have minds", func() bool {
+			return c.count(ctx, t, `select count(*) from processes where bulletin like '%"roles":["minds"]%'`) == 2
+		})
 		hush := c.talks(seed)
 		defer hush()
 		c.converses(ctx)

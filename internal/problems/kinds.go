@@ -29,6 +29,7 @@ const (
 	NoBells       Code = "TRS-R12"
 	NoNotices     Code = "TRS-R13"
 	Rewound       Code = "TRS-R14"
+	Disagree      Code = "TRS-R15"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -79,6 +80,7 @@ var kinds = []Kind{
 	{NoBells, Warn, "{} cannot be used", "trestle doctor redis"},
 	{NoNotices, Warn, "the notifications of {} do not arrive", "see TRS-R13 in docs/problems.md"},
 	{Rewound, Fail, "the {} has lost what it had confirmed", "see TRS-R14 in docs/problems.md"},
+	{Disagree, Warn, "the {} of the processes do not fit together", "trestle status, and see TRS-R15 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

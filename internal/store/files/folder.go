@@ -29,6 +29,16 @@ const unfinished = "coming-"
 // told anybody yet.
 const fresh = time.Minute
 
+// stale is how long nothing was added to a file that nobody writes any more.
+const stale = 10 * time.Minute
+
+// isYoung reports whether something was written to a file within d, by the clock of
+// the disk, which may be another machine's.
+func isYoung(name string, d time.Duration) bool {
+	info, err := os.Stat(name)
+	return err == nil && time.Since(info.ModTime()).Abs() <= d
+}
+
 // A Folder is a folder of files. It is safe for concurrent use.
 type Folder struct {
 	path string
@@ -43,11 +53,14 @@ var (
 )
 
 // Open returns the folder at path, without what an earlier process had begun to
-// write. One process may have it open. It is made when something is first put there.
+// write. Several processes may have it open. It is made when something is first put
+// there.
 func Open(path string) (*Folder, error) {
 	begun, err := filepath.Glob(filepath.Join(path, unfinished+"*"))
 	for _, name := range begun {
-		err = errors.Join(err, os.Remove(name))
+		if !isYoung(name, stale) { // another process may be at it
+			err = errors.Join(err, os.Remove(name))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the folder of files: %w", err)
@@ -124,6 +137,33 @@ func (f *Folder) name(from, to, hash string) error {
 	return os.Rename(from, to)
 }
 
+// mark is the name of the file that tells folders apart.
+const mark = "folder"
+
+// Mark returns what tells this folder from every other, wherever it is mounted. The
+// first who asks writes it there, with an id that newID mints.
+func (f *Folder) Mark(newID func() string) (string, error) {
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return "", fmt.Errorf("mark the folder of files: %w", err)
+	}
+	name := filepath.Join(f.path, mark)
+	id := newID()
+	own := filepath.Join(f.path, unfinished+id)
+	err := os.WriteFile(own, []byte(id), 0o600)
+	if err == nil {
+		err = os.Link(own, name) // whole, or not at all
+		_ = os.Remove(own)       // else the next who opens the folder does
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("mark the folder of files: %w", err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("mark the folder of files: %w", err)
+	}
+	return string(text), nil
+}
+
 // Hashes implements [activity.Cellar].
 func (f *Folder) Hashes() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(f.path, "??", strings.Repeat("?", 2*sha256.Size)))
@@ -138,7 +178,7 @@ func (f *Folder) Hashes() ([]string, error) {
 func (f *Folder) Remove(hash string) (removed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at, ok := f.placed[hash]; ok && time.Since(at) <= fresh {
+	if at, ok := f.placed[hash]; ok && time.Since(at) <= fresh || isYoung(f.Path(hash), fresh) {
 		return false, nil
 	}
 	if err := os.Remove(f.Path(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {

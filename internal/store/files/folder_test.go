@@ -5,11 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSameBytesAreKeptOnce(t *testing.T) {
@@ -44,14 +47,72 @@ func TestHalfAFileLeavesNothing(t *testing.T) {
 	if hash, _, err := f.Put(broken); !errors.Is(err, io.ErrUnexpectedEOF) || hash != "" {
 		t.Errorf("got %q, %v", hash, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, unfinished+"1"), []byte("hel"), 0o600); err != nil {
+	begun := filepath.Join(dir, unfinished+"1")
+	if err := os.WriteFile(begun, []byte("hel"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(begun); err != nil {
+		t.Errorf("what another process may be writing is gone: %v", err)
+	}
+	age(t, begun, stale)
+	if _, err := Open(dir); err != nil {
+		t.Fatal(err)
+	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// age makes a file older than d.
+func age(t *testing.T, name string, d time.Duration) {
+	t.Helper()
+	then := time.Now().Add(-d - time.Second)
+	if err := os.Chtimes(name, then, then); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Issue 7: processes may share a folder. What one has just put there another does
+// not remove, and each can tell that it is the same folder.
+func TestProcessesShareAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	first, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, _, err := first.Put(strings.NewReader("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{false, true} {
+		if removed, err := second.Remove(hash); removed != want || err != nil {
+			t.Errorf("removed %t, %v; want %t", removed, err, want)
+		}
+		if !want {
+			age(t, first.Path(hash), fresh)
+		}
+	}
+	other, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var marks []string
+	for i, f := range []*Folder{first, second, other} {
+		mark, err := f.Mark(func() string { return "folder " + strconv.Itoa(i) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks = append(marks, mark)
+	}
+	if diff := cmp.Diff([]string{"folder 0", "folder 0", "folder 2"}, marks); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 }
 

@@ -24,16 +24,23 @@ on conflict (name) do update set value = excluded.value where meta.value <> excl
 
 // migrate brings the schema up to date, each step in its own transaction, while
 // other processes that would do the same wait.
-func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program string) (err error) {
-	var have int64
+func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program string) error {
 	want := Schema()
-	if err := pool.QueryRow(ctx, schemaVersion).Scan(&have); err != nil && codeOf(err) != undefined {
-		return fmt.Errorf("read schema version: %w", err)
+	have, err := schemaOf(ctx, pool)
+	if err != nil {
+		return err
 	}
 	if have > want {
 		return newer(have, want, programOf(ctx, pool))
 	}
 	if have < want {
+		err := unused(ctx, pool)
+		if err != nil {
+			if now, failed := schemaOf(ctx, pool); failed == nil && now == want { // it was brought up to date meanwhile
+				return nil
+			}
+			return fmt.Errorf("the schema is to go from %d to %d: %w", have, want, err)
+		}
 		if err := walkUp(ctx, pool, files); err != nil {
 			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 		}
@@ -45,6 +52,24 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program strin
 		return fmt.Errorf("sign the record: %w", kind(err))
 	}
 	return nil
+}
+
+// schemaOf returns the version of the schema; 0 where there is none.
+func schemaOf(ctx context.Context, pool *pgxpool.Pool) (have int64, err error) {
+	if err := pool.QueryRow(ctx, schemaVersion).Scan(&have); err != nil && codeOf(err) != undefined {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return have, nil
+}
+
+// unused fails with an [*InUseError] while a process writes the record, which does
+// not know what a migration makes of it.
+func unused(ctx context.Context, pool *pgxpool.Pool) error {
+	err := inUse(pool.QueryRow(ctx, others+` and `+living+` limit 1`, ""))
+	if codeOf(err) == undefined { // there is no record yet
+		return nil
+	}
+	return err
 }
 
 func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {

@@ -79,6 +79,20 @@ func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	recordtest.WantFiles(t, db)
 }
 
+// Issue 7: a schema is not changed under a process that does not know the new one.
+func TestSchemaIsNotChangedUnderOthers(t *testing.T) {
+	database := server.Database(t)
+	walked(t, database, "0013")
+	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
+values ('old', 'far', 7, '1.2', 0, '', 15000, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 3600000)`)
+	_, err := postgres.Open(t.Context(), options(t, database))
+	if other, ok := errors.AsType[*postgres.InUseError](err); !ok || other.PID != 7 || other.Program != "1.2" {
+		t.Fatalf("opened beside an older process: %v", err)
+	}
+	server.Do(t, database, `update processes set expires = 1`)
+	open(t, options(t, database))
+}
+
 // Processes that start at once on an empty database make one schema.
 func TestProcessesThatStartAtOnceMakeOneSchema(t *testing.T) {
 	database := server.Database(t)

@@ -16,13 +16,14 @@ const (
 	working  = `p.expires > ` + serverNow + ` and (p.backend = 0 or p.expires > ` + serverNow + ` + p.ttl * 3 / 5 or ` + connected + `)`
 	burySome = `delete from processes p where p.id <> $1 and not (` + working + `) returning p.id`
 	members  = `select p.id, p.host, p.pid, p.program, p.since,
-  coalesce((select string_agg(o.thing, chr(10) order by o.thing) from owners o where o.process = p.id), ''), not (` + working + `)
+  p.bulletin, coalesce((select string_agg(o.thing, chr(10) order by o.thing) from owners o where o.process = p.id), ''), not (` + working + `)
 from processes p order by p.since, p.id`
 	ownThing = `insert into owners as o (thing, process, epoch, since) values ($1, $2, 1, ` + serverNow + `)
 on conflict (thing) do update set process = excluded.process, epoch = o.epoch + 1, since = excluded.since
 where o.process <> excluded.process and not exists (select 1 from processes p where p.id = o.process)`
 	isOurs      = `select 1 from owners where thing = $1 and process = $2`
 	disownThing = `update owners set process = '' where thing = $1 and process = $2`
+	sayBulletin = `update processes set bulletin = $2 where id = $1`
 )
 
 var _ record.Crew = (*engine)(nil)
@@ -41,7 +42,7 @@ func (e *engine) Members(ctx context.Context) (all []record.Member, err error) {
 		var m record.Member
 		var since int64
 		var has string
-		if err := found.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &has, &m.Dead); err != nil {
+		if err := found.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &m.Bulletin, &has, &m.Dead); err != nil {
 			return nil, err
 		}
 		m.Since = time.UnixMilli(since).UTC()
@@ -91,5 +92,12 @@ func (e *engine) Own(ctx context.Context, s record.Session, thing string) (mine 
 // Disown implements [record.Crew].
 func (e *engine) Disown(ctx context.Context, s record.Session, thing string) error {
 	_, err := s.Exec(ctx, disownThing, thing, e.id)
+	return err
+}
+
+// Say implements [record.Crew]. It changes nothing of the record, and so it takes no
+// turn.
+func (e *engine) Say(ctx context.Context, bulletin string) error {
+	_, err := e.pool.Exec(ctx, sayBulletin, e.id, bulletin)
 	return err
 }

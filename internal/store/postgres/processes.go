@@ -22,7 +22,7 @@ const (
 	living    = `p.expires > ` + serverNow + ` and (p.backend = 0 or ` + connected + `)`
 	connected = `exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began)`
 	bury      = `delete from processes p where p.id <> $1 and not (` + living + `) returning p.id`
-	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1 order by p.id`
+	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`
 	enlist    = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
 values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
 	// A connection that the server has no more tells nothing of a process that lives.
@@ -69,9 +69,14 @@ func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
 	if _, err := t.Exec(ctx, bury, id); err != nil {
 		return err
 	}
+	return inUse(t.QueryRow(ctx, others+` limit 1`, id))
+}
+
+// inUse returns an [*InUseError] for the process that a row names, if it names one.
+func inUse(found pgx.Row) error {
 	var other InUseError
 	var left int64
-	err := t.QueryRow(ctx, others+` limit 1`, id).Scan(&other.Host, &other.PID, &other.Program, &left)
+	err := found.Scan(&other.Host, &other.PID, &other.Program, &left)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -362,8 +362,11 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	owns(first, true)
+	if err := first.Say(t.Context(), "all is well"); err != nil {
+		t.Fatal(err)
+	}
 	all, err := first.Console().Members(t.Context())
-	if err != nil || len(all) != 1 || len(all[0].Has) != 1 {
+	if err != nil || len(all) != 1 || len(all[0].Has) != 1 || all[0].Bulletin != "all is well" {
 		t.Errorf("processes are %+v (%v), want the one with its account", all, err)
 	}
 }
@@ -429,7 +432,7 @@ func TestBrokenConnectionIsNoDeath(t *testing.T) {
 		t.Fatal(mine, err)
 	}
 	server.Do(t, database, `update processes set backend = 1, began = 'gone' where id = '`+first.Process()+`'`)
-	if err := second.Bury(t.Context()); err != nil {
+	if _, err := second.Bury(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, mine, err := second.Own(t.Context(), "adapter telegram"); mine || err != nil {

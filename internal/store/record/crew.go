@@ -15,7 +15,9 @@ type Member struct {
 	Program string // its version; empty when it did not say
 	Since   time.Time
 	Has     []string // what it has for itself, in their order
-	Dead    bool     // its time is over, and nobody has given it up yet
+
+	Bulletin string // what it last told the others of itself
+	Dead     bool   // its time is over, and nobody has given it up yet
 }
 
 // String names the process for people.
@@ -39,6 +41,8 @@ type Crew interface {
 	Own(ctx context.Context, s Session, thing string) (mine bool, err error)
 	// Disown gives a thing back.
 	Disown(ctx context.Context, s Session, thing string) error
+	// Say replaces what this process tells the others of itself.
+	Say(ctx context.Context, bulletin string) error
 }
 
 const (
@@ -109,22 +113,40 @@ func (s *Store) Disown(ctx context.Context, thing string) error {
 	return nil
 }
 
-// Bury gives up the processes that have died: what they had leased is free. Where
-// none has, it takes no turn of the writer.
-func (s *Store) Bury(ctx context.Context) error {
+// Bury gives up the processes that have died: what they had leased is free. It
+// returns the others, the oldest first. Where none has died, it takes no turn of
+// the writer.
+func (s *Store) Bury(ctx context.Context) (living []Member, err error) {
+	c, several := s.engine.(Crew)
+	if !several {
+		return nil, nil
+	}
+	all, err := c.Members(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	living = slices.DeleteFunc(slices.Clone(all), isDead)
+	if len(living) == len(all) {
+		return living, nil
+	}
+	if err := s.write(ctx, func(ctx context.Context, t *tx) error { return t.bury(ctx, c, false) }); err != nil {
+		return living, fmt.Errorf("give up dead processes: %w", err)
+	}
+	return living, nil
+}
+
+func isDead(m Member) bool { return m.Dead }
+
+// Say tells the other processes something of this one, in place of what it told
+// before; see [Member]. It is gone when the process is. Where the record has one
+// process alone nobody hears it.
+func (s *Store) Say(ctx context.Context, bulletin string) error {
 	c, several := s.engine.(Crew)
 	if !several {
 		return nil
 	}
-	all, err := c.Members(ctx)
-	if err != nil {
-		return fmt.Errorf("list processes: %w", err)
-	}
-	if !slices.ContainsFunc(all, func(m Member) bool { return m.Dead }) {
-		return nil
-	}
-	if err := s.write(ctx, func(ctx context.Context, t *tx) error { return t.bury(ctx, c, false) }); err != nil {
-		return fmt.Errorf("give up dead processes: %w", err)
+	if err := c.Say(ctx, bulletin); err != nil {
+		return fmt.Errorf("tell other processes: %w", err)
 	}
 	return nil
 }
@@ -164,5 +186,5 @@ func (c Console) Members(ctx context.Context) ([]Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	return slices.DeleteFunc(all, func(m Member) bool { return m.Dead }), nil
+	return slices.DeleteFunc(all, isDead), nil
 }

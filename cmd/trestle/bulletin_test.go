@@ -1,0 +1,51 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// Issue 7: processes that were told different things are found out, and so is work
+// that nobody does.
+func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
+	all := config.Roles()
+	own := fellow{record.Member{Program: "1.2"}, bulletin{Roles: all, Folder: "a", Bells: "redis one:6379"}}
+	other := func(version string, b bulletin) fellow {
+		return fellow{record.Member{ID: "p2", Host: "far", PID: 7, Program: version}, b}
+	}
+	for name, test := range map[string]struct {
+		own    fellow
+		others []fellow
+		want   []string
+	}{
+		"alone":         {own, nil, nil},
+		"the same":      {own, []fellow{other("1.2", own.bulletin)}, nil},
+		"not yet heard": {own, []fellow{other("1.2", bulletin{})}, nil},
+		"all different": {
+			own,
+			[]fellow{other("1.3", bulletin{Roles: all, Folder: "b", Bells: "the database"})},
+			[]string{"versions: process 7 on far: 1.3; here: 1.2", "doorbells: process 7 on far: the database; here: redis one:6379", "folders of files: process 7 on far: b; here: a"},
+		},
+		"nobody thinks": {
+			fellow{own.Member, bulletin{Roles: []config.Role{config.ShowsConsole}}},
+			[]fellow{other("1.2", bulletin{Roles: []config.Role{config.ServesAccounts}})},
+			[]string{"roles: no process has the role minds"},
+		},
+	} {
+		var got []string
+		for _, s := range disagreements(test.own, test.others) {
+			if s.Code != problems.Disagree {
+				t.Errorf("%s: code %s", name, s.Code)
+			}
+			got = append(got, s.Subject+": "+s.Evidence)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
