@@ -25,16 +25,19 @@ type marked struct {
 }
 
 // between returns the messages of a channel after oldest and before latest, an
-// empty latest being now, in no order.
-func (c *Client) between(ctx context.Context, channel, oldest, latest string) ([]json.RawMessage, error) {
-	var all []json.RawMessage
+// empty latest being now, in no order. Those that Slack has beyond most, which are
+// the oldest, are left out, and whole is false; 0 is no limit.
+func (c *Client) between(ctx context.Context, channel, oldest, latest string, most int) (all []json.RawMessage, whole bool, err error) {
 	for page, err := range pages(func(cursor string) (list, error) { return c.pageOf(ctx, channel, oldest, latest, cursor) }) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if most > 0 && len(all) >= most {
+			return all, false, nil
 		}
 		all = append(all, page.Messages...)
 	}
-	return all, nil
+	return all, true, nil
 }
 
 // pageOf makes one call of a channel's history: the newest messages come first.
@@ -82,7 +85,7 @@ func markOf(raw json.RawMessage) marked {
 // since returns what was said in a channel after oldest, oldest first: its own
 // messages, the threads on them, and those of the threads that are named.
 func (c *Client) since(ctx context.Context, channel, oldest string, threads []string) ([]json.RawMessage, error) {
-	all, err := c.between(ctx, channel, oldest, "")
+	all, _, err := c.between(ctx, channel, oldest, "", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +156,11 @@ func compareTS(a, b string) int {
 }
 
 // The windows in which history is read: Slack gives the newest first, and what is
-// handed on must be in order.
+// handed on must be in order. One that holds too much is made smaller.
 const (
 	firstWindow = 24 * time.Hour
 	maxWindow   = 30 * 24 * time.Hour
+	minWindow   = time.Hour
 	manyInOne   = 1000
 )
 
@@ -183,35 +187,81 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 		return err
 	}
 	for window := firstWindow; ; {
-		end := at.Add(window)
+		end, most := at.Add(window), manyInOne
 		last := !end.Before(to)
 		if last {
 			end = to
 		}
-		found, err := c.window(ctx, s.Chat, at, end)
+		if window <= minWindow {
+			most = 0
+		}
+		// Slack leaves both ends out.
+		found, whole, err := c.between(ctx, s.Chat, tsAt(at.Add(-time.Microsecond)), tsAt(end), most)
 		if err != nil {
 			return err
 		}
-		page := adapters.Page{Updates: read.all(ctx, s.Chat, found)}
-		if !last {
-			page.Cursor = []byte(tsAt(end))
+		if !whole {
+			window = max(window/4, minWindow)
+			continue
 		}
-		if len(page.Updates) > 0 || last {
-			if err := take(ctx, page); err != nil {
-				return err
-			}
-		}
+		then := []byte(tsAt(end))
 		if last {
-			return nil
+			then = nil
+		}
+		if err := c.handOn(ctx, read, s.Chat, inTime(found), then, take); err != nil || last {
+			return err
 		}
 		at = end
-		switch {
-		case len(found) == 0:
+		if len(found) < manyInOne/4 {
 			window = min(window*2, maxWindow)
-		case len(found) > manyInOne:
-			window = max(window/4, time.Hour)
 		}
 	}
+}
+
+// handOn gives take what was said, oldest first, with the threads that begin there, in
+// portions after each of which reading can go on. then is the cursor behind the last.
+func (c *Client) handOn(ctx context.Context, read reader, channel string, said []json.RawMessage, then []byte, take func(context.Context, adapters.Page) error) error {
+	for more := true; more; {
+		n := portion(said)
+		now, err := c.threaded(ctx, channel, said[:n])
+		if err != nil {
+			return err
+		}
+		said = said[n:]
+		page := adapters.Page{Updates: read.all(ctx, channel, now), Cursor: then}
+		if more = len(said) > 0; more {
+			page.Cursor = []byte(markOf(said[0]).TS)
+		}
+		if len(page.Updates) == 0 && page.Cursor != nil {
+			continue
+		}
+		if err := take(ctx, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The most that a portion holds: each thread takes a call of its own.
+const (
+	portionMessages = 200
+	portionThreads  = 10
+)
+
+// portion returns how many of the messages are handed on together; the next one has
+// a ts to go on by.
+func portion(said []json.RawMessage) int {
+	threads := 0
+	for i, raw := range said {
+		m := markOf(raw)
+		if i > 0 && m.TS != "" && (i >= portionMessages || threads >= portionThreads) {
+			return i
+		}
+		if m.ReplyCount > 0 {
+			threads++
+		}
+	}
+	return len(said)
 }
 
 // begin returns where a stretch begins.
@@ -240,24 +290,19 @@ func (c *Client) begin(ctx context.Context, s adapters.Stretch) (time.Time, erro
 	return time.Unix(answer.Channel.Created, 0).Add(-time.Second), nil
 }
 
-// window returns what was said from a time on and before another, with the threads
-// that began in it. Slack leaves both ends out.
-func (c *Client) window(ctx context.Context, channel string, from, to time.Time) ([]json.RawMessage, error) {
-	all, err := c.between(ctx, channel, tsAt(from.Add(-time.Microsecond)), tsAt(to))
-	if err != nil {
-		return nil, err
-	}
-	var said []json.RawMessage
-	for _, raw := range all {
+// threaded returns messages of a channel with the threads that hang on them.
+func (c *Client) threaded(ctx context.Context, channel string, messages []json.RawMessage) ([]json.RawMessage, error) {
+	all := slices.Clone(messages)
+	for _, raw := range messages {
 		if m := markOf(raw); m.ReplyCount > 0 {
 			replies, err := c.replies(ctx, channel, m.TS, "", "")
 			if err != nil {
 				return nil, err
 			}
-			said = append(said, replies...)
+			all = append(all, replies...)
 		}
 	}
-	return inTime(append(all, said...)), nil
+	return inTime(all), nil
 }
 
 // threadHistory reads one thread with its parent.

@@ -348,6 +348,53 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 	})
 }
 
+// SEQ-04: a busy time after a long silence is handed on in portions, in order, each
+// message once, and reading goes on behind any of them.
+func TestABusyTimeIsReadInPortions(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		began := time.Now()
+		<-time.After(40 * 24 * time.Hour)
+		var want []string
+		for i := range 1300 { // more than is read at once
+			words := fmt.Sprintf("line %d", i)
+			w.ops.Says(w.maya, words, fakeslack.Said{})
+			want = append(want, words)
+			w.app.Forget()
+			<-time.After(5 * time.Second)
+		}
+		for _, cutOff := range []bool{false, true} {
+			c := w.adapter(w.options())
+			var got []string
+			var cursor []byte
+			portions := 0
+			for {
+				err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: began, Cursor: cursor}, func(_ context.Context, p adapters.Page) error {
+					for _, u := range p.Updates {
+						if m, ok := u.Body.(adapters.Message); ok {
+							got = append(got, m.Text)
+						}
+					}
+					portions++
+					if cursor = p.Cursor; cutOff && cursor != nil {
+						return errEnough
+					}
+					return nil
+				})
+				if err == nil {
+					break
+				}
+				if err != errEnough { //nolint:errorlint // the very error that take returned
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || portions < len(want)/200 {
+				t.Errorf("cut off %t: %d portions (-want +got):\n%s", cutOff, portions, diff)
+			}
+		}
+	})
+}
+
 // SEQ-04: history comes in order, page by page, and goes on where it was left.
 func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
 	inBubble(t, func(w *workspace) {

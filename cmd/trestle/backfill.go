@@ -154,10 +154,34 @@ func (w backfilling) work(ctx context.Context, t *jobs.Task) error {
 	return nil
 }
 
+// How long a job waits for its account, and how often it looks.
+const (
+	accountWait = 5 * time.Minute
+	accountLook = time.Second
+)
+
+// connected returns who can read the history of an account's chats. It waits for the
+// account: after a start jobs go on before everybody has joined.
+func (w backfilling) connected(ctx context.Context, account string) (adapters.Historian, error) {
+	look := time.NewTicker(accountLook)
+	defer look.Stop()
+	for began := time.Now(); ; {
+		h, err := w.historian(ctx, account)
+		if err == nil || time.Since(began) >= accountWait {
+			return h, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-look.C:
+		}
+	}
+}
+
 // read reads one chat from where it was left.
 func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
 	chat := args.Chats[at.Chat]
-	history, err := w.historian(ctx, chat.Account.Key())
+	history, err := w.connected(ctx, chat.Account.Key())
 	if err != nil {
 		return err
 	}

@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -126,4 +129,73 @@ func TestHistoryIsBroughtInWithoutARunningProcess(t *testing.T) {
 	if _, errs, code := s.do(t, "", "backfill", "nowhere"); code != exitFailed || !strings.Contains(errs, "trestle spaces") {
 		t.Errorf("of an unknown space: exit %s: %s", code, errs)
 	}
+}
+
+// Issue 4, SEQ-04, ECOSYSTEM 7: a process that ends in the middle of Slack's history
+// goes on where it was, within Slack's limits: what is read is not read again.
+func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "# slack\nagents: {ada: {name: Ada}}\nservers:\n  \"acme:T0000001\": {agents: [ada], wake: none}\n")
+		maya := w.slack.AddPerson(fakeslack.Profile{Name: "Maya"})
+		var ops *fakeslack.Channel
+		var want, roots []string
+		for day := range 12 {
+			w.slack.Behind(time.Duration(12-day) * 24 * time.Hour)
+			if ops == nil {
+				ops = w.slack.NewChannel("ops", maya)
+			}
+			for _, of := range []string{"morning", "evening"} {
+				words := fmt.Sprintf("%s of day %d", of, day)
+				root := ops.Says(maya, words, fakeslack.Said{})
+				ops.Says(maya, words+" answered", fakeslack.Said{Thread: root})
+				want, roots = append(want, words, words+" answered"), append(roots, root)
+			}
+		}
+		w.slack.Behind(0)
+		ops.Invites(maya, w.slack.app)
+		w.settle()
+		w.slack.Fault(fake.Fault{Method: "conversations.replies", Do: fake.Hang, Skip: 13})
+		chats, err := chatsOf(t.Context(), w.process.store, "ops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		work := backfilling{w.process.store, w.process.log, w.process.historian}
+		j, err := work.add(t.Context(), backfillRequest{"ops", time.Now().Add(-30 * 24 * time.Hour)}, chats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.process.bells.Ring(jobsBell)
+		<-time.After(20 * time.Second)
+		if j, err = w.process.store.Jobs().Job(t.Context(), j.ID); err != nil || j.Done == 0 || j.Done >= int64(len(want)) {
+			t.Fatalf("cut off at %d of %d messages, %v", j.Done, len(want), err)
+		}
+		w.restart()
+		<-time.After(3 * time.Minute)
+		w.settle()
+		if j, err = w.process.store.Jobs().Job(t.Context(), j.ID); err != nil || j.State != jobs.Done || j.Done != int64(len(want)) {
+			t.Errorf("in the end the job is %s with %d messages, %v", j.State, j.Done, err)
+		}
+		read := map[string]int{}
+		for _, c := range w.slack.Ledger().Calls {
+			if c.Method == "conversations.replies" {
+				read[c.Target]++
+			}
+		}
+		for i, root := range roots {
+			if again := i >= 10 && i <= 13; read[root] != 1 && !again { // the portion that was cut off
+				t.Errorf("thread %d was read %d times", i, read[root])
+			}
+		}
+		var got []string
+		for line := range strings.Lines(w.log(spaces.Room)) {
+			if _, words, said := strings.Cut(line, " said Maya"); said {
+				_, words, _ = strings.Cut(words, "\"")
+				got = append(got, strings.TrimSuffix(words, "\"\n"))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the log (-want +got):\n%s", diff)
+		}
+		w.stop()
+	})
 }

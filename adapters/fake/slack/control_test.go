@@ -65,6 +65,9 @@ func TestAWorkspaceIsDrivenOverHTTP(t *testing.T) {
 			t.Errorf("%s: %v", deed, out)
 		}
 	}
+	if d.do("/control/clock", `{"behind":"72h"}`); d.do("/control/says", `{"channel":"`+ops+`","from":"`+maya+`","text":"later"}`)["ts"].(string) <= ts {
+		t.Error("what is said later stands before what was said earlier")
+	}
 	d.do("/control/fault", `{"do":"refuse","method":"chat.postMessage","description":"is_archived"}`)
 	for _, want := range []any{"is_archived", nil} {
 		if out := d.do("/api/chat.postMessage", "channel="+ops+"&text=%2Ahi%2A"); out["error"] != want {
@@ -78,6 +81,7 @@ func TestAWorkspaceIsDrivenOverHTTP(t *testing.T) {
 	for path, body := range map[string]string{
 		"/control/says": `{"channel":"C404","from":"` + maya + `"}`, "/control/does": `{` + in + `,"do":"flies"}`, "/control/apps": `{"name":"x"}`,
 		"/control/people": `{"nome":"x"}`, "/control/inject": `{"app":"A404","event":{}}`,
+		"/control/clock": `{"behind":"soon"}`,
 	} {
 		if out := d.do(path, body); out["error"] == nil {
 			t.Errorf("%s %s: %v, want an error", path, body, out)
