@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"slices"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -32,7 +33,7 @@ func (c *Client) judge(r route, seen answer, err error) error {
 	var said refusal
 	if seen.read && json.Unmarshal(seen.whole, &said) == nil && said.Message != "" && seen.status/100 != 2 {
 		out.Kind = refusedAs(out.Kind, seen.status, said.Code)
-		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(fmt.Sprintf("HTTP %d %d %s %s", seen.status, said.Code, said.Message, short(said.Errors)))}
+		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(strings.TrimRight(fmt.Sprintf("HTTP %d %d %s %s", seen.status, said.Code, said.Message, short(said.Errors)), " "))}
 		return out
 	}
 	switch {

@@ -357,30 +357,3 @@ func TestAWebhooksAddressIsInNoError(t *testing.T) {
 		}
 	})
 }
-
-// issue 5: doctor.
-func TestExamination(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoMembers: true})
-		mute := w.guild.NewChannel("mute", fakediscord.TextChannel)
-		mute.Denies(1<<11 | 1<<29)
-		codes := func(chats ...string) map[string]adapters.Level {
-			found := map[string]adapters.Level{}
-			for _, f := range w.client.Examine(t.Context(), chats) {
-				if f.Level != adapters.Fine && (f.Code == "" || f.Mend == "") {
-					t.Errorf("%+v does not say what to do", f)
-				}
-				found[f.Code] = f.Level
-			}
-			return found
-		}
-		want := map[string]adapters.Level{"": adapters.Fine, "TRS-D04": adapters.Warning, "TRS-D07": adapters.Failure, "TRS-D06": adapters.Failure}
-		if diff := cmp.Diff(want, codes(w.room.ID.String(), mute.ID.String(), "4711")); diff != "" {
-			t.Error(diff)
-		}
-		w.bot.Revoke()
-		if diff := cmp.Diff(map[string]adapters.Level{"TRS-D01": adapters.Failure}, codes(w.room.ID.String())); diff != "" {
-			t.Error(diff)
-		}
-	})
-}

@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,32 +21,54 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		scopes string
 		before func(w *workspace, o *slack.Options) (chats []string)
-		want   []string // codes; "" for all is well
+		want   []string
 	}{
-		"nothing": {before: func(w *workspace, _ *slack.Options) []string { return []string{w.ops.ID, w.direct.ID} }, want: []string{""}},
+		"nothing": {before: func(w *workspace, _ *slack.Options) []string { return []string{w.ops.ID, w.direct.ID} }, want: []string{
+			" ok @ada answers in the workspace T0000001, and is in each of its 2 named channels: ",
+		}},
 		"swapped tokens": {before: func(_ *workspace, o *slack.Options) []string {
 			o.BotToken, o.AppToken = o.AppToken, o.BotToken
 			return nil
-		}, want: []string{"TRS-S01"}},
-		"a dead token": {before: func(w *workspace, _ *slack.Options) []string { w.app.Revoke(); return nil }, want: []string{"TRS-S02"}},
+		}, want: []string{
+			"TRS-S01 fail the bot token does not begin with xoxb-: copy the Bot User OAuth Token from the app's Install App page",
+		}},
+		"a dead token": {before: func(w *workspace, _ *slack.Options) []string { w.app.Revoke(); return nil }, want: []string{
+			"TRS-S02 fail Slack refuses the bot token: token_revoked: Install App shows the one that is good; put it where the configuration names it",
+		}},
 		"no server": {before: func(w *workspace, _ *slack.Options) []string {
 			w.Fault(fake.Fault{Method: "auth.test", Do: fake.HTML})
 			return nil
-		}, want: []string{"TRS-S03"}},
-		"a scope it needs": {scopes: "chat:write", want: []string{"TRS-S04"}},
-		"a scope it wants": {scopes: strings.ReplaceAll(fakeslack.AllScopes, "reactions:read,", ""), want: []string{"TRS-S04"}},
+		}, want: []string{
+			"TRS-S03 fail Slack's server does not answer: HTTP 502 Bad Gateway: slack server error: 502 Bad Gateway: see that this machine reaches http://slack.test, or correct api_url",
+		}},
+		"a scope it needs": {scopes: "chat:write", want: []string{
+			"TRS-S04 fail the bot token lacks scopes it cannot do without: users:read: add what is missing under OAuth & Permissions, then reinstall the app",
+		}},
+		"a scope it wants": {scopes: strings.ReplaceAll(fakeslack.AllScopes, "reactions:read,", ""), want: []string{
+			"TRS-S04 warn the bot token lacks scopes: reactions:read: add what is missing under OAuth & Permissions, then reinstall the app",
+		}},
 		"a scope of a channel": {scopes: strings.ReplaceAll(fakeslack.AllScopes, "groups:history,", ""), before: func(w *workspace, _ *slack.Options) []string {
 			secret := w.NewPrivate("secret", w.maya)
 			secret.Invites(w.maya, w.app)
 			return []string{w.ops.ID, secret.ID, w.direct.ID, w.NewGroup(w.app, w.maya).ID}
-		}, want: []string{"TRS-S04", "TRS-S04"}},
-		"a wrong app token": {before: func(_ *workspace, o *slack.Options) []string { o.AppToken = "xapp-other"; return nil }, want: []string{"TRS-S05"}},
+		}, want: []string{
+			"TRS-S04 warn the bot token lacks scopes: groups:history: add what is missing under OAuth & Permissions, then reinstall the app",
+			"TRS-S04 fail nothing is heard in the channel C0000008: the bot token lacks the scope groups:history: add what is missing under OAuth & Permissions, then reinstall the app",
+		}},
+		"a wrong app token": {before: func(_ *workspace, o *slack.Options) []string { o.AppToken = "xapp-other"; return nil }, want: []string{
+			"TRS-S05 fail Slack opens no socket for the app token: invalid_auth: make an app-level token with the scope connections:write, and switch Socket Mode on",
+		}},
 		"channels that will not do": {before: func(w *workspace, _ *slack.Options) []string {
 			closed := w.NewChannel("closed", w.maya)
 			closed.Invites(w.maya, w.app)
 			closed.Archives(w.maya)
 			return []string{"C404", w.NewPrivate("secret", w.maya).ID, w.NewChannel("elsewhere", w.maya).ID, closed.ID}
-		}, want: []string{"TRS-S07", "TRS-S07", "TRS-S08", "TRS-S09"}},
+		}, want: []string{
+			"TRS-S07 fail there is no channel C404, or it is private and the app is not in it: correct the id, which begins with C, or /invite @app there",
+			"TRS-S07 fail there is no channel C0000011, or it is private and the app is not in it: correct the id, which begins with C, or /invite @app there",
+			"TRS-S08 fail the app is not in the channel C0000012: /invite @app there",
+			"TRS-S09 fail the channel C0000008 is archived: unarchive it, or take it out of the configuration",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,14 +82,14 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 				if c.before != nil {
 					chats = c.before(w, &o)
 				}
-				var codes []string
+				var found []string
 				for _, f := range w.adapter(o).Examine(t.Context(), chats) {
-					codes = append(codes, f.Code)
+					found = append(found, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
 					if f.What == "" || (f.Code != "") != (f.Mend != "") || strings.Contains(f.What+f.Mend, "very-secret") {
 						t.Errorf("finding %+v", f)
 					}
 				}
-				if diff := cmp.Diff(c.want, codes); diff != "" {
+				if diff := cmp.Diff(c.want, found); diff != "" {
 					t.Errorf("found (-want +got):\n%s", diff)
 				}
 				for _, call := range w.Ledger().Calls {
