@@ -99,6 +99,61 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 	}
 }
 
+// R-DC, DELIVERY 2.2.1: what was said in a thread that was put away meanwhile is
+// read from history as well, in public and private ones, over several pages.
+func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		old := w.room.NewThread(w.kai, "long over")
+		old.Says(w.kai, "nothing new", fakediscord.Said{})
+		old.Archive()
+		public, private := w.room.NewThread(w.kai, "open"), w.room.NewPrivateThread(w.kai, "ours")
+		w.says("before")
+		w.inbox.take()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Hour)
+		w.bot.Forget()
+		want := map[string]int{"open: in public": 1, "ours: in private": 1, ": after": 1}
+		public.SaysUnheard(w.kai, "in public")
+		private.SaysUnheard(w.kai, "in private")
+		public.Archive()
+		private.Archive()
+		for i := range 120 {
+			th := w.room.NewPrivateThread(w.kai, fmt.Sprint("pair ", i))
+			th.SaysUnheard(w.kai, "psst")
+			th.Archive()
+			want[fmt.Sprintf("pair %d: psst", i)] = 1
+		}
+		w.client = w.newClient()
+		w.receive()
+		pass(time.Minute)
+		w.says("after")
+		got := map[string]int{}
+		for _, u := range w.inbox.take() {
+			if m, ok := u.Body.(adapters.Message); ok {
+				got[u.Thread.Title+": "+m.Text]++
+				if u.Chat.ID != w.room.ID.String() {
+					t.Errorf("%q is in %s", m.Text, u.Chat.ID)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		reads := 0
+		for _, c := range w.Ledger().Calls {
+			if c.Method == "get messages" && c.Channel == old.ID {
+				reads++
+			}
+		}
+		if reads != 0 {
+			t.Errorf("a thread without anything new was read %d times", reads)
+		}
+	})
+}
+
 // R-DC: a restart goes on in the same session; when that is gone, history tells,
 // page after page.
 func TestARestartMissesNothing(t *testing.T) {

@@ -70,6 +70,30 @@ func (r *receiver) fillGuild(ctx context.Context, g guild) error {
 			}
 		}
 	}
+	return r.fillArchived(ctx, g)
+}
+
+// fillArchived reads what was said in threads that were put away meanwhile, of
+// which a server does not tell by itself.
+func (r *receiver) fillArchived(ctx context.Context, g guild) error {
+	for _, ch := range g.Channels {
+		if !hasThreads(ch.Type) {
+			continue
+		}
+		ch.GuildID = g.ID
+		list, err := r.client.archived(ctx, ch, r.at.Gap.before(slack).time())
+		if err != nil {
+			return err
+		}
+		for _, th := range list {
+			if flake(th.LastMessageID) <= r.at.after(th.ID) {
+				continue
+			}
+			if err := r.fill(ctx, th.ID, g.ID); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -259,52 +283,4 @@ func (c *Client) stretch(ctx context.Context, s adapters.Stretch) ([]string, err
 		return nil, err
 	}
 	return append(channels, threads...), nil
-}
-
-// threads returns the threads of a channel, the oldest first: those in use, and
-// the archived ones that everybody may read.
-func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
-	type list struct {
-		Threads []channel `json:"threads"`
-		More    bool      `json:"has_more"`
-	}
-	var active list
-	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	note := func(th channel) {
-		if th.ParentID == of.ID || th.ParentID == "" {
-			found[th.ID] = true
-			th.GuildID, th.ParentID = of.GuildID, of.ID
-			c.known.learnChannel(th)
-		}
-	}
-	for _, th := range active.Threads {
-		if th.ParentID == of.ID {
-			note(th)
-		}
-	}
-	before := ""
-	for {
-		var archived list
-		path := fmt.Sprintf("/threads/archived/public?limit=%d%s", pageSize, before)
-		err := c.patiently(ctx, channelRoute("get archived threads", http.MethodGet, of.ID, path), &archived)
-		if err != nil && !adapters.KindOf(err).Permanent() {
-			return nil, err
-		}
-		for _, th := range archived.Threads {
-			note(th)
-		}
-		if n := len(archived.Threads); !archived.More || n == 0 || archived.Threads[n-1].Archive == nil {
-			break
-		}
-		before = "&before=" + archived.Threads[len(archived.Threads)-1].Archive.At.UTC().Format(time.RFC3339Nano)
-	}
-	var all []string
-	for id := range found {
-		all = append(all, id)
-	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(flake(a), flake(b)) })
-	return all, nil
 }

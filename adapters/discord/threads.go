@@ -1,9 +1,13 @@
 package discord
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
@@ -67,4 +71,84 @@ func (c *Client) wherever(ctx context.Context, m adapters.Ref, do func(to string
 		return do(m.Chat)
 	}
 	return err
+}
+
+// threads returns the threads of a channel, the oldest first: those in use, and the
+// archived ones that we may read.
+func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
+	var active threadList
+	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
+		return nil, err
+	}
+	archived, err := c.archived(ctx, of, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, th := range append(active.Threads, archived...) {
+		if th.ParentID == of.ID {
+			c.known.learnChannel(th.in(of))
+			all = append(all, th.ID)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(flake(a), flake(b)) })
+	return slices.Compact(all), nil
+}
+
+// threadList is one page of threads.
+type threadList struct {
+	Threads elements[channel] `json:"threads"`
+	More    bool              `json:"has_more"`
+}
+
+// in returns a thread as one of a channel, which lists leave out.
+func (ch channel) in(of channel) channel {
+	ch.GuildID, ch.ParentID = of.GuildID, of.ID
+	return ch
+}
+
+// archived returns the threads of a channel that were put away since, and perhaps
+// others: those that everybody may read, and of the private ones those that we are in.
+func (c *Client) archived(ctx context.Context, of channel, since time.Time) ([]channel, error) {
+	everybodys, err := c.putAway(ctx, of, "get archived threads", "/threads/archived/public", func(last channel) (string, bool) {
+		return last.Archive.At.UTC().Format(time.RFC3339Nano), last.Archive.At.Before(since) // the newest first
+	})
+	if err != nil {
+		return nil, err
+	}
+	ours, err := c.putAway(ctx, of, "get our archived threads", "/users/@me/threads/archived/private", func(last channel) (string, bool) {
+		return last.ID, false // in the order in which they began
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := append(everybodys, ours...)
+	for _, th := range all {
+		c.known.learnChannel(th)
+	}
+	return all, nil
+}
+
+// putAway reads a list of archived threads page by page. next says where the page
+// behind a thread begins, and whether there is no use in it.
+func (c *Client) putAway(ctx context.Context, of channel, op, path string, next func(channel) (string, bool)) (all []channel, err error) {
+	for before := ""; ; {
+		var page threadList
+		err := c.patiently(ctx, channelRoute(op, http.MethodGet, of.ID, fmt.Sprintf("%s?limit=%d%s", path, pageSize, before)), &page)
+		if err != nil && !adapters.KindOf(err).Permanent() {
+			return nil, err
+		}
+		page.Threads = slices.DeleteFunc(page.Threads, func(th channel) bool { return th.Archive == nil })
+		for _, th := range page.Threads {
+			all = append(all, th.in(of))
+		}
+		if !page.More || len(page.Threads) == 0 {
+			return all, nil
+		}
+		at, last := next(page.Threads[len(page.Threads)-1])
+		if last {
+			return all, nil
+		}
+		before = "&before=" + url.QueryEscape(at)
+	}
 }

@@ -66,6 +66,56 @@ func TestPlacesAreKnownAfterARestart(t *testing.T) {
 	})
 }
 
+// PLATFORMS 3.3, R-DC: the chats of voice and stage channels are chats like others:
+// heard, answered, reacted to, filled after a gap, and read from history.
+func TestVoiceAndStageChannelsHaveChats(t *testing.T) {
+	for name, kind := range map[string]int{"voice": fakediscord.VoiceChannel, "stage": fakediscord.StageChannel, "announcements": fakediscord.Announcements} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				room := w.guild.NewChannel("lobby", kind)
+				chat := room.ID.String()
+				id := room.Says(w.kai, "can you hear me?", fakediscord.Said{})
+				u, m := body[adapters.Message](t, w.inbox.take())
+				if u.Chat.ID != chat || u.Chat.Title != "lobby" || u.Chat.Kind != adapters.Channel || m.Text != "can you hear me?" {
+					t.Errorf("got %+v", u)
+				}
+				sent := w.send(adapters.Post{Chat: chat, Text: "yes", ReplyTo: id.String(), Face: adapters.Face{Name: "Max"}})
+				ref := adapters.Ref{Chat: chat, Message: sent.Message}
+				if err := w.client.Edit(t.Context(), ref, "yes, I do"); err != nil {
+					t.Error(err)
+				}
+				if err := w.client.React(t.Context(), adapters.Ref{Chat: chat, Message: id.String()}, "👂"); err != nil {
+					t.Error(err)
+				}
+				if got := room.Sent(w.bot); len(got) != 1 || got[0].Content != "yes, I do" || got[0].Name != "Max" {
+					t.Errorf("sent %+v", got)
+				}
+				if err := w.stop(); err != nil {
+					t.Fatal(err)
+				}
+				pass(time.Hour)
+				w.bot.Forget()
+				room.SaysUnheard(w.kai, "meanwhile")
+				w.client = w.newClient()
+				w.receive()
+				pass(time.Minute)
+				if diff := cmp.Diff([]string{"meanwhile"}, texts(w.inbox.take())); diff != "" {
+					t.Error(diff)
+				}
+				var read []string
+				err := w.client.History(t.Context(), adapters.Stretch{Chat: chat}, func(_ context.Context, p adapters.Page) error {
+					read = append(read, texts(p.Updates)...)
+					return nil
+				})
+				if diff := cmp.Diff([]string{"can you hear me?", "meanwhile"}, read); diff != "" || err != nil {
+					t.Errorf("history: %v %s", err, diff)
+				}
+			})
+		})
+	}
+}
+
 // PLATFORMS 3.2: a field of an unknown form leaves the rest of an answer readable.
 func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -338,6 +388,9 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 		thread.Says(w.kai, "in the thread", fakediscord.Said{})
 		archived.Says(w.kai, "long ago", fakediscord.Said{})
 		archived.Archive()
+		private := w.room.NewPrivateThread(w.kai, "Psst")
+		private.Says(w.kai, "between us", fakediscord.Said{})
+		private.Archive()
 		live := map[string]bool{}
 		for _, u := range w.inbox.take() {
 			live[u.Key] = true
@@ -362,13 +415,13 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 			return words
 		}
 		all := read(adapters.Stretch{Chat: w.room.ID.String()})
-		if len(all) != 152 || all[0] != "line 0" || all[149] != "line 149" || all[150] != "in the thread" || all[151] != "long ago" {
+		if len(all) != 153 || all[0] != "line 0" || all[149] != "line 149" || all[150] != "in the thread" || all[151] != "long ago" || all[152] != "between us" {
 			t.Errorf("read %d: %q", len(all), all)
 		}
 		if len(pages) < 3 || pages[len(pages)-1].Cursor != nil {
 			t.Errorf("%d pages, the last with cursor %q", len(pages), pages[len(pages)-1].Cursor)
 		}
-		if rest := read(adapters.Stretch{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 52 || rest[0] != "line 100" {
+		if rest := read(adapters.Stretch{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 53 || rest[0] != "line 100" {
 			t.Errorf("from the first cursor on %d: %q", len(rest), rest)
 		}
 		if one := read(adapters.Stretch{Chat: w.room.ID.String(), Thread: thread.ID.String()}); !cmp.Equal(one, []string{"in the thread"}) {

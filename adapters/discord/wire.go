@@ -247,6 +247,11 @@ func isThread(t discordgo.ChannelType) bool {
 	}
 }
 
+// hasThreads reports whether threads can be opened in t.
+func hasThreads(t discordgo.ChannelType) bool {
+	return t == discordgo.ChannelTypeGuildText || t == discordgo.ChannelTypeGuildNews || isForum(t)
+}
+
 // isForum reports whether all that is said in t is said in its threads.
 func isForum(t discordgo.ChannelType) bool {
 	return t == discordgo.ChannelTypeGuildForum || t == discordgo.ChannelTypeGuildMedia

@@ -48,6 +48,7 @@ func (d *Discord) table() *http.ServeMux {
 		{"POST /channels/{channel}/messages/{message}/threads", "open thread", false, d.onMessage(writing|1<<35, openOn)},
 		{"POST /channels/{channel}/threads", "begin thread", false, d.inChannel(writing, d.beginThread)},
 		{"GET /channels/{channel}/threads/archived/public", "get archived threads", false, d.inChannel(reading, d.getArchived)},
+		{"GET /channels/{channel}/users/@me/threads/archived/private", "get our archived threads", false, d.inChannel(reading, d.getPrivate)},
 		{"GET /channels/{channel}/webhooks", "get webhooks", false, d.inChannel(ManageWebhooks, d.getWebhooks)},
 		{"POST /channels/{channel}/webhooks", "create webhook", false, d.inChannel(ManageWebhooks, d.createWebhook)},
 
@@ -312,16 +313,32 @@ func startTyping(c *call, ch *Channel) answer {
 }
 
 func (d *Discord) getArchived(c *call, ch *Channel) answer {
-	list := threadList{Threads: []wireChannel{}, Members: []struct{}{}}
 	before, err := time.Parse(time.RFC3339Nano, c.r.URL.Query().Get("before"))
+	all := d.putAway(ch, PublicThread, func(th wireChannel) bool { return err != nil || th.Thread.At.Before(before) })
+	slices.SortStableFunc(all, func(a, b wireChannel) int { return b.Thread.At.Compare(a.Thread.At) })
+	return pageOf(all, atMost(c, 50, 100))
+}
+
+// getPrivate lists the private threads that the bot is in: here, all of them.
+func (d *Discord) getPrivate(c *call, ch *Channel) answer {
+	before := parseID(c.r.URL.Query().Get("before"))
+	all := d.putAway(ch, PrivateThread, func(th wireChannel) bool { return before == 0 || th.ID < before })
+	slices.Reverse(all)
+	return pageOf(all, atMost(c, 50, 100))
+}
+
+// putAway returns the archived threads of a kind, the oldest first.
+func (d *Discord) putAway(ch *Channel, kind int, wanted func(wireChannel) bool) []wireChannel {
+	all := []wireChannel{}
 	for _, th := range d.sorted() {
-		if th.isThread() && *th.wire.ParentID == ch.ID && th.wire.Thread.Archived && (err != nil || th.wire.Thread.At.Before(before)) {
-			list.Threads = append(list.Threads, th.wire)
+		if th.wire.Type == kind && *th.wire.ParentID == ch.ID && th.wire.Thread.Archived && wanted(th.wire) {
+			all = append(all, th.wire)
 		}
 	}
-	slices.SortStableFunc(list.Threads, func(a, b wireChannel) int { return b.Thread.At.Compare(a.Thread.At) })
-	if most := atMost(c, 50, 100); len(list.Threads) > most {
-		list.Threads, list.More = list.Threads[:most], true
-	}
-	return ok(list)
+	return all
+}
+
+func pageOf(all []wireChannel, most int) answer {
+	n := min(len(all), most)
+	return ok(threadList{Threads: all[:n], Members: []struct{}{}, More: len(all) > n})
 }

@@ -156,6 +156,7 @@ const (
 	Category      = 4
 	Announcements = 5
 	PublicThread  = 11
+	PrivateThread = 12
 	StageChannel  = 13
 	Forum         = 15
 )

@@ -307,6 +307,13 @@ func (c *Channel) NewThread(by *Person, name string) *Channel {
 	return c.openThread(by.ID, 0, name)
 }
 
+// NewPrivateThread opens a thread that only those see who are in it, the bots among them.
+func (c *Channel) NewPrivateThread(by *Person, name string) *Channel {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	return c.open(PrivateThread, by.ID, 0, name)
+}
+
 // ThreadOn returns the thread that hangs on a message, which somebody opens if
 // there is none.
 func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
@@ -320,8 +327,12 @@ func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
 
 // openThread opens a thread, on a message unless on is 0. It needs the lock.
 func (c *Channel) openThread(by, on ID, name string) *Channel {
+	return c.open(PublicThread, by, on, name)
+}
+
+func (c *Channel) open(kind int, by, on ID, name string) *Channel {
 	w := wireChannel{
-		ID: on, Type: PublicThread, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
+		ID: on, Type: kind, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
 		Thread: &wireArchive{Minutes: 1440, At: time.Now()},
 	}
 	th := c.of.newChannel(w)
@@ -388,7 +399,7 @@ func (c *Channel) Denies(rights int64) {
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 
-func (c *Channel) isThread() bool { return c.wire.Type == PublicThread }
+func (c *Channel) isThread() bool { return c.wire.Type == PublicThread || c.wire.Type == PrivateThread }
 
 // Typists returns the bots that were seen typing, in order.
 func (c *Channel) Typists() []ID {
