@@ -25,7 +25,7 @@ import (
 const signingSecret = "very-secret-signing"
 
 // called plays a story in a workspace that calls the app over HTTP.
-func called(t *testing.T, play func(w *workspace, c *slack.Client, b *book)) {
+func called(t *testing.T, play func(t *testing.T, w *workspace, c *slack.Client, b *book)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{SigningSecret: signingSecret, EventsURL: "http://trestle.test/slack/events"})
@@ -41,7 +41,7 @@ func called(t *testing.T, play func(w *workspace, c *slack.Client, b *book)) {
 		mux.Handle(c.HookPath(), c)
 		serve(t, ln, mux)
 		w.forget()
-		play(w, c, b)
+		play(t, w, c, b)
 	})
 }
 
@@ -59,8 +59,7 @@ func serve(t *testing.T, ln net.Listener, h http.Handler) {
 }
 
 func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
-	called(t, func(w *workspace, _ *slack.Client, b *book) {
-		t := w.t
+	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
 		if echoed, err := w.app.Verify(t.Context()); err != nil || echoed != "a-challenge" {
 			t.Errorf("the challenge is answered %q, %v", echoed, err)
 		}
@@ -68,6 +67,11 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 		pass(time.Second)
 		w.ops.Commands(w.maya, w.app, "/trestle", "stop now")
 		pass(time.Second)
+		w.app.InjectPayload("interactive", []byte(`{"type":"block_actions","trigger_id":"Tr1"}`)) // somebody else's button
+		pass(time.Second)
+		if got := heard[adapters.Unreadable](b); len(got) != 0 {
+			t.Errorf("what is pressed is kept as %+v", got)
+		}
 		if diff := cmp.Diff([]string{"@ada hello", "/stop now"}, b.said()); diff != "" {
 			t.Errorf("recorded (-want +got):\n%s", diff)
 		}
@@ -79,8 +83,7 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 
 // SECURITY S9: 200 means recorded; what cannot be is answered 503, and comes again.
 func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
-	called(t, func(w *workspace, _ *slack.Client, b *book) {
-		t := w.t
+	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
 		b.close(true)
 		w.ops.Says(w.maya, "hello", fakeslack.Said{})
 		pass(30 * time.Second)
@@ -115,8 +118,7 @@ func messageBody(w *workspace, n int) string {
 
 // SECURITY S9: a replay is answered 200 and changes nothing.
 func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
-	called(t, func(w *workspace, c *slack.Client, b *book) {
-		t := w.t
+	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
 		for range 5 {
 			if code := hookCall(c, messageBody(w, 1), nil); code != http.StatusOK {
 				t.Errorf("answered %d", code)
@@ -130,8 +132,7 @@ func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
 
 // SECURITY S9: ten thousand forged calls, none accepted, none read.
 func TestForgedCallsAreRefused(t *testing.T) {
-	called(t, func(w *workspace, c *slack.Client, b *book) {
-		t := w.t
+	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
 		random := rand.New(rand.NewPCG(1, 2))
 		forge := []func(r *http.Request, body string){
 			func(r *http.Request, _ string) { r.Header.Del("X-Slack-Signature") },
@@ -224,12 +225,12 @@ func TestACallThatNobodyTakesIsToComeAgain(t *testing.T) {
 // A signed request for a verification that holds nothing to echo is kept like
 // anything else that cannot be read.
 func TestAVerificationWithoutAChallengeIsKept(t *testing.T) {
-	called(t, func(w *workspace, c *slack.Client, b *book) {
+	called(t, func(t *testing.T, _ *workspace, c *slack.Client, b *book) {
 		if code := hookCall(c, `{"type":"url_verification"}`, nil); code != http.StatusOK {
-			w.t.Errorf("answered %d, want 200", code)
+			t.Errorf("answered %d, want 200", code)
 		}
 		if got := heard[adapters.Unreadable](b); len(got) != 1 {
-			w.t.Errorf("kept %+v, want one that is unreadable", b.all())
+			t.Errorf("kept %+v, want one that is unreadable", b.all())
 		}
 	})
 }

@@ -22,8 +22,7 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 		"told late":      {refuses: true, want: led},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(w *workspace) {
-				t := w.t
+			inBubble(t, func(t *testing.T, w *workspace) {
 				o := w.options()
 				if c.lacks {
 					const token = "xoxb-plain"

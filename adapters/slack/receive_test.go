@@ -115,10 +115,20 @@ func (w *workspace) runs(b *book, o slack.Options) (c *slack.Client, end func())
 }
 
 // inBubble plays a story in a workspace that an app listens to by sockets.
-func inBubble(t *testing.T, play func(w *workspace)) {
+func inBubble(t *testing.T, play func(t *testing.T, w *workspace)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		play(newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
+		play(t, newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
+	})
+}
+
+// listening is inBubble with the app receiving into a book.
+func listening(t *testing.T, play func(t *testing.T, w *workspace, b *book)) {
+	t.Helper()
+	inBubble(t, func(t *testing.T, w *workspace) {
+		b := new(book)
+		w.runs(b, w.options())
+		play(t, w, b)
 	})
 }
 
@@ -129,10 +139,7 @@ func pass(d time.Duration) {
 
 // R-SL: Slack retires every socket now and then; two of them leave no hole.
 func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(2 * time.Second)
 		if n := w.app.Sockets(); n != 2 {
 			t.Fatalf("%d sockets are open, want two", n)
@@ -166,10 +173,7 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 
 // F28: a half-open socket swallows what is sent, and nothing says so.
 func TestAFrozenSocketIsLeft(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(time.Minute)
 		w.app.Freeze()
 		w.ops.Says(w.maya, "into the void", fakeslack.Said{})
@@ -189,8 +193,7 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 
 // F26, M5: what comes as a retry may be the first to reach us.
 func TestRetriesAreNeverDropped(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
+	inBubble(t, func(t *testing.T, w *workspace) {
 		b := new(book)
 		o := w.options()
 		_, end := w.runs(b, o)
@@ -215,10 +218,7 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 // F26: further copies of what is in hand wait for its verdict; a disk that is full
 // for minutes loses nothing.
 func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(time.Minute)
 		b.close(true)
 		var want []string
@@ -244,8 +244,7 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 
 // R-SL, DELIVERY 2.2: what Slack gave up is read from history.
 func TestALongSilenceIsFilledFromHistory(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
+	inBubble(t, func(t *testing.T, w *workspace) {
 		b := new(book)
 		o := w.options()
 		w.ops.Says(w.maya, "before we came", fakeslack.Said{})
@@ -287,8 +286,7 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 // R-SL, DELIVERY 2.2: in a long silence somebody takes up a thread that nobody
 // remembers; its parent is older than anything that is read again.
 func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
+	inBubble(t, func(t *testing.T, w *workspace) {
 		b := new(book)
 		o := w.options()
 		_, end := w.runs(b, o)
@@ -319,10 +317,7 @@ func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 
 // R-SL: every ten minutes, so that what no socket brought is not missed for long.
 func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(3 * time.Minute)
 		w.app.Freeze()
 		w.ops.Says(w.maya, "lost on the way", fakeslack.Said{})
@@ -377,10 +372,7 @@ func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
 // PLATFORMS 2.2: an app that is told at every hello that it has too many sockets
 // does not ask for the next one as fast as it can.
 func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(2 * time.Second)
 		before := opened(w)
 		for range 1200 {
@@ -404,8 +396,7 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 // PLATFORMS 2.2: where Socket Mode is switched off, receiving ends with the reason,
 // and not for good: it may be switched on again.
 func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
+	inBubble(t, func(t *testing.T, w *workspace) {
 		b := new(book)
 		c := w.adapter(w.options())
 		ended := make(chan error, 1)
@@ -439,10 +430,7 @@ func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
 // PLATFORMS 2.3: above 30,000 events an hour Slack drops what comes and says so; what
 // it dropped is read from history at once.
 func TestWhatSlackDropsForTheRateIsReadAtOnce(t *testing.T) {
-	inBubble(t, func(w *workspace) {
-		t := w.t
-		b := new(book)
-		w.runs(b, w.options())
+	listening(t, func(t *testing.T, w *workspace, b *book) {
 		pass(3 * time.Minute)
 		w.ops.Says(w.maya, "before", fakeslack.Said{})
 		pass(time.Second)

@@ -144,7 +144,7 @@ func (s *Slack) admit(c *call, r *http.Request) answer {
 		case bot:
 			for _, scope := range needs[c.method] {
 				if !a.has(scope) {
-					return answer{err: "missing_scope", fields: map[string]any{"needed": scope, "provided": strings.Join(a.profile.Scopes, ",")}}
+					return a.lacks(scope)
 				}
 			}
 		}
@@ -157,6 +157,17 @@ func (s *Slack) admit(c *call, r *http.Request) answer {
 // has reports whether the app's bot token has a scope; one without a list has all.
 func (a *App) has(scope string) bool {
 	return len(a.profile.Scopes) == 0 || slices.Contains(a.profile.Scopes, scope)
+}
+
+// lacks refuses a call for want of a scope.
+func (a *App) lacks(scope string) answer {
+	return answer{err: "missing_scope", fields: map[string]any{"needed": scope, "provided": strings.Join(a.profile.Scopes, ",")}}
+}
+
+// scope returns the scope for reading ("read") the channel, or what is said in it
+// ("history").
+func (c *Channel) scope(what string) string {
+	return map[string]string{public: "channels:", private: "groups:", im: "im:", mpim: "mpim:"}[c.kind] + what
 }
 
 // describe notes what the call is about.

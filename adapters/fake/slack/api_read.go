@@ -76,8 +76,9 @@ func (c *call) channels() answer {
 	return ok(map[string]any{"channels": part, "response_metadata": map[string]any{"next_cursor": next}})
 }
 
-// readable returns the channel of a call that the app may read.
-func (c *call) readable() (*Channel, answer) {
+// readable returns the channel of a call that the app may read: what is said in it
+// ("history"), or who is there ("read").
+func (c *call) readable(what string) (*Channel, answer) {
 	ch := c.of.channels[c.args.Get("channel")]
 	switch {
 	case ch == nil:
@@ -86,6 +87,8 @@ func (c *call) readable() (*Channel, answer) {
 		return nil, refuse("not_in_channel")
 	case !ch.members[c.app.user.ID]:
 		return nil, refuse("channel_not_found")
+	case !c.app.has(ch.scope(what)):
+		return nil, c.app.lacks(ch.scope(what))
 	}
 	return ch, answer{}
 }
@@ -99,7 +102,7 @@ func (c *call) channelInfo() answer {
 }
 
 func (c *call) members() answer {
-	ch, bad := c.readable()
+	ch, bad := c.readable("read")
 	if bad.err != "" {
 		return bad
 	}
@@ -142,7 +145,7 @@ func (c *call) within(ts string) bool {
 // history answers a channel's messages, the newest first, without those that are
 // only in threads.
 func (c *call) history() answer {
-	ch, bad := c.readable()
+	ch, bad := c.readable("history")
 	if bad.err != "" {
 		return bad
 	}
@@ -157,7 +160,7 @@ func (c *call) history() answer {
 
 // replies answers a thread, its parent first.
 func (c *call) replies() answer {
-	ch, bad := c.readable()
+	ch, bad := c.readable("history")
 	if bad.err != "" {
 		return bad
 	}

@@ -33,10 +33,12 @@ const patience = 3 * time.Second
 // maxLast is how many acknowledged events can be delivered again.
 const maxLast = 1000
 
-// emit queues an event for the app, if it is subscribed to it. mu is held.
+// emit queues an event for the app, if it is subscribed to it and may see it. mu is
+// held.
 func (a *App) emit(event map[string]any, channel, ts string) {
 	sort, _ := event["type"].(string)
-	if !a.subscribed(sort, event["channel_type"]) {
+	in := a.of.channels[channel]
+	if !a.subscribed(sort, event["channel_type"]) || sort == "message" && in != nil && !a.has(in.scope("history")) {
 		return
 	}
 	id := a.of.id("Ev")

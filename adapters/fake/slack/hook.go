@@ -25,6 +25,8 @@ func (e *envelope) call() {
 			form.Set(name, fmt.Sprint(value))
 		}
 		kind, body = "application/x-www-form-urlencoded", []byte(form.Encode())
+	case e.kind == "interactive":
+		kind, body = "application/x-www-form-urlencoded", []byte(url.Values{"payload": {string(e.raw)}}.Encode())
 	case e.raw != nil:
 		body = e.raw
 	default:
