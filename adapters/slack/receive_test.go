@@ -393,6 +393,26 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 	})
 }
 
+// PLATFORMS 2.4: a limit on opening sockets is waited out, and what was said meanwhile
+// is not lost.
+func TestALimitOnSocketsIsWaitedOut(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *workspace) {
+		w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 90, Times: 1})
+		b := new(book)
+		w.runs(b, w.options())
+		w.ops.Says(w.maya, "meanwhile", fakeslack.Said{})
+		pass(4 * time.Minute)
+		for _, c := range w.Ledger().Calls {
+			if c.Early > 0 && c.At.Sub(w.Ledger().Calls[0].At) > time.Second { // both are asked for at once
+				t.Errorf("%s came %s before Slack allows it", c.Method, c.Early)
+			}
+		}
+		if diff := cmp.Diff([]string{"meanwhile"}, b.said()); diff != "" || w.app.Sockets() != 2 {
+			t.Errorf("%d sockets, recorded (-want +got):\n%s", w.app.Sockets(), diff)
+		}
+	})
+}
+
 // PLATFORMS 2.2: where Socket Mode is switched off, receiving ends with the reason,
 // and not for good: it may be switched on again.
 func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
