@@ -2,6 +2,7 @@ package hud
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,10 @@ const redacted = "[deleted]"
 // do not stand as a rendered message.
 const plainRedaction = 12
 
+// Distinct reports whether words are long enough to be recognised wherever they
+// stand: [Redact] replaces them also where they do not stand as a message.
+func Distinct(words string) bool { return len(words) >= plainRedaction }
+
 // Redact returns text, a rendered turn, keyframe or account or the JSON arguments
 // of a call, without the words of a message that was deleted: every rendered form
 // of it, quoted or behind a gutter, whole or only its beginning, becomes
@@ -21,16 +26,19 @@ func Redact(text, words string) string {
 	if strings.TrimSpace(words) == "" {
 		return text
 	}
-	limits := append(append([]int{60}, inboxClips...), historyClips...)
-	for _, limit := range limits {
-		short := clip(words, limit)
+	shorts := []string{clip(words, 60)}
+	for _, limit := range append(slices.Clone(inboxClips), historyClips...) {
+		if short := clip(words, limit); !slices.Contains(shorts, short) {
+			shorts = append(shorts, short)
+		}
+	}
+	for _, short := range shorts {
 		text = redactLines(text, Quote(short), gutter(short))
 	}
-	if len(words) < plainRedaction {
+	if !Distinct(words) {
 		return text
 	}
-	for _, limit := range limits {
-		short := clip(words, limit)
+	for _, short := range shorts {
 		quoted, plain := Quote(short), jsonString(short)
 		for _, form := range []string{quoted[1 : len(quoted)-1], gutter(short), plain[1 : len(plain)-1], short} {
 			text = strings.ReplaceAll(text, form, redacted)

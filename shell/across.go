@@ -134,6 +134,43 @@ func (m *mind) reach(ctx context.Context) error {
 	return nil
 }
 
+// spread takes back what was deleted in a room of a mind from the agent's minds in
+// other circles: from those that were shown it, and those that may be shown it now.
+func (m *mind) spread(ctx context.Context, space spaces.SpaceID, w erased) error {
+	ids, err := m.shell.Journal.ShownTo(ctx, m.id, w.event)
+	if err != nil {
+		return err
+	}
+	for _, other := range m.shell.minds.looking(m.id, space) {
+		if !slices.Contains(ids, other) {
+			ids = append(ids, other)
+		}
+	}
+	for _, id := range ids {
+		if err := m.shell.minds.get(id).redact(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// looking returns the minds in memory, of the agent of a mind, that have a cycle under
+// way and look into a room from another circle.
+func (ms *minds) looking(of spaces.Mind, space spaces.SpaceID) []spaces.Mind {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	var found []spaces.Mind
+	for id, m := range ms.all {
+		m.mu.Lock()
+		looks := slices.ContainsFunc(m.beyond, func(s hud.Seat) bool { return s.Uplink.Space == space })
+		if id.Agent == of.Agent && len(m.gone) > 0 && looks {
+			found = append(found, id)
+		}
+		m.mu.Unlock()
+	}
+	return found
+}
+
 // unsee takes back what was deleted in a room of another circle since the mind last
 // looked; the first time, since the mind is there.
 func (m *mind) unsee(ctx context.Context, s *shelf) error {

@@ -56,6 +56,7 @@ type cycle struct {
 	empty    bool            // the last answer was empty
 	warned   bool            // a budget is nearly spent, and that was said
 	reread   bool            // stale speech was shown once
+	unsaid   int             // how many of the mind's deletions since it began are out of its turns
 }
 
 // An outlook is what a mind looks at its history with: as whom, within which
@@ -88,7 +89,12 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 		m.replan()
 	}
 	m.begin(w.Cycle.ID, w.Cycle.Space)
-	defer m.end(w.Cycle.ID, nil)
+	defer func() {
+		m.end(w.Cycle.ID, nil)
+		if err := m.settle(ctx, w.Cycle.ID); err != nil {
+			c.log.Error("deleted words not redacted", "error", err)
+		}
+	}()
 	defer s.show(w)()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))

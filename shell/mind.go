@@ -30,6 +30,7 @@ type mind struct {
 	earlier  []spaces.ClosedCycle // absorbed by the keyframe; only while it is cut
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
+	gone     map[spaces.CycleID][]erased // since each open cycle began
 	lastUse  time.Time
 
 	plans   []spaces.Timer // that have not fired, the next first
@@ -63,7 +64,7 @@ func (ms *minds) get(id spaces.Mind) *mind {
 	m, ok := ms.all[id]
 	if !ok {
 		ms.evict()
-		m = &mind{id: id, shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}}
+		m = &mind{id: id, shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}, gone: map[spaces.CycleID][]erased{}}
 		ms.all[id] = m
 	}
 	m.lastUse = time.Now()
@@ -223,6 +224,9 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		if failed := m.redact(ctx, w); failed != nil {
 			return errors.Join(err, failed)
 		}
+		if failed := m.spread(ctx, id, w); failed != nil {
+			return errors.Join(err, failed)
+		}
 	}
 	return err
 }
@@ -364,7 +368,7 @@ func (m *mind) seat(id spaces.SpaceID) *hud.Seat {
 func (m *mind) begin(id spaces.CycleID, space spaces.SpaceID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open[id] = space
+	m.open[id], m.gone[id] = space, nil
 }
 
 func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle) {

@@ -34,9 +34,12 @@ type Journal interface {
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
 	// in a process other than the holder.
 	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
-	// Redact passes the stored turns and keyframes of the mind that show the words
-	// of a remote event through redact.
-	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, redact func(string) string) error
+	// Redact passes what the mind has stored of a remote event through two functions:
+	// the cycles and keyframes that were shown it through shown, and those after the
+	// first of them, which may repeat its words, through repeated.
+	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, shown, repeated func(string) string) error
+	// ShownTo returns the other minds of the same agent that were shown a remote event.
+	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
 	// Deny records a denial made outside a cycle.
 	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
 }

@@ -39,6 +39,13 @@ func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
 	return erased{m.ID, words}, true
 }
 
+// repeated is w where nothing says that the event was shown: of its words only those
+// that hardly anybody uses who has not read them.
+func (w erased) repeated() erased {
+	w.words = slices.DeleteFunc(slices.Clone(w.words), func(s string) bool { return !hud.Distinct(s) })
+	return w
+}
+
 func (w erased) redact(text string) string {
 	for _, words := range w.words {
 		text = hud.Redact(text, words)
@@ -46,29 +53,70 @@ func (w erased) redact(text string) string {
 	return text
 }
 
-// redact removes deleted words from the turns and the keyframe, in memory and
-// in the record, and has the context cut before the next frame (DESIGN 2).
+// redact removes deleted words from what the mind has, and from the cycles under
+// way: from what they were shown already, and once more when they have ended.
 func (m *mind) redact(ctx context.Context, w erased) error {
 	m.mu.Lock()
-	w = m.unlearn(w)
-	shown := m.keyframe != nil && slices.Contains(m.keyframe.Refs, w.event)
-	if shown {
-		k := *m.keyframe
-		k.Text, k.Tokens = w.redact(k.Text), 0
-		m.keyframe = &k
-	}
-	for i := range m.closed {
-		if !slices.ContainsFunc(m.closed[i].Turns, func(t spaces.Turn) bool { return slices.Contains(t.Refs, w.event) }) {
-			continue
-		}
-		shown = true
-		m.closed[i] = redacted(m.closed[i], w)
-	}
-	if shown {
-		m.owed = hud.CutRedaction
+	for id := range m.gone {
+		m.gone[id] = append(m.gone[id], w)
 	}
 	m.mu.Unlock()
-	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact); err != nil {
+	return m.erase(ctx, w)
+}
+
+// unsay takes out of the turns of the cycle what was deleted since they were shown.
+// c.mind.mu is held.
+func (c *cycle) unsay() {
+	gone := c.mind.gone[c.wake.Cycle.ID]
+	for _, w := range gone[c.unsaid:] {
+		c.turns, c.pending = redactedTurns(c.turns, w), redactedTurns(c.pending, w)
+	}
+	c.unsaid = len(gone)
+}
+
+// settle erases once more what was deleted while the cycle ran: it was shown the
+// words, and may have kept them later.
+func (m *mind) settle(ctx context.Context, id spaces.CycleID) error {
+	m.mu.Lock()
+	gone := m.gone[id]
+	delete(m.gone, id)
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+	defer cancel()
+	for _, w := range gone {
+		if err := m.erase(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erase removes deleted words from the turns and the keyframe, in memory and
+// in the record, and has the context cut before the next frame (DESIGN 2).
+func (m *mind) erase(ctx context.Context, w erased) error {
+	m.mu.Lock()
+	w = m.unlearn(w)
+	again := w.repeated()
+	if k := m.keyframe; k != nil {
+		by := again
+		if slices.Contains(k.Refs, w.event) {
+			by, m.owed = w, hud.CutRedaction
+		}
+		if text := by.redact(k.Text); text != k.Text {
+			k := *k
+			k.Text, k.Tokens = text, 0
+			m.keyframe = &k
+		}
+	}
+	for i := range m.closed {
+		by := again
+		if slices.ContainsFunc(m.closed[i].Turns, func(t spaces.Turn) bool { return slices.Contains(t.Refs, w.event) }) {
+			by, m.owed = w, hud.CutRedaction
+		}
+		m.closed[i] = redacted(m.closed[i], by)
+	}
+	m.mu.Unlock()
+	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact, again.redact); err != nil {
 		return fmt.Errorf("redact %s in %s: %w", w.event, m.id, err)
 	}
 	return nil
@@ -79,6 +127,9 @@ func (m *mind) redact(ctx context.Context, w erased) error {
 // be erased: the facts of those memories as well. m.mu is held.
 func (m *mind) unlearn(w erased) erased {
 	s := m.self
+	if s == nil { // not in memory: the record does it when it is read
+		return w
+	}
 	w.words = slices.Clip(w.words)
 	for _, x := range s.Memories.All {
 		if slices.Contains(x.Sources, w.event) {
@@ -103,15 +154,23 @@ func (m *mind) unlearn(w erased) erased {
 
 // redacted returns the cycle without the words, wherever its turns repeat them.
 func redacted(c spaces.ClosedCycle, w erased) spaces.ClosedCycle {
-	c.Turns = slices.Clone(c.Turns)
-	for i := range c.Turns {
-		t := &c.Turns[i]
-		t.Text, t.Tokens = w.redact(t.Text), 0
+	c.Turns, c.Rest = redactedTurns(c.Turns, w), w.redact(c.Rest)
+	return c
+}
+
+func redactedTurns(turns []spaces.Turn, w erased) []spaces.Turn {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		t := &turns[i]
+		if text := w.redact(t.Text); text != t.Text {
+			t.Text, t.Tokens = text, 0
+		}
 		t.Calls = slices.Clone(t.Calls)
 		for k := range t.Calls {
-			t.Calls[k].Args = w.redact(t.Calls[k].Args)
+			if args := w.redact(t.Calls[k].Args); args != t.Calls[k].Args {
+				t.Calls[k].Args, t.Tokens = args, 0
+			}
 		}
 	}
-	c.Rest = w.redact(c.Rest)
-	return c
+	return turns
 }

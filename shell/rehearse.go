@@ -73,8 +73,13 @@ func (t *tape) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.Comp
 }
 
 // Redact implements [Journal]: the record has redacted itself.
-func (t *tape) Redact(context.Context, spaces.Mind, spaces.EventID, func(string) string) error {
+func (t *tape) Redact(context.Context, spaces.Mind, spaces.EventID, func(string) string, func(string) string) error {
 	return nil
+}
+
+// ShownTo implements [Journal].
+func (t *tape) ShownTo(context.Context, spaces.Mind, spaces.EventID) ([]spaces.Mind, error) {
+	return nil, nil
 }
 
 // Deny implements [Journal].

@@ -52,6 +52,7 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	c.unsay()
 	v := m.view(c)
 	defer m.across(v)()
 	v.Current = append(slices.Clip(c.turns), c.pending...)

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -97,4 +99,58 @@ func quiet(m model.Model) func(context.Context, model.Request) (model.Response, 
 		}
 		return m.Generate(ctx, r)
 	}
+}
+
+// DESIGN 2: what is deleted in another room while the model thinks is in no later
+// frame of the run, and what it answered with the words is kept without them.
+func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
+	const words = "the safe opens with 8-19-47"
+	asked, showed := 0, 0
+	var w *world
+	var hall spaces.SpaceID
+	var ref spaces.Ref
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		shows := strings.Contains(whole(r), words)
+		switch asked++; {
+		case asked == 1:
+			if !shows {
+				t.Error("the first frame has no words to delete")
+			}
+			w.does(hall, "Zoe", spaces.Deleted{Ref: ref})
+			<-time.After(time.Second) // it is taken back meanwhile
+			return calling(1, "note", `{"text":"`+words+`"}`), nil
+		case shows:
+			showed++
+		}
+		if asked < 4 {
+			return calling(asked, "note", fmt.Sprintf(`{"text":"%d"}`, asked)), nil
+		}
+		return telling("Responded to Kai about it."), nil
+	})
+	play(t, m, func(now *world) {
+		w = now
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			s := shell.DefaultSettings()
+			s.OnePhase = true
+			return s
+		}
+		hall = w.room("hall", func(o *spaces.Opening) { o.Wake = spaces.WakeNone })
+		room := w.room("kai", direct)
+		w.start()
+		ref = w.says(hall, "Zoe", words)
+		w.settle()
+		w.says(room, "Kai", "how does the safe open?")
+		w.settle()
+		if asked < 4 || showed > 0 {
+			t.Errorf("%d of %d frames show the deleted words", showed, asked)
+		}
+		w.keptNowhere(words)
+		for _, c := range w.lived() {
+			run, err := w.store.Console().Run(w.t.Context(), string(c.ID))
+			w.ok(err)
+			if strings.Contains(fmt.Sprintf("%+v", run), words) {
+				t.Errorf("run %d is explained with the words", c.N)
+			}
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,7 +48,8 @@ type world struct {
 	// ports, when set, stands between the shell and the record.
 	ports func(record.Shell) ports
 
-	poll time.Duration // 0: the shell's own
+	poll   time.Duration     // 0: the shell's own
+	listen func(line string) // hears every line of the log
 
 	minted  atomic.Int64
 	updates int
@@ -111,7 +113,18 @@ func (w *world) ok(err error) {
 }
 
 func (w *world) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+// Write takes a line of the log. Warnings are shown with the test's output.
+func (w *world) Write(line []byte) (int, error) {
+	if w.listen != nil {
+		w.listen(string(line))
+	}
+	if strings.Contains(string(line), "level=INFO") {
+		return len(line), nil
+	}
+	return w.t.Output().Write(line)
 }
 
 func (w *world) open() {

@@ -180,7 +180,7 @@ func TestFrameIsExactUntilWordsAreTakenOut(t *testing.T) {
 	if got := len(second["messages"].([]any)); got != 5 { // the closed run before it is in it
 		t.Errorf("the next run sees %d messages", got)
 	}
-	err := w.Store.Shell().Redact(t.Context(), l.Mind, l.Woke, func(s string) string { return strings.ReplaceAll(s, "TIME: hello", "TIME: […]") })
+	err := w.Store.Shell().Redact(t.Context(), l.Mind, l.Woke, strings.NewReplacer("TIME: hello", "TIME: […]").Replace, strings.NewReplacer().Replace)
 	if err != nil {
 		t.Fatal(err)
 	}

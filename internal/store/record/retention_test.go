@@ -150,7 +150,7 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		}
 		var texts []string // of keyframes that still hold what the first message said
 		look := func(text string) string { texts = append(texts, text); return text }
-		if err := s.Shell().Redact(t.Context(), mind, "e1", look); err != nil || !slices.Contains(texts, "what was by day 4") || slices.Contains(texts, "what was by day 1") {
+		if err := s.Shell().Redact(t.Context(), mind, "e1", look, look); err != nil || !slices.Contains(texts, "what was by day 4") || slices.Contains(texts, "what was by day 1") {
 			t.Errorf("kept are %q (%v)", texts, err)
 		}
 	})

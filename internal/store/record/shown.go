@@ -41,19 +41,12 @@ func (k *commit) shown(ctx context.Context, f *spaces.Shown) ([]any, error) {
 
 // redactFrames passes what the frames of a cycle were made of through redact.
 func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
-	type frame struct {
-		n    int
-		body []byte
-	}
-	frames, err := all(ctx, t, shownSteps, []any{string(id)}, func(r row) (f frame, err error) { return f, r.Scan(&f.n, &f.body) })
+	frames, err := all(ctx, t, shownSteps, []any{string(id)}, scanShown)
 	if err != nil {
 		return err
 	}
 	for _, f := range frames {
-		s, err := readShown(f.body)
-		if err != nil {
-			return fmt.Errorf("read frame of step %d: %w", f.n, err)
-		}
+		s := f.shown
 		s.Tail = redact(s.Tail)
 		for i := range s.Whole {
 			redactTurnText(&s.Whole[i], redact)
@@ -70,6 +63,23 @@ func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(st
 		}
 	}
 	return nil
+}
+
+// A shownStep is what the frame of a step was made of, also as it is stored.
+type shownStep struct {
+	n     int
+	body  []byte
+	shown spaces.Shown
+}
+
+func scanShown(r row) (f shownStep, err error) {
+	if err = r.Scan(&f.n, &f.body); err != nil {
+		return f, err
+	}
+	if f.shown, err = readShown(f.body); err != nil {
+		return f, fmt.Errorf("read frame of step %d: %w", f.n, err)
+	}
+	return f, nil
 }
 
 func redactTurnText(t *spaces.Turn, redact func(string) string) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +14,7 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"NewestKeyframeIsReadBack":           keyframe,
 	"CutNeedsTheWholeMind":               cutAlone,
 	"DeletedWordsLeaveTurnsAndKeyframes": redaction,
+	"DeletedWordsLeaveWhatRepeatsThem":   repetition,
 	"MindWithoutAPastIsEmpty":            emptyMind,
 }
 
@@ -76,9 +78,9 @@ func redaction(t *testing.T, w *world) {
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe's pin is 1234."}
 	w.commit(c)
 	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
-	gone := func(s string) string { return strings.ReplaceAll(s, "1234", "▮") }
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper))
+	gone := strings.NewReplacer("1234", "▮").Replace
+	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone, gone))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper, strings.ToUpper))
 
 	var self spaces.Self
 	own, err := w.s.Shell.Self(t.Context(), ada)
@@ -103,6 +105,40 @@ func redaction(t *testing.T, w *world) {
 	w.ok(err)
 	if k.Text != "pin ▮" || k.Tokens != 0 {
 		t.Errorf("keyframe %+v", k)
+	}
+}
+
+// DESIGN 2: what was shown once may be repeated in any later run, and other minds of
+// the agent may have been shown it.
+func repetition(t *testing.T, w *world) {
+	room := w.family()
+	secret := w.say(room, "zoe", "my pin is 1234")
+	for n, turn := range []spaces.Turn{{Role: spaces.RoleUser, Text: "zoe: 1234", Refs: []spaces.EventID{secret.ID}}, {Role: spaces.RoleAssistant, Text: "1234, or 12"}} {
+		w.now = w.now.Add(time.Minute)
+		if n > 0 {
+			w.say(room, "zoe", "well?")
+		}
+		c := w.step(w.woken(ada, room), 0)
+		c.Turns = []spaces.Turn{turn}
+		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: turn.Text}
+		w.commit(c)
+	}
+	for mind, want := range map[spaces.Mind][]spaces.Mind{ada: nil, {Agent: "ada", Circle: "other"}: {ada}, {Agent: "bea", Circle: "other"}: nil} {
+		got, err := w.s.Shell.ShownTo(t.Context(), mind, secret.ID)
+		w.ok(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("beside %s it was shown to (-want +got):\n%s", mind, diff)
+		}
+	}
+	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.NewReplacer("1234", "shown").Replace, strings.NewReplacer("1234", "repeated").Replace))
+	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
+	w.ok(err)
+	var left []string
+	for _, c := range closed {
+		left = append(left, c.Turns[0].Text, c.Rest)
+	}
+	if diff := cmp.Diff([]string{"zoe: shown", "zoe: shown", "repeated, or 12", "repeated, or 12"}, left); diff != "" {
+		t.Errorf("left is (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -101,7 +102,7 @@ func planHushed(t *testing.T, w *world) {
 	secret := w.say(room, "zoe", "the treasure lies below the old mill")
 	timer := w.plan(room, "tell them: the treasure lies below the old mill", secret.ID)
 	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, func(text string) string { return text }))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.NewReplacer().Replace, strings.NewReplacer().Replace))
 	for _, p := range w.plans() {
 		if p.Note == timer.Note {
 			t.Errorf("planned: %q", p.Note)
