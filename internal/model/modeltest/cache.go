@@ -84,6 +84,43 @@ func flat(b []byte, req wireRequest) []byte {
 	return b
 }
 
+// The sizes of a text that is not worth remembering, and of one generation of
+// those that are.
+const (
+	shortText = 64
+	mostText  = 8 << 20
+)
+
+// A textCache remembers what the texts of requests say, by how they are written:
+// a transcript comes back with every request. Texts are kept in two generations:
+// when young is full it becomes old.
+type textCache struct {
+	mu         sync.Mutex // guards the rest
+	young, old map[string]string
+	bytes      int // of young
+}
+
+// of returns what a text between quotes says, if that is known.
+func (c *textCache) of(written []byte) (text string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text, ok = c.young[string(written)]; !ok {
+		text, ok = c.old[string(written)]
+	}
+	return text, ok
+}
+
+// keep remembers what a text says.
+func (c *textCache) keep(written []byte, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.young == nil || c.bytes > mostText {
+		c.old, c.young, c.bytes = c.young, map[string]string{}, 0
+	}
+	c.young[string(written)] = text
+	c.bytes += len(written) + len(text)
+}
+
 // A toolCache keeps the tools of the newest requests decoded: they are the same
 // bytes again and again.
 type toolCache struct {

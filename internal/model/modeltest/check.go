@@ -3,6 +3,8 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"sync"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -15,16 +17,21 @@ import (
 // tools and a JSON object as arguments, and exactly one result after it and
 // before the next message of another role. Nothing else is a result.
 func Check(messages []model.Message, tools []model.Tool) error {
+	return check(messages, tools, isObject)
+}
+
+// check is Check with another way to tell whether a text is one JSON object.
+func check(messages []model.Message, tools []model.Tool, object func(string) bool) error {
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
 		if t := &tools[i]; names[t.Name] || !legalName(t.Name) {
 			return fmt.Errorf("tool %d: name %q is illegal or taken", i, t.Name)
-		} else if len(t.Schema) > 0 && !isObject(t.Schema) {
+		} else if len(t.Schema) > 0 && !object(string(t.Schema)) {
 			return fmt.Errorf("tool %s: the schema is no JSON object", t.Name)
 		}
 		names[tools[i].Name] = true
 	}
-	c := checker{ids: make(map[string]bool), open: make(map[string]bool)}
+	c := checker{object: object, ids: make(map[string]bool), open: make(map[string]bool)}
 	for i := range messages {
 		if err := c.message(&messages[i]); err != nil {
 			return fmt.Errorf("message %d (%s): %w", i, messages[i].Role, err)
@@ -41,9 +48,10 @@ func Check(messages []model.Message, tools []model.Tool) error {
 
 // A checker has seen the first messages of a transcript.
 type checker struct {
-	ids   map[string]bool // of all calls so far
-	open  map[string]bool // calls of the newest assistant message without a result
-	begun bool            // a message other than system came
+	object func(string) bool
+	ids    map[string]bool // of all calls so far
+	open   map[string]bool // calls of the newest assistant message without a result
+	begun  bool            // a message other than system came
 }
 
 func (c *checker) message(m *model.Message) error {
@@ -88,7 +96,7 @@ func (c *checker) assistant(m *model.Message) error {
 			return fmt.Errorf("call %d: id %q is empty or taken", i, call.ID)
 		case !legalName(call.Name):
 			return fmt.Errorf("call %s: name %q is illegal", call.ID, call.Name)
-		case !isObject([]byte(call.Args)):
+		case !c.object(call.Args):
 			return fmt.Errorf("call %s: the arguments are no JSON object", call.ID)
 		}
 		c.ids[call.ID] = true
@@ -105,19 +113,36 @@ func (c *checker) result(m *model.Message) error {
 	return nil
 }
 
-// isObject reports whether b is one JSON object.
-func isObject(b []byte) bool {
-	if !json.Valid(b) {
-		return false
+// isObject reports whether s is one JSON object.
+func isObject(s string) bool {
+	return json.Valid([]byte(s)) && strings.HasPrefix(strings.TrimLeft(s, " \t\r\n"), "{")
+}
+
+// mostObjects is how many texts are remembered to be objects.
+const mostObjects = 1 << 14
+
+// An objectCache remembers which texts are JSON objects: a transcript comes back
+// with every request, and schemas do.
+type objectCache struct {
+	mu    sync.Mutex // guards known
+	known map[string]struct{}
+}
+
+// is reports whether s is one JSON object.
+func (c *objectCache) is(s string) bool {
+	c.mu.Lock()
+	_, ok := c.known[s]
+	c.mu.Unlock()
+	if ok || !isObject(s) {
+		return ok
 	}
-	for _, c := range b {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		}
-		return c == '{'
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) == mostObjects {
+		c.known = map[string]struct{}{}
 	}
-	return false
+	c.known[s] = struct{}{}
+	return true
 }
 
 // legalName reports whether endpoints take s as the name of a tool.

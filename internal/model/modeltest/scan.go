@@ -12,8 +12,8 @@ import (
 // contents, no surprises. It is several times faster than encoding/json, which
 // would cost a benchmark more than the program it measures. ok is false for
 // every other form; the body then has to be read again by decodeAny.
-func decodePlain(body []byte) (w wireRequest, ok bool) {
-	s := scanner{b: body}
+func decodePlain(body []byte, texts *textCache) (w wireRequest, ok bool) {
+	s := scanner{b: body, texts: texts}
 	ok = s.object(func(key []byte) bool {
 		switch string(key) {
 		case "model":
@@ -99,8 +99,9 @@ func (s *scanner) call(c *model.Call) bool {
 // A scanner reads JSON forward. Its methods report whether they found what they
 // are named after; after a false its place is anywhere.
 type scanner struct {
-	b  []byte
-	at int
+	b     []byte
+	at    int
+	texts *textCache
 }
 
 func (s *scanner) space() {
@@ -199,14 +200,27 @@ func (s *scanner) text(to *string) bool {
 	switch {
 	case !ok:
 		return false
-	case plain:
+	case plain && len(inner) < shortText:
 		*to = string(inner)
 		return true
-	case bytes.Contains(inner, []byte(`\u`)):
-		return json.Unmarshal(s.b[from:s.at], to) == nil
 	}
-	out, ok := unescape(inner)
-	*to = string(out)
+	if known, ok := s.texts.of(inner); ok {
+		*to = known
+		return true
+	}
+	switch {
+	case plain:
+		*to = string(inner)
+	case bytes.Contains(inner, []byte(`\u`)):
+		ok = json.Unmarshal(s.b[from:s.at], to) == nil
+	default:
+		var out []byte
+		out, ok = unescape(inner)
+		*to = string(out)
+	}
+	if ok {
+		s.texts.keep(inner, *to)
+	}
 	return ok
 }
 

@@ -39,10 +39,12 @@ type Server struct {
 	// negative keeps none. Totals count all requests in any case.
 	Keep int
 
-	ledger ledger
-	cache  prefixCache
-	tools  toolCache
-	bodies sync.Pool // of *bytes.Buffer
+	ledger  ledger
+	cache   prefixCache
+	tools   toolCache
+	objects objectCache
+	texts   textCache
+	bodies  sync.Pool // of *bytes.Buffer
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -114,7 +116,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		Stream:    req.Stream,
 		Bytes:     body.Len(),
 		Usage:     model.Usage{Prompt: prompt, Cached: cached},
-		Violation: Check(req.Messages, req.Tools),
+		Violation: check(req.Messages, req.Tools, s.objects.is),
 	}, s.Keep)
 	s.answer(w, r, req, n, model.Usage{Prompt: prompt, Cached: cached})
 }
@@ -130,7 +132,7 @@ func forget(messages []model.Message, n int) {
 
 // read decodes a body. Nothing of the result aliases it.
 func (s *Server) read(body []byte) (wireRequest, error) {
-	req, err := decode(body)
+	req, err := decode(body, &s.texts)
 	if err != nil {
 		return wireRequest{}, err
 	}

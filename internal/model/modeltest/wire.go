@@ -22,8 +22,8 @@ var errNoRequest = errors.New("the body is no chat completion request")
 
 // decode reads body: fast if it has the plain form that our own client writes,
 // else by encoding/json.
-func decode(body []byte) (wireRequest, error) {
-	if w, ok := decodePlain(body); ok {
+func decode(body []byte, texts *textCache) (wireRequest, error) {
+	if w, ok := decodePlain(body, texts); ok {
 		return w, nil
 	}
 	return decodeAny(body)

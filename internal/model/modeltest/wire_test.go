@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,8 +27,13 @@ func FuzzDecode(f *testing.F) {
 	for _, b := range bodies {
 		f.Add([]byte(b))
 	}
+	var texts textCache
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, ok := decodePlain(body)
+		first, _ := decodePlain(body, &texts)
+		got, ok := decodePlain(body, &texts)
+		if diff := cmp.Diff(first, got); ok && diff != "" {
+			t.Errorf("%s, when its texts are known (-before +after):\n%s", body, diff)
+		}
 		if !ok || !json.Valid(body) || repeatsKey(body) {
 			return
 		}
@@ -74,11 +80,12 @@ func TestRequestsAreReadInEveryForm(t *testing.T) {
 		{false, wireRequest{Request: model.Request{Messages: user("ab")}}},
 		{false, wireRequest{Request: model.Request{Messages: user("a")}, Stream: true, Usage: true}},
 	}
+	var texts textCache
 	for i, want := range want {
-		if _, fast := decodePlain([]byte(bodies[i])); fast != want.fast {
+		if _, fast := decodePlain([]byte(bodies[i]), &texts); fast != want.fast {
 			t.Errorf("%s is read fast: %t", bodies[i], fast)
 		}
-		got, err := decode([]byte(bodies[i]))
+		got, err := decode([]byte(bodies[i]), &texts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +93,33 @@ func TestRequestsAreReadInEveryForm(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", bodies[i], diff)
 		}
 	}
-	if _, err := decode([]byte(bodies[5])); err == nil {
+	if _, err := decode([]byte(bodies[5]), &texts); err == nil {
 		t.Error("a body that is cut off is read")
+	}
+}
+
+// A transcript comes back longer each time: what is known of it says the same.
+func TestTextsAreRememberedAsTheyAreWritten(t *testing.T) {
+	var texts textCache
+	long := strings.Repeat("words ", 20)
+	for range 2 {
+		for written, want := range map[string]string{long: long, long + `\n\"`: long + "\n\"", long + `\u00e9`: long + "é", long + `\\n`: long + `\n`} {
+			w, ok := decodePlain([]byte(`{"messages":[{"role":"user","content":"`+written+`"}]}`), &texts)
+			if !ok || w.Messages[0].Text != want {
+				t.Errorf("%q is read as %+v", written, w.Messages)
+			}
+		}
+		if _, ok := decodePlain([]byte(`{"messages":[{"role":"user","content":"`+long+`\q"}]}`), &texts); ok {
+			t.Error("an escape that there is not was read")
+		}
+	}
+	if texts.bytes == 0 || len(texts.young) != 4 {
+		t.Errorf("%d texts are remembered", len(texts.young))
+	}
+	for n := range mostText / 1000 {
+		texts.keep([]byte(strconv.Itoa(n)), strings.Repeat("x", 1500))
+	}
+	if texts.bytes > mostText+2000 || len(texts.old) == 0 {
+		t.Errorf("%d bytes are remembered", texts.bytes)
 	}
 }
