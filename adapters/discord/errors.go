@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )

@@ -104,6 +104,7 @@ var verdicts = map[string]string{
 	shell.GateDepth:    "too many agents' messages led here since a person spoke; a person's message starts anew",
 	shell.GateRun:      "agents had spoken too often in a row here; they go on when a person speaks",
 	shell.GateBudget:   "this chain of messages has used up its tokens (budget.per_root)",
+	shell.GateSender:   "who wrote it has used up their tokens for today (budget.sender_per_day)",
 	shell.GateMuted:    "it is muted here",
 	shell.GateCommand:  "it is a command of the chat, which agents never see as a request",
 	shell.GateNone:     "wake is none here",

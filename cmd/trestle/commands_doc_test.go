@@ -303,3 +303,17 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 		}
 	}
 }
+
+// ECOSYSTEM 9: whoever looks up why it is silent finds every reason that explain
+// --silence gives.
+func TestThePageOfSilenceHasEveryReason(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "silent.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason := range verdicts {
+		if !strings.Contains(string(text), "`"+reason+"`") {
+			t.Errorf("docs/silent.md does not explain %s", reason)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -66,4 +67,21 @@ func TestCodeWithoutAPlaceIsFound(t *testing.T) {
 	if !slices.Equal(missing, []string{"adapters/slack/examine.go:3: TRS-S06"}) || !slices.Equal(stale, []string{"TRS-S08"}) {
 		t.Errorf("missing %q, stale %q", missing, stale)
 	}
+}
+
+// ECOSYSTEM 9: no guide sends people to a code that nobody explains.
+func TestGuidesNameOnlyCodesThatAreExplained(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root(t), "docs", "problems.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unknown []string
+	walk(t, func(name string) bool { return strings.HasSuffix(name, ".md") }, func(name, text string) {
+		for _, code := range problemCode.FindAllString(text, -1) {
+			if !strings.Contains(string(page), "### "+code+"\n") {
+				unknown = append(unknown, name+": "+code)
+			}
+		}
+	})
+	report(t, "These codes have no place in docs/problems.md:", unknown)
 }
