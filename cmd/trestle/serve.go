@@ -24,6 +24,7 @@ import (
 // The times of a start and a stop.
 const (
 	stopGrace  = 10 * time.Second // for work in hand, after a signal
+	goneGrace  = time.Second      // for it when others have the record
 	firstJoin  = 10 * time.Second // for an adapter to connect before the start goes on without it
 	closeGrace = 5 * time.Second  // for the record to be closed
 )
@@ -252,7 +253,8 @@ func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
 	return errors.Join(failed...)
 }
 
-// wait ends with the group, and at the latest a grace after ctx.
+// wait ends with the group, and at the latest a grace after ctx. What failed first
+// is why.
 func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
 	ended := make(chan error, 1)
 	go func() { ended <- g.Wait() }()
@@ -261,11 +263,19 @@ func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
 		return over(err)
 	case <-ctx.Done():
 	}
+	var why error = &failure{what: "work in hand did not end in time", where: "stop", todo: "nothing is lost: the next start goes on with it", code: exitFailed}
+	grace := stopGrace
+	if gone, ok := errors.AsType[*failure](context.Cause(ctx)); ok {
+		why = gone
+		if gone.code == exitTryAgain { // it may write no more: what is in hand cannot be recorded
+			grace = goneGrace
+		}
+	}
 	select {
 	case err := <-ended:
 		return over(err)
-	case <-time.After(stopGrace):
-		return &failure{what: "work in hand did not end in time", where: "stop", todo: "nothing is lost: the next start goes on with it", code: exitFailed}
+	case <-time.After(grace):
+		return why
 	}
 }
 

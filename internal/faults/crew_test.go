@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -27,14 +28,15 @@ const perCrew = 3
 // its own.
 type crew struct {
 	*world
-	members []*program
+	database string // its name
+	members  []*program
 }
 
 // newCrew prepares three processes.
 func newCrew(t *testing.T, w *world) *crew {
 	t.Helper()
-	c := &crew{world: w}
-	address := database.URL(database.Database(t))
+	c := &crew{world: w, database: database.Database(t)}
+	address := database.URL(c.database)
 	for range 3 {
 		p := newProgram(t, w, fmt.Sprintf("database: %q\n", address))
 		p.database = address
@@ -50,9 +52,16 @@ func (c *crew) starts(ctx context.Context, t *testing.T) {
 	for _, p := range c.members {
 		p.start(t, nil)
 	}
+	c.complete(ctx, t)
 	c.says()
-	c.awaits(ctx, t, "three processes that answer", func() bool {
-		return len(c.unanswered()) == 0 && c.count(ctx, t, `select count(*) from processes`) == 3
+	c.awaits(ctx, t, "answers", func() bool { return len(c.unanswered()) == 0 })
+}
+
+// complete waits until every process has started and told the others of itself.
+func (c *crew) complete(ctx context.Context, t *testing.T) {
+	t.Helper()
+	c.awaits(ctx, t, "three processes", func() bool {
+		return c.count(ctx, t, `select count(*) from processes where bulletin <> ''`) == len(c.members)
 	})
 }
 
@@ -77,23 +86,19 @@ func (c *crew) awaits(ctx context.Context, t *testing.T, what string, cond func(
 	}
 }
 
-// ask reads one value; the zero value when there is none yet.
-func ask[V any](ctx context.Context, t *testing.T, c *crew, question string) (v V) {
+// count asks the database for a number; 0 when there is no answer yet.
+func (c *crew) count(ctx context.Context, t *testing.T, question string) (n int) {
 	t.Helper()
 	db, err := c.members[0].look()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if err := db.QueryRowContext(ctx, question).Scan(&v); err != nil && err != sql.ErrNoRows && !strings.Contains(err.Error(), "does not exist") {
+	err = db.QueryRowContext(ctx, question).Scan(&n)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) && !strings.Contains(err.Error(), "does not exist") { // no process has made the table yet
 		t.Errorf("%s: %v", question, err)
 	}
-	return v
-}
-
-func (c *crew) count(ctx context.Context, t *testing.T, question string) int {
-	t.Helper()
-	return ask[int](ctx, t, c, question)
+	return n
 }
 
 // owner returns the process that serves the account; nil while none does.

@@ -52,4 +52,12 @@
 // played through a webhook and through the bot itself; it is never told that
 // something arrived (K4), and has no sign that shows words before they are said
 // (K22).
+//
+// # Several processes
+//
+// Stories of a crew play three processes on one Postgres server, three times each,
+// and audit the database in the same way: the owner of an account is killed or
+// stopped (issue 7), stands still for two terms with sends on the wire and goes on
+// (F42, F44), leases run out under their holders (F41), the work is divided by
+// roles, and the version changes by turns and back.
 package faults

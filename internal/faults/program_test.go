@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type program struct {
 	data     string
 	database string // its address; empty for the file in data
 	roles    string // empty for all
+	binary   string // empty for the one under test
 	log      string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed once cmd has been waited for
@@ -92,7 +94,7 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the child has its own
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "run", "--config", p.config, "--data", p.data, "--roles", p.roles)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), cmp.Or(p.binary, binary), "run", "--config", p.config, "--data", p.data, "--roles", p.roles)
 	cmd.Dir = p.dir
 	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), fault.Variable + "=" + plan.String()}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -105,6 +107,14 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 		p.err = cmd.Wait()
 		close(ended)
 	}()
+}
+
+// signal tells the process something.
+func (p *program) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // over reports whether the process has ended.

@@ -23,6 +23,7 @@ func TestAccountPassesOnWhenItsOwnerIsKilled(t *testing.T) {
 		c.loses(t, e)
 		c.awaits(ctx, t, "a new owner", func() bool { next := c.owner(ctx, t); return next != nil && next != owner })
 		owner.start(t, nil)
+		c.complete(ctx, t)
 		c.converses(ctx)
 		hush()
 		c.rest(ctx, t, owner)

@@ -1,0 +1,62 @@
+//go:build faultinject
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// next is the version that a crew is brought to.
+const next = "9.9.9"
+
+// nextBinary builds the program once more, as another version.
+var nextBinary = sync.OnceValues(func() (string, error) {
+	file := binary + "-next"
+	build := exec.Command("go", "build", "-tags", "faultinject", "-ldflags", "-X main.version="+next, "-o", file, "../../cmd/trestle") //nolint:noctx // as the first one
+	build.Stderr = os.Stderr
+	return file, build.Run()
+})
+
+// Issue 7: in the middle of a conversation the processes are brought to another
+// version by turns, and back. Nothing is lost, and nothing comes twice.
+func TestVersionsChangeByTurns(t *testing.T) {
+	newer, err := nextBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	crews(t, "rolling", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
+		t.Helper()
+		c.starts(ctx, t)
+		hush := c.talks(seed)
+		defer hush()
+		for _, to := range []struct{ binary, version string }{{newer, next}, {binary, ""}} {
+			for i, p := range c.members {
+				if err := p.stop(ctx); err != nil {
+					t.Error(err)
+				}
+				p.binary = to.binary
+				p.start(t, nil)
+				want := i + 1
+				if to.version == "" {
+					want = len(c.members) - 1 - i
+				}
+				c.awaits(ctx, t, "three processes, as many of them new as there should be", func() bool {
+					all := c.count(ctx, t, `select count(*) from processes where bulletin <> ''`)
+					return all == len(c.members) && c.count(ctx, t, fmt.Sprintf(`select count(*) from processes where program = '%s'`, next)) == want
+				})
+			}
+			c.converses(ctx)
+		}
+		hush()
+		c.rest(ctx, t, c.members[0])
+		c.stops(ctx, t)
+		if v := c.judge(t, c.members[0], &evidence{}); v.copies > 0 {
+			t.Errorf("%d messages came twice", v.copies)
+		}
+	})
+}
