@@ -61,7 +61,7 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 	if wait := e.ease.take(a, now); wait > 0 {
 		return later(a, now.Add(wait)), true
 	}
-	wait, taken := e.pace.take(a.Chat, now, e.o.Patience)
+	wait, taken := e.allowed(ctx, a.Chat, now)
 	e.preview(ctx, shown, wait)
 	if !taken {
 		e.ease.giveBack(a)
@@ -139,7 +139,7 @@ func (e *Egress) preview(ctx context.Context, p adapters.Post, wait time.Duratio
 	now := time.Now()
 	err := e.viewer.Preview(ctx, p)
 	if hold, limited := limitedFor(err); limited {
-		e.pace.hold(p.Chat, now, now.Add(hold))
+		e.hold(ctx, p.Chat, now, hold)
 	}
 	if err == nil {
 		_ = fault.Point("preview.shown") // only a kill concerns anybody

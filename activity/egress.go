@@ -61,6 +61,9 @@ type EgressOptions struct {
 	Unpaced bool
 	// Whole is the pace of the account over all chats. Default: 30 a second.
 	Whole adapters.Pace
+	// Purse is the budget that other processes send from, too. Default: there are
+	// none.
+	Purse Purse
 	// Hands is how many actions are carried at once. Default: 64.
 	Hands int
 	// Patience is how long an action may be held in hand for its turn; beyond that
@@ -241,9 +244,12 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
+	if _, taken := e.shared(ctx, chat, 0); !taken {
+		return
+	}
 	err := e.typer.Typing(ctx, chat, string(thread))
 	if wait, limited := limitedFor(err); limited {
-		e.pace.hold(chat, now, now.Add(wait))
+		e.hold(ctx, chat, now, wait)
 	}
 }
 

@@ -30,7 +30,7 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step
 			return s // K21: the wait is lost, the platform will say it again
 		}
 		wait, _ := limitedFor(err)
-		e.pace.hold(a.Chat, now, now.Add(wait))
+		e.hold(ctx, a.Chat, now, wait)
 		s.NotBefore = now.Add(wait)
 	case adapters.NotSent, adapters.Conflict:
 		s.NotBefore = now.Add(backoffAfter(a.Attempts))

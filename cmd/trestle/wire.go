@@ -385,6 +385,9 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 		p.openServers(ctx, ad, joined{name, account.Key(), in})
 		p.offerMenu(ctx, name, ad)
 		o := activity.EgressOptions{Unpaced: unpaced, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
+		if p.redis != nil {
+			o.Purse = purse{p.redis, account.Key()}
+		}
 		if p.files != nil {
 			o.Shelf, o.Cupboard = p.border, p.files
 		}

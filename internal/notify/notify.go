@@ -1,4 +1,4 @@
-// Package notify is the contract for doorbells and live events.
+// Package notify is the contract for doorbells, shared budgets and live events.
 //
 // A doorbell says "look again": it carries a key and no fact, so that losing
 // one costs a poll and never an event. A live [Event] shows people what happens
@@ -77,4 +77,23 @@ type Attendant interface {
 	// returns nil. A call is over when answer returns nil; until then it comes again,
 	// here or in another process, and is given up when it has come too often.
 	Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error
+}
+
+// A Budget is how often something may be done, by all processes together: Burst
+// times at once, then once every Every.
+type Budget struct {
+	Key   string
+	Every time.Duration
+	Burst int
+}
+
+// A Treasurer keeps budgets for all processes. Whoever gets an error goes by what
+// it knows itself.
+type Treasurer interface {
+	// Take takes one of each budget, or nothing of any. It returns how long the caller
+	// has to wait before it does what it asked for; a wait beyond patience takes
+	// nothing, and the caller has to ask again after it.
+	Take(ctx context.Context, patience time.Duration, budgets ...Budget) (wait time.Duration, taken bool, err error)
+	// Hold lets nobody take from the budget of a key for a while.
+	Hold(ctx context.Context, key string, d time.Duration) error
 }

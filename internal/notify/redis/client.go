@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -50,6 +51,7 @@ type Client struct {
 	quick  *redis.Client // for commands that are answered at once
 	bells  inproc.Bell   // of this process
 	out    outgoing
+	failed atomic.Pointer[time.Time] // when the server last left a send waiting
 
 	mu       sync.Mutex // guards what follows
 	troubles []trouble  // the oldest first

@@ -1,5 +1,5 @@
-// Package redis rings doorbells, hands out calls and shows live events between
-// processes, over the streams of a Redis server.
+// Package redis rings doorbells, hands out calls, keeps budgets and shows live events
+// between processes, over a Redis server.
 //
 // It promises what [notify] says, and that losing the server, or all it keeps,
 // costs latency only: whoever rings in this process is heard in it at once and
