@@ -70,7 +70,7 @@ type outlook struct {
 
 // run lives one cycle. Whatever goes wrong in it stays in it: a panic becomes a
 // failed attempt.
-func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
+func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.leads(p, w.Cycle.ID, cancel)
@@ -80,7 +80,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("cycle panicked", "panic", r, "stack", string(debug.Stack()))
-			if err := c.abandon(ctx, spaces.StopCoordinator, "internal error"); err != nil {
+			if err = c.abandon(ctx, spaces.StopCoordinator, "internal error"); err != nil {
 				c.log.Error("cycle not abandoned", "error", err) // it stays open and is resumed when its lease runs out
 			}
 		}
@@ -98,15 +98,16 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) {
 	defer s.show(w)()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
-	err := c.live(ctx)
+	err = c.live(ctx)
 	if err != nil && halted(ctx, err) {
 		err = c.cancelled(ctx, err)
 	} else if ctx.Err() != nil {
-		return // the process stops; the next one resumes here
+		return context.Cause(ctx) // the process stops; the next one resumes here
 	}
 	if err != nil {
 		c.log.Error("cycle interrupted", "error", err) // it stays open and is resumed when its lease runs out
 	}
+	return err
 }
 
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {

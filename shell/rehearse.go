@@ -33,7 +33,7 @@ func Rehearse(ctx context.Context, o Options, w spaces.Wake) Rehearsal {
 	o.Inbox, o.Journal, o.Halter, o.Presence = nil, t, nil, nil
 	s, p := New(o), place{w.Cycle.Mind, w.Cycle.Space}
 	s.running[p] = &run{}
-	s.run(ctx, p, &w)
+	_ = s.run(ctx, p, &w) // the tape has the stop reason
 	return t.made
 }
 

@@ -29,6 +29,7 @@ type Shell struct {
 	claimed []*turn                 // of these, the ones whose commit is over
 	load    map[spaces.Mind]int     // cycles under way by mind
 	resting map[spaces.Mind]rest    // to be tended when they have rested
+	awaited map[place][]chan error  // see Serve
 }
 
 // A place is the unit of claiming.
@@ -64,7 +65,7 @@ func New(o Options) *Shell {
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
 		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
-		resting: map[spaces.Mind]rest{},
+		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{},
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.library = &library{shell: s, all: map[spaces.SpaceID]*shelf{}}
@@ -212,11 +213,16 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 	return min(max(time.Until(next), time.Millisecond), s.Poll)
 }
 
-func (s *Shell) finished(p place) {
+// finished gives a place free. err is why what was begun there has not come to its
+// end.
+func (s *Shell) finished(p place, err error) {
 	s.mu.Lock()
 	delete(s.running, p)
 	if s.load[p.mind]--; s.load[p.mind] <= 0 {
 		delete(s.load, p.mind)
+	}
+	if err != nil || !s.rung[p] {
+		s.served(p, err)
 	}
 	s.mu.Unlock()
 	s.wakeUp()

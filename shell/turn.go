@@ -53,6 +53,7 @@ func (s *Shell) ready() []*turn {
 			return ready
 		case !s.serves(p.mind.Agent):
 			delete(s.rung, p)
+			s.served(p, errNotHere)
 		case s.admit(p):
 			ready = append(ready, s.turn(p))
 		}
@@ -111,7 +112,7 @@ func (s *Shell) given() []*turn {
 func (s *Shell) serve(ctx context.Context, t *turn) {
 	w, err := s.Inbox.Claim(ctx, t.claim)
 	if err != nil {
-		s.finished(t.place)
+		s.finished(t.place, err)
 		if ctx.Err() == nil {
 			s.Logger.Error("wake not claimed", "mind", t.place.mind.String(), "space", t.place.space, "error", err)
 		}
@@ -132,16 +133,17 @@ func (s *Shell) attend(ctx context.Context, t *turn) {
 // carry runs the wake of a turn, if there is one. Where nobody wakes, words that
 // were deleted must still go from what is kept.
 func (s *Shell) carry(ctx context.Context, t *turn) {
-	defer s.finished(t.place)
+	var err error
+	defer func() { s.finished(t.place, err) }()
 	switch {
 	case t.wake != nil:
-		if err := fault.Point("wake.claimed"); err != nil {
+		if err = fault.Point("wake.claimed"); err != nil {
 			s.Logger.Error("wake given up", "error", err)
 			return
 		}
-		s.run(ctx, t.place, t.wake)
+		err = s.run(ctx, t.place, t.wake)
 	case t.erased:
-		if err := s.minds.get(t.place.mind).refresh(ctx, t.place.space); err != nil && ctx.Err() == nil {
+		if err = s.minds.get(t.place.mind).refresh(ctx, t.place.space); err != nil && ctx.Err() == nil {
 			s.Logger.Error("deleted words not redacted", "mind", t.place.mind.String(), "space", t.place.space, "error", err)
 		}
 	}

@@ -32,14 +32,14 @@ func callEach(others notify.Caller, ws []spaces.Waiting) {
 }
 
 // attendMind answers a call for a mind: this process's shell looks after it. The
-// record says whether there is still something to do, and who does it.
-func (s *process) attendMind(_ context.Context, note string) error {
+// record says whether there is still something to do, and who does it. The answer is
+// over with the commit of the cycle (CON-36).
+func (s *process) attendMind(ctx context.Context, note string) error {
 	var m aMind
 	if err := json.Unmarshal([]byte(note), &m); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
-	s.shell.Ring([]spaces.Waiting{{Mind: m.Mind, Space: m.Space}})
-	return nil
+	return s.shell.Serve(ctx, spaces.Waiting{Mind: m.Mind, Space: m.Space})
 }
 
 // shown publishes what happens in this process, here and in others.

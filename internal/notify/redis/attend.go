@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,6 +19,9 @@ const attendants = "attendants"
 // mostTries is how often a call is handed out before it is given up.
 const mostTries = 5
 
+// mostOpen bounds the calls that one process answers at once.
+const mostOpen = 1024
+
 // An attendant is this process's share of the calls of one key.
 type attendant struct {
 	*Client
@@ -23,16 +29,22 @@ type attendant struct {
 	stream  string
 	answer  func(ctx context.Context, note string) error
 	claimed time.Time // when it last looked for calls of the dead
+	busy    sync.WaitGroup
+
+	mu   sync.Mutex      // guards open
+	open map[string]bool // calls that are being answered
 }
 
-// Attend answers calls of key until ctx is done. A call that is answered is taken
-// off the server; one whose answer fails, or whose process has died, is handed out
-// again after a while, and given up after five times.
+// Attend answers calls of key until ctx is done, and returns when the answers under
+// way have. A call that is answered is taken off the server, after its answer
+// (CON-36); one whose answer fails, or whose process has died, is handed out again
+// after a while, and given up after five times.
 func (c *Client) Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error {
 	rdb, stop := c.waiting(ctx)
 	defer stop()
-	a := &attendant{Client: c, rdb: rdb, stream: c.key("calls:" + key), answer: answer}
+	a := &attendant{Client: c, rdb: rdb, stream: c.key("calls:" + key), answer: answer, open: map[string]bool{}}
 	c.keepOn(ctx, a.stream, func() error { return a.found(ctx, a.round(ctx)) })
+	a.busy.Wait()
 	a.leave(context.WithoutCancel(ctx))
 	return nil
 }
@@ -54,16 +66,24 @@ func (a *attendant) found(ctx context.Context, err error) error {
 
 // round takes what others left lying, if it is time to, and waits for calls.
 func (a *attendant) round(ctx context.Context) error {
-	if time.Since(a.claimed) >= a.o.Reclaim/2 {
-		if err := a.reclaim(ctx); err != nil {
+	if time.Since(a.claimed) >= a.o.Reclaim/3 {
+		if err := errors.Join(a.prolong(ctx), a.reclaim(ctx)); err != nil {
 			return err
 		}
 		a.claimed = time.Now()
 	}
+	pause := min(block, a.o.Reclaim/3)
+	if len(a.opened()) >= mostOpen {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		return nil
+	}
 	limit, cancel := context.WithTimeout(ctx, block+patience)
 	defer cancel()
 	found, err := a.rdb.XReadGroup(limit, &redis.XReadGroupArgs{
-		Group: attendants, Consumer: a.o.Process, Streams: []string{a.stream, ">"}, Count: 16, Block: min(block, a.o.Reclaim/2),
+		Group: attendants, Consumer: a.o.Process, Streams: []string{a.stream, ">"}, Count: 16, Block: pause,
 	}).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil
@@ -73,12 +93,29 @@ func (a *attendant) round(ctx context.Context) error {
 	}
 	for _, s := range found {
 		for _, m := range s.Messages {
-			if err := a.take(ctx, m); err != nil {
-				return err
-			}
+			a.take(ctx, m)
 		}
 	}
 	return nil
+}
+
+// prolong keeps the calls that are being answered from being handed to others,
+// however long the answers take.
+func (a *attendant) prolong(ctx context.Context) error {
+	open := a.opened()
+	if len(open) == 0 {
+		return nil
+	}
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return a.quick.XClaimJustID(limit, &redis.XClaimArgs{Stream: a.stream, Group: attendants, Consumer: a.o.Process, Messages: open}).Err()
+}
+
+// opened returns the calls that are being answered.
+func (a *attendant) opened() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Collect(maps.Keys(a.open))
 }
 
 // reclaim takes over the calls that were handed out and not answered in time.
@@ -96,11 +133,11 @@ func (a *attendant) reclaim(ctx context.Context) error {
 	}
 	for _, m := range calls {
 		poison, err := a.poison(ctx, m)
-		if err == nil && !poison {
-			err = a.take(ctx, m)
-		}
 		if err != nil {
 			return err
+		}
+		if !poison {
+			a.take(ctx, m)
 		}
 	}
 	return nil
@@ -118,13 +155,29 @@ func (a *attendant) poison(ctx context.Context, m redis.XMessage) (bool, error) 
 	return true, a.over(ctx, m.ID)
 }
 
-// take answers one call. One whose answer fails stays open.
-func (a *attendant) take(ctx context.Context, m redis.XMessage) error {
-	if err := a.answer(ctx, word(m, "note")); err != nil {
-		a.o.Logger.Debug("call not answered", "stream", a.stream, "call", m.ID, "error", err)
-		return nil
+// take answers one call, beside others. One whose answer fails stays open.
+func (a *attendant) take(ctx context.Context, m redis.XMessage) {
+	a.mu.Lock()
+	under := a.open[m.ID]
+	a.open[m.ID] = true
+	a.mu.Unlock()
+	if under {
+		return
 	}
-	return a.over(ctx, m.ID)
+	a.busy.Go(func() {
+		defer func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.open, m.ID)
+		}()
+		if err := a.answer(ctx, word(m, "note")); err != nil {
+			a.o.Logger.Debug("call not answered", "stream", a.stream, "call", m.ID, "error", err)
+			return
+		}
+		if err := a.over(ctx, m.ID); ctx.Err() == nil {
+			a.saw("acknowledge "+a.stream, err)
+		}
+	})
 }
 
 // over acknowledges a call and removes it, both or neither: there is one group,

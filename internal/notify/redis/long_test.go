@@ -1,0 +1,93 @@
+package redis_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	library "github.com/redis/go-redis/v9"
+
+	"github.com/trestle-bridge/trestle/internal/notify/redis"
+)
+
+// CON-36: a call is on the server until its answer is over, however long that takes,
+// and nobody else is given it meanwhile; others are answered beside it.
+func TestLongAnswerKeepsItsCall(t *testing.T) {
+	begun, hold, others := make(chan string, 8), make(chan struct{}), make(chan string, 8)
+	a := begin(t, redis.Options{Process: "a", Reclaim: 60 * time.Millisecond})
+	attend(t, a, func(note string) error {
+		begun <- note
+		if note == "long" {
+			<-hold
+		}
+		return nil
+	})
+	a.Call("minds", "long")
+	if got := <-begun; got != "long" {
+		t.Fatalf("got %q", got)
+	}
+	b := begin(t, redis.Options{Process: "b", Reclaim: 60 * time.Millisecond})
+	attend(t, b, func(note string) error { others <- note; return nil })
+	r, stream := raw(t), t.Name()+":calls:minds"
+	// The idle time of a call that is kept falls again and again.
+	for last, falls := time.Duration(0), 0; falls < 5; {
+		open, err := r.XPendingExt(t.Context(), &library.XPendingExtArgs{Stream: stream, Group: "attendants", Start: "-", End: "+", Count: 9}).Result()
+		if err != nil || len(open) != 1 || open[0].Consumer != "a" || open[0].RetryCount != 1 {
+			t.Fatalf("open: %+v (%v), want the one call that a answers", open, err)
+		}
+		if open[0].Idle < last {
+			falls++
+		}
+		last = open[0].Idle
+	}
+	for len(begun)+len(others) == 0 {
+		b.Call("minds", "short")
+		select {
+		case got := <-begun:
+			others <- got
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if got := <-others; got != "short" {
+		t.Errorf("the call %q was answered beside the long one", got)
+	}
+	close(hold)
+	empties(t, stream)
+}
+
+// CON-36: a process that stops before its answer is over leaves the call to others.
+func TestStoppedAnswerIsLeftToOthers(t *testing.T) {
+	begun, answered := make(chan struct{}, 1), make(chan string, 8)
+	a, stop := started(t, "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	var attending sync.WaitGroup
+	attending.Go(func() {
+		_ = a.Attend(ctx, "minds", func(ctx context.Context, _ string) error {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	})
+	a.Call("minds", "ada")
+	within(t, begun, "nobody answers")
+	cancel()
+	attending.Wait()
+	stop()
+	b, _ := started(t, "b")
+	attend(t, b, func(note string) error { answered <- note; return nil })
+	select {
+	case got := <-answered:
+		if got != "ada" {
+			t.Errorf("got %q", got)
+		}
+	case <-time.After(late):
+		t.Fatal("the call is lost with the process that stopped")
+	}
+	empties(t, t.Name()+":calls:minds")
+}
+
+func started(t *testing.T, process string) (c *redis.Client, stop func()) {
+	t.Helper()
+	return begun(t, redis.Options{Process: process, Reclaim: 60 * time.Millisecond})
+}

@@ -1,0 +1,66 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// CON-36: whoever serves a call is done when the cycle is committed, and not before;
+// a call for nothing is done at once, and one for an agent of others is not.
+func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
+	play(t, slow(2*time.Second, replier("noted")), func(w *world) {
+		w.poll = time.Hour
+		room := w.room("kai", direct)
+		w.start()
+		synctest.Wait()
+		in := spaces.Intake{Account: account, Items: []spaces.Incoming{w.update(room, "Kai", spaces.Said{Text: "hello"})}, At: time.Now()}
+		_, err := w.store.Border().Record(w.t.Context(), in)
+		w.ok(err)
+		call := spaces.Waiting{Mind: mind("Ada"), Space: room}
+		served := make(chan error, 1)
+		go func() { served <- w.shell.Serve(w.t.Context(), call) }()
+		<-time.After(3 * time.Second) // within the second of its answers
+		if len(served) > 0 || len(w.stops(mind("Ada"))) > 0 {
+			w.t.Fatal("it was served before the cycle was committed")
+		}
+		w.ok(<-served)
+		if got := w.stops(mind("Ada")); len(got) != 1 {
+			w.t.Errorf("%d cycles were committed when it was served", len(got))
+		}
+		w.ok(w.shell.Serve(w.t.Context(), call))
+		call.Mind.Agent = "somebody else"
+		if err := w.shell.Serve(w.t.Context(), call); err == nil {
+			w.t.Error("a call for an agent that is not here was served")
+		}
+	})
+}
+
+// CON-36: a cycle that did not come to its end leaves its call to others.
+func TestCallOfAnInterruptedCycleIsNotServed(t *testing.T) {
+	stuck := mindful(func(ctx context.Context, _ model.Request) (model.Response, error) {
+		<-ctx.Done()
+		return model.Response{}, model.Interrupted(ctx)
+	})
+	play(t, stuck, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		served := make(chan error, 1)
+		ctx := context.WithoutCancel(w.t.Context())
+		go func() { served <- w.shell.Serve(ctx, spaces.Waiting{Mind: mind("Ada"), Space: room}) }()
+		w.ok(<-served) // there is nothing yet
+		w.says(room, "Kai", "hello")
+		synctest.Wait()
+		go func() { served <- w.shell.Serve(ctx, spaces.Waiting{Mind: mind("Ada"), Space: room}) }()
+		synctest.Wait()
+		w.stop()
+		if err := <-served; !errors.Is(err, context.Canceled) {
+			w.t.Errorf("got %v, want that the process stopped", err)
+		}
+	})
+}
