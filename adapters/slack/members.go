@@ -2,7 +2,7 @@ package slack
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -62,6 +62,10 @@ func (c *Client) Chats(ctx context.Context, group string) ([]adapters.Chat, erro
 	return chats, nil
 }
 
+// manyUnknown is how many people must be unknown before the workspace's list, two
+// hundred a call, is read instead of asking for each.
+const manyUnknown = 30
+
 // Members returns everybody in a channel, ourselves among them.
 func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, error) {
 	me, err := c.me(ctx)
@@ -69,7 +73,7 @@ func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, e
 		return nil, err
 	}
 	read := reader{c: c, self: me}
-	var people []adapters.Person
+	var ids []string
 	for page, err := range pages(func(cursor string) (list, error) {
 		return reading[list](ctx, c, "conversations.members", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, err := api.GetUsersInConversationContext(ctx, &slackgo.GetUsersInConversationParameters{
@@ -81,9 +85,43 @@ func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, e
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range page.Members {
-			people = append(people, read.who(ctx, id, ""))
+		for _, raw := range page.Members {
+			ids = append(ids, idOf(raw))
 		}
 	}
-	return slices.Clip(people), nil
+	if unknown := c.names.unknown(ids); len(unknown) > manyUnknown {
+		if err := c.learn(ctx, unknown); err != nil {
+			c.log.Debug("people not listed", "chat", chat, "error", err)
+		}
+	}
+	people := make([]adapters.Person, len(ids))
+	for i, id := range ids {
+		people[i] = read.who(ctx, id, "")
+	}
+	return people, nil
+}
+
+// learn reads who is in the workspace until everybody in unknown has been found.
+func (c *Client) learn(ctx context.Context, unknown map[string]bool) error {
+	for page, err := range pages(func(cursor string) (list, error) {
+		return reading[list](ctx, c, "users.list", func(ctx context.Context, api *slackgo.Client) error {
+			_, err := api.GetUsersPaginated(slackgo.GetUsersOptionLimit(pageSize), slackgo.GetUsersOptionCursor(cursor)).Next(ctx)
+			return err
+		})
+	}) {
+		if err != nil {
+			return err
+		}
+		for _, raw := range page.Members {
+			var u user
+			if json.Unmarshal(raw, &u) == nil && unknown[u.ID] {
+				c.names.learned(u)
+				delete(unknown, u.ID)
+			}
+		}
+		if len(unknown) == 0 {
+			break
+		}
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxNames   = 4096            // of each sort, before all are forgotten
+	maxNames   = 16384           // of each sort, before all are forgotten
 	namesKept  = time.Hour       // how long a name is believed without an event about it
 	namesRetry = time.Minute     // between questions that were not answered
 	nameLimit  = 2 * time.Second // for one question: a message waits for it
@@ -75,6 +75,19 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 		return known.person
 	}
 	return n.learned(answer.User)
+}
+
+// unknown returns which of the people would have to be asked for.
+func (n *names) unknown(ids []string) map[string]bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	missing := map[string]bool{}
+	for _, id := range ids {
+		if known, ok := n.users[id]; !ok || !time.Now().Before(known.until) {
+			missing[id] = true
+		}
+	}
+	return missing
 }
 
 // learned keeps what Slack says of somebody.

@@ -12,7 +12,7 @@ const pageSize = 200
 type list struct {
 	Messages []json.RawMessage `json:"messages"`
 	Channels []channel         `json:"channels"`
-	Members  []string          `json:"members"`
+	Members  []json.RawMessage `json:"members"` // of a channel their ids, of a workspace the whole users
 	Metadata struct {
 		Cursor string `json:"next_cursor"`
 	} `json:"response_metadata"`

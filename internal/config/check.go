@@ -147,7 +147,7 @@ func checkTokens(s *section, a *Adapter) {
 // checkSlack finds a Slack account that nothing could reach.
 func checkSlack(s *section, a *Adapter, listen string) {
 	switch {
-	case a.SigningSecret == "" && a.WebhookURL != "":
+	case a.SigningSecret == "" && a.WebhookURL != "" && !s.has("signing_secret"):
 		s.fail(s.where("webhook_url"), "webhook_url is set, and no signing_secret proves who calls", "copy the Signing Secret from the app's Basic Information")
 	case a.AppToken == "" && a.SigningSecret == "" && s.has("signing_secret"):
 		s.fail(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")

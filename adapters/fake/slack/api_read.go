@@ -38,7 +38,8 @@ func (c *call) userList() answer {
 		list = append(list, p.wire())
 	}
 	slices.SortFunc(list, func(a, b map[string]any) int { return strings.Compare(a["id"].(string), b["id"].(string)) })
-	return ok(map[string]any{"members": list, "response_metadata": map[string]any{"next_cursor": ""}})
+	part, next := page(c, list, 1000)
+	return ok(map[string]any{"members": part, "response_metadata": map[string]any{"next_cursor": next}})
 }
 
 // page cuts a list as cursor and limit ask.
