@@ -25,7 +25,7 @@ import (
 const signingSecret = "very-secret-signing"
 
 // called plays a story in a workspace that calls the app over HTTP.
-func called(t *testing.T, play func(t *testing.T, w *workspace, c *slack.Client, b *book)) {
+func called(t *testing.T, play func(w *workspace, c *slack.Client, b *book)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{SigningSecret: signingSecret, EventsURL: "http://trestle.test/slack/events"})
@@ -41,7 +41,7 @@ func called(t *testing.T, play func(t *testing.T, w *workspace, c *slack.Client,
 		mux.Handle(c.HookPath(), c)
 		serve(t, ln, mux)
 		w.forget()
-		play(t, w, c, b)
+		play(w, c, b)
 	})
 }
 
@@ -59,7 +59,8 @@ func serve(t *testing.T, ln net.Listener, h http.Handler) {
 }
 
 func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
+	called(t, func(w *workspace, _ *slack.Client, b *book) {
+		t := w.t
 		if echoed, err := w.app.Verify(t.Context()); err != nil || echoed != "a-challenge" {
 			t.Errorf("the challenge is answered %q, %v", echoed, err)
 		}
@@ -83,7 +84,8 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 
 // SECURITY S9: 200 means recorded; what cannot be is answered 503, and comes again.
 func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, _ *slack.Client, b *book) {
+	called(t, func(w *workspace, _ *slack.Client, b *book) {
+		t := w.t
 		b.close(true)
 		w.ops.Says(w.maya, "hello", fakeslack.Said{})
 		pass(30 * time.Second)
@@ -118,7 +120,8 @@ func messageBody(w *workspace, n int) string {
 
 // SECURITY S9: a replay is answered 200 and changes nothing.
 func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		t := w.t
 		for range 5 {
 			if code := hookCall(c, messageBody(w, 1), nil); code != http.StatusOK {
 				t.Errorf("answered %d", code)
@@ -132,7 +135,8 @@ func TestAReplayedCallHasNoSecondEffect(t *testing.T) {
 
 // SECURITY S9: ten thousand forged calls, none accepted, none read.
 func TestForgedCallsAreRefused(t *testing.T) {
-	called(t, func(t *testing.T, w *workspace, c *slack.Client, b *book) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		t := w.t
 		random := rand.New(rand.NewPCG(1, 2))
 		forge := []func(r *http.Request, body string){
 			func(r *http.Request, _ string) { r.Header.Del("X-Slack-Signature") },
@@ -225,7 +229,8 @@ func TestACallThatNobodyTakesIsToComeAgain(t *testing.T) {
 // A signed request for a verification that holds nothing to echo is kept like
 // anything else that cannot be read.
 func TestAVerificationWithoutAChallengeIsKept(t *testing.T) {
-	called(t, func(t *testing.T, _ *workspace, c *slack.Client, b *book) {
+	called(t, func(w *workspace, c *slack.Client, b *book) {
+		t := w.t
 		if code := hookCall(c, `{"type":"url_verification"}`, nil); code != http.StatusOK {
 			t.Errorf("answered %d, want 200", code)
 		}

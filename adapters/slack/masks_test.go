@@ -22,7 +22,8 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 		"told late":      {refuses: true, want: led},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *workspace) {
+			inBubble(t, func(w *workspace) {
+				t := w.t
 				o := w.options()
 				if c.lacks {
 					const token = "xoxb-plain"

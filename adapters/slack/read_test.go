@@ -34,7 +34,8 @@ func heard[B adapters.Body](b *book) []B {
 
 // A mention in a channel comes twice, as message and as app_mention: one fact.
 func TestAMentionIsOneMessage(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
 		pass(time.Second)
 		said := heard[adapters.Message](b)
@@ -55,7 +56,8 @@ func TestAMentionIsOneMessage(t *testing.T) {
 
 // Names follow the people; ids do not change.
 func TestNamesAreKeptCurrent(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		w.ops.Says(w.maya, "one", fakeslack.Said{})
 		pass(time.Second)
 		w.maya.Renames("Maya Berg")
@@ -87,7 +89,8 @@ func TestNamesAreKeptCurrent(t *testing.T) {
 
 // SECURITY S1: a guest over Slack Connect is somebody of another team.
 func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		guest := w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Team: "T0OTHER"})
 		w.ops.Says(guest, "hello", fakeslack.Said{})
 		w.ops.Says(w.maya, "hello", fakeslack.Said{})
@@ -105,7 +108,8 @@ func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 }
 
 func TestWhatHappensToARoomIsTold(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		secret := w.NewPrivate("secret", w.maya)
 		secret.Invites(w.maya, w.app)
 		pinned := w.ops.Says(w.maya, "keep this", fakeslack.Said{})
@@ -141,7 +145,8 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 // PLATFORMS 2.3: Slack tells a changed message also when it shows a preview or counts
 // replies; a program may change nothing but blocks, or what hangs on a message.
 func TestAPreviewIsNoEdit(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		same := `{"type":"message","user":"` + w.maya.ID + `","text":"see https://example.com","ts":"1700000001.000100"`
 		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000002.000100","event_ts":"1700000002.000100",` +
 			`"message":` + same + `,"attachments":[{"from_url":"https://example.com","title":"Example"}]},"previous_message":` + same + `}}`)
@@ -171,7 +176,7 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 
 // What was deleted under replies leaves a stone; it is gone when Slack says so.
 func TestAStoneInPlaceOfAMessageIsItsEnd(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
 		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000009.000100","event_ts":"1700000009.000100",` +
 			`"message":{"type":"message","subtype":"tombstone","text":"This message was deleted.","ts":"1700000001.000100"}}`)
 		pass(time.Second)
@@ -187,7 +192,8 @@ func TestAStoneInPlaceOfAMessageIsItsEnd(t *testing.T) {
 // One app in several workspaces hears them all by any of its sockets; only what our
 // own workspace is shown is ours (SECURITY S1).
 func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		for n, teams := range []string{
 			`"team_id":"T0OTHER"`,
 			`"team_id":"T0OTHER","context_team_id":"T0OTHER","authorizations":[{"team_id":"T0OTHER"}]`,
@@ -216,7 +222,8 @@ func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
 }
 
 func TestOpeningTheHomeGetsAHello(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		w.app.OpensHome(w.maya)
 		pass(time.Second)
 		if home := string(w.app.Home(w.maya)); !strings.Contains(home, "Hello, I am ada") {
@@ -227,7 +234,8 @@ func TestOpeningTheHomeGetsAHello(t *testing.T) {
 
 // Several ways to give an order; Slack keeps its own slash commands for itself.
 func TestCommandsAreUnderstood(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		w.ops.Says(w.maya, "@ada !stop now", fakeslack.Said{})
 		pass(time.Second)
 		w.direct.Says(w.maya, "!help", fakeslack.Said{})
@@ -256,7 +264,8 @@ func TestCommandsAreUnderstood(t *testing.T) {
 
 // SECURITY I18: a frame that is no JSON is kept and, where it has an id, acknowledged.
 func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		w.app.InjectFrame([]byte(`{"envelope_id":"broken-1","type":"events_api","payload":{"event":`))
 		w.app.InjectPayload("a_kind_of_tomorrow", json.RawMessage(`{"a":1}`))
 		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
@@ -271,7 +280,8 @@ func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
 }
 
 func TestTheWorkspaceIsListed(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		w.NewChannel("elsewhere", w.maya)
 		chats, err := c.Chats(t.Context(), w.Team())
@@ -322,7 +332,8 @@ func TestTheMembersOfALargeChannelAreNamedInFewCalls(t *testing.T) {
 
 // SEQ-04: nothing falls between the windows in which history is read.
 func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.Said{}), 64)
 		if err != nil {
@@ -350,7 +361,8 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 // SEQ-04: a busy time after a long silence is handed on in portions, in order, each
 // message once, and reading goes on behind any of them.
 func TestABusyTimeIsReadInPortions(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		began := time.Now()
 		<-time.After(40 * 24 * time.Hour)
 		var want []string
@@ -395,7 +407,8 @@ func TestABusyTimeIsReadInPortions(t *testing.T) {
 
 // SEQ-04: history comes in order, page by page, and goes on where it was left.
 func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		began := time.Now()
 		var want []string

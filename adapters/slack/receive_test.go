@@ -115,20 +115,20 @@ func (w *workspace) runs(b *book, o slack.Options) (c *slack.Client, end func())
 }
 
 // inBubble plays a story in a workspace that an app listens to by sockets.
-func inBubble(t *testing.T, play func(t *testing.T, w *workspace)) {
+func inBubble(t *testing.T, play func(w *workspace)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		play(t, newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
+		play(newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken}))
 	})
 }
 
 // listening is inBubble with the app receiving into a book.
-func listening(t *testing.T, play func(t *testing.T, w *workspace, b *book)) {
+func listening(t *testing.T, play func(w *workspace, b *book)) {
 	t.Helper()
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
 		b := new(book)
 		w.runs(b, w.options())
-		play(t, w, b)
+		play(w, b)
 	})
 }
 
@@ -139,7 +139,8 @@ func pass(d time.Duration) {
 
 // R-SL: Slack retires every socket now and then; two of them leave no hole.
 func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(2 * time.Second)
 		if n := w.app.Sockets(); n != 2 {
 			t.Fatalf("%d sockets are open, want two", n)
@@ -173,7 +174,8 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 
 // F28: a half-open socket swallows what is sent, and nothing says so.
 func TestAFrozenSocketIsLeft(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(time.Minute)
 		w.app.Freeze()
 		w.ops.Says(w.maya, "into the void", fakeslack.Said{})
@@ -193,7 +195,8 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 
 // F26, M5: what comes as a retry may be the first to reach us.
 func TestRetriesAreNeverDropped(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		_, end := w.runs(b, o)
@@ -218,7 +221,8 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 // F26: further copies of what is in hand wait for its verdict; a disk that is full
 // for minutes loses nothing.
 func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(time.Minute)
 		b.close(true)
 		var want []string
@@ -244,7 +248,8 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 
 // R-SL, DELIVERY 2.2: what Slack gave up is read from history.
 func TestALongSilenceIsFilledFromHistory(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		w.ops.Says(w.maya, "before we came", fakeslack.Said{})
@@ -286,7 +291,8 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 // R-SL, DELIVERY 2.2: in a long silence somebody takes up a thread that nobody
 // remembers; its parent is older than anything that is read again.
 func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		_, end := w.runs(b, o)
@@ -317,7 +323,8 @@ func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 
 // R-SL: every ten minutes, so that what no socket brought is not missed for long.
 func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(3 * time.Minute)
 		w.app.Freeze()
 		w.ops.Says(w.maya, "lost on the way", fakeslack.Said{})
@@ -372,7 +379,8 @@ func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
 // PLATFORMS 2.2: an app that is told at every hello that it has too many sockets
 // does not ask for the next one as fast as it can.
 func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(2 * time.Second)
 		before := opened(w)
 		for range 1200 {
@@ -396,7 +404,8 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 // PLATFORMS 2.4: a limit on opening sockets is waited out, and what was said meanwhile
 // is not lost.
 func TestALimitOnSocketsIsWaitedOut(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 90, Times: 1})
 		b := new(book)
 		w.runs(b, w.options())
@@ -416,7 +425,8 @@ func TestALimitOnSocketsIsWaitedOut(t *testing.T) {
 // PLATFORMS 2.2: where Socket Mode is switched off, receiving ends with the reason,
 // and not for good: it may be switched on again.
 func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c := w.adapter(w.options())
 		ended := make(chan error, 1)
@@ -450,7 +460,8 @@ func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
 // PLATFORMS 2.3: above 30,000 events an hour Slack drops what comes and says so; what
 // it dropped is read from history at once.
 func TestWhatSlackDropsForTheRateIsReadAtOnce(t *testing.T) {
-	listening(t, func(t *testing.T, w *workspace, b *book) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
 		pass(3 * time.Minute)
 		w.ops.Says(w.maya, "before", fakeslack.Said{})
 		pass(time.Second)

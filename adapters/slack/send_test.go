@@ -21,7 +21,8 @@ import (
 // S6: whatever a model writes, nobody is called but those it may name, and nothing
 // is fetched.
 func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		for _, text := range []string{
 			"<!here> <!channel> <!everyone> <!subteam^S123>", "@here @channel @everyone", "**<!channel>**", "# <!here>\n\n- <!everyone>\n- @channel",
@@ -52,7 +53,8 @@ func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
 // R-SL, PLATFORMS 2.1, SECURITY S16: a post carries the id by which it is found again
 // and nothing that tells anybody more; the token goes in the header alone.
 func TestAPostCarriesAnOpaqueIdAndNoToken(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		o := w.options()
 		var forms []url.Values
 		o.Around = func(next http.RoundTripper) http.RoundTripper {
@@ -90,7 +92,8 @@ func TestAPostCarriesAnOpaqueIdAndNoToken(t *testing.T) {
 
 // SECURITY 5: those who are named are called, three at most, in every form.
 func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		people := []adapters.Person{{ID: w.maya.ID, Name: "Maya Lind", Handle: "maya"}}
 		for _, text := range []string{"Hi @Maya Lind!", "hi @maya, see `@maya`", "# For @Maya Lind\n\n- now", "2*3*4 for @maya"} {
@@ -120,7 +123,8 @@ func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
 
 // DELIVERY 2.4, K17, K18: a send whose answer was lost is found again by its key.
 func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		for name, p := range map[string]adapters.Post{
@@ -144,7 +148,8 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 }
 
 func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		p := adapters.Post{Chat: w.ops.ID, Text: "hello", Face: adapters.Face{Name: "Max", Avatar: ":robot_face:"}}
@@ -170,7 +175,8 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 // PLATFORMS 2.4: an answer in a thread can be shown in the channel as well, both
 // ways; it is one message.
 func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, end := w.runs(b, w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
@@ -212,7 +218,8 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 }
 
 func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		content := []byte("a,b\n1,2\n")
@@ -251,7 +258,8 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 // DELIVERY 2.4, K18: Slack hangs files on a message after it is posted. What was
 // cut off in between is found, and the files are attached, once.
 func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
 		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Size: 3, Open: open}}}
@@ -275,7 +283,8 @@ func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
 }
 
 func TestAStatusStandsUnderTheThread(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
@@ -307,7 +316,8 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 
 // A server that knows only mrkdwn gets mrkdwn: its refusal of a form is a definite no.
 func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		c := w.adapter(w.options())
 		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
 		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {
@@ -321,7 +331,8 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 
 // A deletion that Slack refuses is not the one of which it tells later.
 func TestARefusedDeletionIsNotOurs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		refused, done := w.ops.Says(w.maya, "hers", fakeslack.Said{}), w.ops.Says(w.maya, "also hers", fakeslack.Said{})
@@ -351,7 +362,8 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 // PLATFORMS 2.4, SECURITY S10, S16: a page to sign in by is no file, and a file that
 // is kept elsewhere is not fetched: its address is whatever somebody wrote.
 func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		o := w.options()
 		var asked []string
 		info := `"url_private":"http://slack.test/files/F1/cat.png"`
@@ -384,7 +396,8 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 
 // A server that is down for a moment does not make a file one that cannot be had.
 func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *workspace) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
 		b := new(book)
 		o := w.options()
 		down := true
