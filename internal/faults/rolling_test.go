@@ -5,30 +5,28 @@ package faults
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"sync"
 	"testing"
 )
 
 // next is the version that a crew is brought to.
 const next = "9.9.9"
 
-// nextBinary builds the program once more, as another version.
-var nextBinary = sync.OnceValues(func() (string, error) {
+// buildNext builds the program once more, as another version.
+func buildNext(t *testing.T) string {
+	t.Helper()
 	file := binary + "-next"
-	build := exec.Command("go", "build", "-tags", "faultinject", "-ldflags", "-X main.version="+next, "-o", file, "../../cmd/trestle") //nolint:noctx // as the first one
-	build.Stderr = os.Stderr
-	return file, build.Run()
-})
+	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "faultinject", "-ldflags", "-X main.version="+next, "-o", file, "../../cmd/trestle")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v: %s", err, said)
+	}
+	return file
+}
 
 // Issue 7: in the middle of a conversation the processes are brought to another
 // version by turns, and back. Nothing is lost, and nothing comes twice.
 func TestVersionsChangeByTurns(t *testing.T) {
-	newer, err := nextBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	newer := buildNext(t)
 	crews(t, "rolling", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
 		t.Helper()
 		c.starts(ctx, t)
