@@ -19,7 +19,7 @@ type Weights struct {
 func DefaultWeights() Weights {
 	return Weights{
 		Neighbour: 0.4, Second: 0.15, Answer: 0.4, Session: 1.5, Focus: 0.35,
-		Alike: 0.5, Kin: 0.3, Date: 0.5, Crowding: 0.04, Thrift: 0.1,
+		Alike: 0.5, Kin: 0.45, Date: 0.5, Crowding: 0.04, Thrift: 0.1,
 	}
 }
 

@@ -131,6 +131,7 @@ func printPlan(w io.Writer, f console.FrameAnswer) {
 	}
 	table(w, rows)
 	fmt.Fprintf(w, "%d of %d tokens, and %d fixed\n", plan.Tokens, plan.Budget, plan.Fixed)
+	printCut(w, f.Keyframe)
 }
 
 // frameDifference is two frames of a mind beside each other.
