@@ -11,6 +11,7 @@ const (
 	Deaf          Code = "TRS-A04"
 	Misconfigured Code = "TRS-C01"
 	BadReload     Code = "TRS-C02"
+	LoggedSecret  Code = "TRS-C06"
 	DenialBurst   Code = "TRS-G01"
 	ClockSkew     Code = "TRS-H01"
 	ModelKey      Code = "TRS-M01"
@@ -63,6 +64,7 @@ var kinds = []Kind{
 	{Deaf, Fail, "{} is deaf", "trestle doctor {}"},
 	{Misconfigured, Fail, "{} is misconfigured", "trestle config check"},
 	{BadReload, Fail, "the changed configuration is invalid and not in force", "trestle config check"},
+	{LoggedSecret, Warn, "a credential was about to be written into the log of {}", "see TRS-C06 in docs/problems.md"},
 	{DenialBurst, Warn, "acts of {} are refused again and again", "trestle runs --since 1h, then trestle explain RUN"},
 	{ClockSkew, Warn, "the clock differs from that of {}", "set the clock of this machine, by NTP for instance"},
 	{ModelKey, Fail, "the key of {} is refused", "trestle doctor model"},

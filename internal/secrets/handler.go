@@ -19,6 +19,15 @@ type handler struct {
 	ready slog.Handler
 }
 
+// Caught returns how many texts a handler made by [Registry.Handler] has hidden
+// something in; 0 for other handlers. Whoever logged those was at fault.
+func Caught(h slog.Handler) int64 {
+	if own, ok := h.(*handler); ok {
+		return own.known.caught.Load()
+	}
+	return 0
+}
+
 // below returns the next handler with the added attributes, scrubbed.
 func (h *handler) below() slog.Handler {
 	h.scrub.Do(func() {
@@ -35,7 +44,7 @@ func (h *handler) Enabled(ctx context.Context, l slog.Level) bool { return h.nex
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	clean := slog.NewRecord(r.Time, r.Level, h.known.Scrub(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, h.known.logged(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(h.attr(a))
 		return true
@@ -62,14 +71,14 @@ func (h *handler) attrs(attrs []slog.Attr) []slog.Attr {
 }
 
 func (h *handler) attr(a slog.Attr) slog.Attr {
-	return slog.Attr{Key: h.known.Scrub(a.Key), Value: h.value(a.Value)}
+	return slog.Attr{Key: h.known.logged(a.Key), Value: h.value(a.Value)}
 }
 
 func (h *handler) value(v slog.Value) slog.Value {
 	v = v.Resolve()
 	switch v.Kind() {
 	case slog.KindString:
-		return slog.StringValue(h.known.Scrub(v.String()))
+		return slog.StringValue(h.known.logged(v.String()))
 	case slog.KindGroup:
 		return slog.GroupValue(h.attrs(v.Group())...)
 	case slog.KindAny:
@@ -89,7 +98,7 @@ func (h *handler) anything(v slog.Value) slog.Value {
 	if raw, ok := v.Any().([]byte); ok {
 		text = string(raw)
 	}
-	if clean := h.known.Scrub(text); clean != text {
+	if clean := h.known.logged(text); clean != text {
 		return slog.StringValue(clean)
 	}
 	return v

@@ -22,6 +22,7 @@ type Registry struct {
 	forms []string
 
 	replace atomic.Pointer[strings.Replacer]
+	caught  atomic.Int64 // texts of log records that held something to hide
 }
 
 // shortest is how many bytes a credential has at least. What is shorter is the
@@ -64,6 +65,16 @@ func (r *Registry) Known(text string) string {
 // Scrub returns text without credentials: those that the registry was told of,
 // and whatever has the shape of a well-known token.
 func (r *Registry) Scrub(text string) string { return hideShapes(r.Known(text)) }
+
+// logged is Scrub for texts of log records, which should hold no credential: those
+// that do are counted.
+func (r *Registry) logged(text string) string {
+	clean := r.Scrub(text)
+	if clean != text {
+		r.caught.Add(1)
+	}
+	return clean
+}
 
 // Writer returns a writer that passes text on to w scrubbed. What is written in
 // one call is looked at as one text.
