@@ -60,9 +60,9 @@ func TestStreamGoesOnWhereItsReaderStood(t *testing.T) {
 	}{
 		"within":                   {106, []string{"107 6", "108 7"}},
 		"at the first kept":        {104, []string{"105 4", "106 5", "107 6", "108 7"}},
-		"before the first kept":    {102, []string{"103 1 events skipped, reload", "104 3"}},
-		"of an earlier process":    {57, []string{"103 events were skipped, reload", "104 3"}},
-		"of another machine":       {9000, []string{"103 events were skipped, reload", "104 3"}},
+		"before the first kept":    {102, []string{"104 2 events skipped, reload", "105 4"}},
+		"of an earlier process":    {57, []string{"104 events were skipped, reload", "105 4"}},
+		"of another machine":       {9000, []string{"104 events were skipped, reload", "105 4"}},
 		"nothing has happened yet": {108, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
