@@ -72,7 +72,7 @@ var rows = []row{
 	{"internal/parlour", nil, "it makes up rooms from its own words, and knows nothing of how anything is found"},
 	{"internal/archtest", nil, "it reads source text"},
 	{"internal/faults/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/fault", "internal/faults/..."}, "the kill harness meets the program as a platform and a model endpoint would: from outside"},
-	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/parlour", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines"},
+	{"internal/bench/...", []string{"adapters/fake/...", "internal/model", "internal/model/modeltest", "internal/parlour", "internal/servertest", "internal/bench/..."}, "the benchmark drives the finished binary from outside, beside bare baselines, and over private servers"},
 	{"cmd/...", []string{"..."}, "the program wires everything, and nobody wires it"},
 }
 

@@ -61,6 +61,7 @@ var rows = []row{
 	{"slow", slowModel},
 	{"flood", flood},
 	{"platforms", platforms},
+	{"processes", processes},
 	{"memory", memory},
 	{"minds", minds},
 	{"cold", coldStart},

@@ -43,8 +43,9 @@ const (
 	bareModel = "echo+model"
 )
 
-// prepare makes a subject of that name for a world; it does not run yet.
-func (b *bench) prepare(w *world, name string) (*subject, error) {
+// prepare makes a subject of that name for a world, with more lines in its
+// configuration; it does not run yet.
+func (b *bench) prepare(w *world, name string, more ...string) (*subject, error) {
 	dir, err := os.MkdirTemp(b.dir, "run-")
 	if err != nil {
 		return nil, err
@@ -61,7 +62,8 @@ limits: {outgoing: off}
 budget: {agent_per_day: 0, space_per_day: 0, per_day: 0}
 agents:
   ada: {name: Ada, persona: "You are Ada, who keeps the family's plans together."}
-`, w.base, w.adapters())
+%s
+`, w.base, w.adapters(), strings.Join(more, "\n"))
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			return nil, err
 		}

@@ -160,16 +160,21 @@ func (p *Postgres) URL(name string) string {
 // Database makes an empty database and returns its name. Calls may overlap.
 func (p *Postgres) Database(tb testing.TB) string {
 	tb.Helper()
-	var err error
-	p.once.Do(func() { err = p.start(tb.Context()) })
+	name, err := p.Create(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	name := fmt.Sprintf("t%d", p.made.Add(1))
-	if err := p.do(tb.Context(), "postgres", "create database "+name); err != nil {
-		tb.Fatal(err)
-	}
 	return name
+}
+
+// Create is [Postgres.Database] for programs.
+func (p *Postgres) Create(ctx context.Context) (name string, err error) {
+	p.once.Do(func() { err = p.start(ctx) })
+	if err != nil {
+		return "", err
+	}
+	name = "t" + strconv.FormatInt(p.made.Add(1), 10)
+	return name, p.do(ctx, "postgres", "create database "+name)
 }
 
 // Do runs statements in a database, beside whoever uses it.

@@ -46,12 +46,17 @@ func (r *Redis) start(ctx context.Context) error {
 // URL starts the server when it has not been yet, and returns its address.
 func (r *Redis) URL(tb testing.TB) string {
 	tb.Helper()
-	var err error
-	r.once.Do(func() { err = r.start(tb.Context()) })
+	url, err := r.Open(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return fmt.Sprintf("redis://127.0.0.1:%d", r.Port)
+	return url
+}
+
+// Open is [Redis.URL] for programs.
+func (r *Redis) Open(ctx context.Context) (url string, err error) {
+	r.once.Do(func() { err = r.start(ctx) })
+	return fmt.Sprintf("redis://127.0.0.1:%d", r.Port), err
 }
 
 // Crash ends the server; all it knew is gone.
