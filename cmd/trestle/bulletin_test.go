@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // Issue 7: processes that were told different things are found out, and so is work
@@ -47,5 +49,37 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// Issue 7: whoever tells of problems tells of those that other processes see of
+// themselves, each once, and knows the accounts that others serve.
+func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &process{parts: &parts{store: store}}
+	deaf := problems.Sighting{Code: problems.Deaf, Subject: "telegram"}
+	both := problems.Sighting{Code: problems.Deaf, Subject: "slack"}
+	s.known.Store(new([]fellow{
+		{record.Member{ID: "p2"}, bulletin{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []problems.Sighting{deaf, both, {Code: problems.DiskLow, Subject: "the data folder"}}}},
+		{record.Member{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(record.Member{Bulletin: "of a version to come"})},
+	}))
+	look := s.everywhere(problems.Look{
+		Codes: []problems.Code{problems.Deaf},
+		See:   func(context.Context) ([]problems.Sighting, error) { return []problems.Sighting{both}, nil },
+	})
+	got, err := look.See(t.Context())
+	if diff := cmp.Diff([]problems.Sighting{both, deaf}, got); diff != "" || err != nil {
+		t.Errorf("seen (-want +got), %v:\n%s", err, diff)
+	}
+	if account, name := s.accountOf("telegram"), s.adapterOf("telegram:7001"); account != "telegram:7001" || name != "telegram" {
+		t.Errorf("the account of telegram is %q, and its name %q", account, name)
 	}
 }
