@@ -17,7 +17,7 @@ func TestACredentialInTheLogIsAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := new(secrets.Registry)
 		known.Know("a-very-secret-token")
-		lg := slog.New(known.Handler(slog.NewTextHandler(io.Discard, nil)))
+		lg := slog.New(known.Handler(slog.NewTextHandler(t.Output(), nil)))
 		look := newProcess(&config.Config{}, lg, io.Discard, false).lookAtLog()
 		seen := func() int {
 			t.Helper()
