@@ -42,7 +42,7 @@ func (w *world) look(context int) Plan {
 	return w.cut(CutFirst)
 }
 
-// SEQ-29, SEQ-34, SEQ-35, SEQ-38, SEQ-65, SEQ-71, SEQ-72: a plan tells of each
+// SEQ-29, SEQ-30, SEQ-34, SEQ-35, SEQ-38, SEQ-65, SEQ-71, SEQ-72: a plan tells of each
 // span how old it is, what it holds and what is left of it; the older, the less.
 func TestAPlanTellsWhatIsLeftOfEachSpan(t *testing.T) {
 	w, _, _ := weeks(t)

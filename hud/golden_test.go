@@ -24,7 +24,7 @@ var scenes = map[string]func(w *world) string{
 		w.wake(id)
 		return w.frame().golden()
 	},
-	"second_cycle": func(w *world) string { // CON-08: what was done in one room is seen in another
+	"second_cycle": func(w *world) string { // CON-08, SEQ-27: what was done in one room is seen in another
 		family, work := w.room("Family", "kai", "ada"), w.room("Work", "kai", "sage", "ada")
 		w.says(work, "sage", "@Ada please tell Ahmad the meeting moved")
 		w.wake(work)
@@ -51,7 +51,7 @@ var scenes = map[string]func(w *world) string{
 		w.wake(id)
 		return w.frame().golden()
 	},
-	"late_changes": func(w *world) string { // an edit, a reaction and a delete of what was shown before
+	"late_changes": func(w *world) string { // SEQ-25, SEQ-31: of what was shown before only what changed is shown: an edit, a reaction, a delete
 		id := w.room("Family", "kai", "ada")
 		a, b := w.says(id, "kai", "dinner at seven"), w.says(id, "kai", "at my place")
 		w.wake(id)

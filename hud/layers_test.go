@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CON-28, CON-29, CON-25: after a cut the last ten cycles are whole, those up to
+// CON-28, CON-29, CON-25, CON-48: after a cut the last ten cycles are whole, those up to
 // the fiftieth have a line each, and older ones share lines of thirty with their
 // range and what was decided.
 func TestTheLogIsShownInThreeLayers(t *testing.T) {

@@ -24,7 +24,7 @@ func TestPlanTellsLevels(t *testing.T) {
 	}
 }
 
-// SEQ-48: the tighter the budget of a cut, the higher the levels of its plan.
+// SEQ-33, SEQ-41, SEQ-48: the tighter the budget of a cut, the higher the levels of its plan.
 func TestATighterCutHasHigherLevels(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "sage", "ada")

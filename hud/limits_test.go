@@ -75,7 +75,7 @@ func TestTheOpenSpanIsOneOfThoseShown(t *testing.T) {
 	}
 }
 
-// SEQ-67, SEQ-68, SEQ-69, SEQ-70: a conversation is kept, kept in part, or left to
+// SEQ-45, SEQ-59, SEQ-67, SEQ-68, SEQ-69, SEQ-70: a conversation is kept, kept in part, or left to
 // its count, by how much it has to do with what is asked; of one that is kept in
 // part the first question and the last line count in full. The three shares are
 // settings.
@@ -198,5 +198,31 @@ func TestARoomsWeightIsItsImportance(t *testing.T) {
 		if got := w.v.focus(&w.v.Seats[0]); got != 1 {
 			t.Errorf("the active room counts %v", got)
 		}
+	}
+}
+
+// SEQ-43, SEQ-52, SEQ-60: what addresses the agent, what is pinned and what decides
+// something stays when other lines of its age go.
+func TestWhatMattersOutlivesLinesOfItsAge(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "nova", "sage", "ada")
+	w.chatters(id, 60)
+	pin := w.says(id, "sage", "the key hangs behind the door")
+	w.add(id, "kai", spaces.Pinned{Target: pin.ID})
+	w.add(id, "kai", spaces.Said{Text: "the boiler leaks again and again", Mentions: []spaces.EntityID{w.v.me()}})
+	w.says(id, "nova", "we decided to go on foot")
+	w.chatters(id, 60)
+	w.v.Active = id
+	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
+	w.v.Limits = Limits{ContextTokens: 2_800, MaxOutputTokens: 500}
+	w.cut(CutFirst)
+	text := w.v.Keyframe.Text
+	for _, want := range []string{"key hangs", "boiler leaks", "decided to go"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is gone:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "nothing but"); n > 110 {
+		t.Errorf("%d of 120 other lines stay: nothing had to go", n)
 	}
 }

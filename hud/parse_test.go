@@ -182,7 +182,7 @@ func withoutReactions(text string) string {
 	return strings.Replace(out, fmt.Sprintf("INBOX (%d events):", len(keep)-2+dropped), fmt.Sprintf("INBOX (%d events):", len(keep)-2), 1)
 }
 
-// SECURITY S3: 0 forged, 0 lost, over texts × fields × positions.
+// SECURITY S3, SEQ-40: 0 forged, 0 lost, over texts × fields × positions.
 func TestNoFieldCanForgeALine(t *testing.T) {
 	texts := 160
 	if os.Getenv("HOSTILE") == "all" {

@@ -168,7 +168,7 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 	})
 }
 
-// SEQ-54, SEQ-74: whatever the room and the budget, a recalled reply stands behind
+// SEQ-54, SEQ-62, SEQ-74: whatever the room and the budget, a recalled reply stands behind
 // what it answers.
 func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
 	counter := &Counter{}

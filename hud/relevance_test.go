@@ -45,7 +45,7 @@ func TestLinesAreFoundByMoreThanTheirWords(t *testing.T) {
 	}
 }
 
-// SEQ-54, SEQ-74: an answer is recalled with its question, also when that stands
+// SEQ-44, SEQ-54, SEQ-74: an answer is recalled with its question, also when that stands
 // far before it.
 func TestARecalledAnswerHasItsQuestion(t *testing.T) {
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// Every weight has a name by which it can be measured.
+// SEQ-42: every weight has a name by which it can be measured.
 func TestEveryWeightHasAName(t *testing.T) {
 	w := DefaultWeights()
 	seen := map[*float64]bool{}

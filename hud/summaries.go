@@ -14,23 +14,36 @@ const summariesHeader = "[EARLIER CYCLES — self-summaries]"
 // summaryList is the layered list of self-summaries (CON-28): behind the kept
 // cycles, which are shown in full, one line each up to Limits.SummariesSingle in
 // all, older ones in groups with their range and what was decided. It needs no
-// model (CON-29).
+// model (CON-29); where a digest of a group has been made, that stands for it.
 type summaryList struct{ listing }
 
 func (v *View) summaryList(absorbed []spaces.ClosedCycle, kept int, terms []string) *summaryList {
 	l := v.Limits.withDefaults()
-	all := slices.Concat(v.Earlier, absorbed)
-	all = slices.DeleteFunc(all, func(c spaces.ClosedCycle) bool { return c.Rest == "" })
+	all := accounted(slices.Concat(v.Earlier, absorbed))
 	s := &summaryList{listing{header: summariesHeader}}
-	single := max(0, len(all)-max(0, l.SummariesSingle-kept))
-	for from := 0; from < single; from += l.SummariesGrouped {
-		group := all[from:min(from+l.SummariesGrouped, single)]
-		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-from)/10))
+	single := 0
+	for _, group := range Groups(all, kept, l) {
+		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-single)/10))
+		single += len(group)
 	}
 	for i := single; i < len(all); i++ {
 		s.elements = append(s.elements, v.summaryElement(&all[i], terms, len(all)-1-i))
 	}
 	return s
+}
+
+// accounted returns those of the cycles that left an account.
+func accounted(cs []spaces.ClosedCycle) []spaces.ClosedCycle {
+	return slices.DeleteFunc(cs, func(c spaces.ClosedCycle) bool { return c.Rest == "" })
+}
+
+// Groups returns those of the cycles of old that a keyframe shows in groups, when
+// as many newer ones stay in full: the oldest first, the last group perhaps not
+// whole yet. It may reorder all.
+func Groups(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle {
+	l, all = l.withDefaults(), accounted(all)
+	single := max(0, len(all)-max(0, l.SummariesSingle-kept))
+	return slices.Collect(slices.Chunk(all[:single], l.SummariesGrouped))
 }
 
 // Section renders the header without a colon, as CON-21 has it.
@@ -103,6 +116,12 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 			text += ": " + strings.Join(accounts, " / ")
 		}
 		e.Forms = append(e.Forms, v.form(f.form, text, f.fidelity))
+	}
+	for i := range v.Digests {
+		if d := &v.Digests[i]; d.First == cs[0].N && d.Last == cs[len(cs)-1].N {
+			e.Why += ", digest by " + d.Model
+			e.Forms[0] = v.form(Full, head+": "+gutter(d.Text), 1)
+		}
 	}
 	return e
 }

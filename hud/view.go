@@ -104,6 +104,7 @@ type View struct {
 	FixedTokens int
 	Keyframe    *spaces.Keyframe     // nil before the first cut
 	Earlier     []spaces.ClosedCycle // those the keyframe absorbed, without turns, in order of N; needed by Cut alone
+	Digests     []spaces.Digest      // of groups of them; shown in place of their accounts
 	Closed      []spaces.ClosedCycle // those after it, with turns, in order of N
 	Current     []spaces.Turn        // of the open cycle
 	Limits      Limits

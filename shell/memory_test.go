@@ -3,6 +3,7 @@ package shell_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,4 +70,112 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 			})
 		})
 	}
+}
+
+// SECURITY S5, ADR 16: a memory carries who is in all the rooms it may come from, and
+// stays in its circle: the person who was there when it was made is not shown it in
+// their own chat, in no frame, look or search, though they are shown the words
+// it was made of.
+func TestAMemoryStaysInItsCircle(t *testing.T) {
+	const fact = "Nova prefers the heron design"
+	looked := []struct{ name, args string }{
+		{"use", `{"object":"memories"}`}, {"use", `{"object":"agent_notes"}`}, {"use", `{"object":"goals"}`}, {"search", `{"query":"heron design"}`},
+	}
+	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		studio, acted := strings.Contains(r.CacheKey, "studio"), looked
+		switch {
+		case r.NoCalls && studio:
+			return telling("<notes>" + fact + "</notes>"), nil
+		case r.NoCalls:
+			return telling("hm"), nil
+		case studio:
+			acted = []struct{ name, args string }{
+				{"enter_space", `{"space":"s1"}`}, {"remember", `{"fact":"` + fact + `","kind":"preference"}`}, {"goal", `{"text":"` + fact + `"}`},
+			}
+		}
+		if n := acts(r); n < len(acted) {
+			return calling(len(r.Messages), acted[n].name, acted[n].args), nil
+		}
+		return telling("Responded to Kai. Looked."), nil
+	})}
+	play(t, k, func(w *world) {
+		team, small := w.room("team", circle("studio")), w.room("small", circle("studio"))
+		own := w.room("kai", direct, circle(""))
+		w.start()
+		w.says(team, "Kai", "what do we know?")
+		w.says(team, "Nova", "I would take the heron")
+		w.says(small, "Kai", "@Ada what does Nova take?")
+		w.settle()
+		studio := spaces.Mind{Agent: "ada", Circle: "studio"}
+		kept := bodies[spaces.Remembered](w.inner(studio))
+		if len(kept) != 1 || len(kept[0].Readers) != 2 {
+			t.Fatalf("remembered are %+v", kept)
+		}
+		if readers := fmt.Sprint(kept[0].Readers); !strings.Contains(readers, string(spaces.AgentID("ada").Entity())) {
+			t.Errorf("readers are %s, want Ada and Kai, who is in both rooms", readers)
+		}
+		before := len(k.asked)
+		w.says(own, "Kai", "which design, the heron?")
+		w.settle()
+		if len(k.asked) < before+len(looked) {
+			t.Fatalf("asked %d times", len(k.asked)-before)
+		}
+		crossed := false
+		for _, r := range k.asked[before:] {
+			text := whole(r)
+			if strings.Contains(text, fact) {
+				t.Errorf("a frame of the direct chat has the memory:\n%s", text)
+			}
+			crossed = crossed || strings.Contains(text, "I would take the heron")
+		}
+		if !crossed {
+			t.Error("the words it was made of, which Kai read, are not shown either: the test shows nothing")
+		}
+	})
+}
+
+// PRD-5.5-7, CON-45, CON-46: what is remembered is beside the conversation, which is
+// kept whatever is remembered or forgotten; and so is why the agent acted, with the
+// cycle that it thought it in.
+func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		text := whole(r)
+		_, after, kept := strings.Cut(text, `- user_fact "`)
+		id, _, _ := strings.Cut(after, `"`)
+		switch {
+		case r.NoCalls:
+			return telling("Kai wants this settled, so I settle it."), nil
+		case acts(r) > 1:
+			return telling("Responded to Kai. Settled it."), nil
+		case acts(r) == 1 && kept:
+			return calling(len(r.Messages), "forget", `{"id":"`+id+`"}`), nil
+		case acts(r) == 1 || !strings.Contains(text, "forget it"):
+			return calling(len(r.Messages), "remember", `{"fact":"Kai drinks tea","kind":"user_fact"}`), nil
+		}
+		return calling(len(r.Messages), "use", `{"object":"memories"}`), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "I drink tea, always")
+		w.settle()
+		w.says(room, "Kai", "forget it")
+		w.settle()
+		inner := w.inner(mind("Ada"))
+		if a, b := len(bodies[spaces.Remembered](inner)), len(bodies[spaces.Forgot](inner)); a != 1 || b != 1 {
+			t.Fatalf("%d memories, %d forgotten", a, b)
+		}
+		var said []string
+		for _, b := range bodies[spaces.Said](w.log(room)) {
+			said = append(said, b.Text)
+		}
+		if diff := cmp.Diff([]string{"I drink tea, always", "forget it"}, said); diff != "" {
+			t.Errorf("the conversation (-want +got):\n%s", diff)
+		}
+		thoughts := bodies[spaces.Thought](inner)
+		cycles := w.lived()
+		if len(thoughts) != 2 || len(cycles) != 2 || thoughts[1].Cycle != cycles[1].ID || thoughts[1].Text != "Kai wants this settled, so I settle it." {
+			t.Errorf("thoughts %+v of cycles %+v", thoughts, cycles)
+		}
+	})
 }

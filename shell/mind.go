@@ -27,6 +27,8 @@ type mind struct {
 	seats    []hud.Seat
 	self     *spaces.Self
 	keyframe *spaces.Keyframe
+	digests  []spaces.Digest      // of old cycles, in order
+	erasures int                  // how often words were taken back
 	earlier  []spaces.ClosedCycle // absorbed by the keyframe; only while it is cut
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
@@ -317,6 +319,12 @@ func (m *mind) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("keyframe: %w", err)
 	}
+	var digests []spaces.Digest
+	if m.shell.Digests != nil {
+		if digests, err = m.shell.Digests.Digests(ctx, m.id); err != nil {
+			return fmt.Errorf("digests: %w", err)
+		}
+	}
 	var upto int64
 	if keyframe != nil {
 		upto = keyframe.Upto
@@ -327,7 +335,7 @@ func (m *mind) load(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.self, m.keyframe, m.closed, m.loaded, m.planned = self, keyframe, closed, true, false
+	m.self, m.keyframe, m.closed, m.digests, m.loaded, m.planned = self, keyframe, closed, digests, true, false
 	if n := len(closed); n > 0 {
 		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}
@@ -413,6 +421,6 @@ func (m *mind) whole(o outlook) *hud.View {
 		Agent:  hud.Agent{ID: o.agent.ID, Name: o.agent.Name, Persona: o.agent.Persona},
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
 		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
-		Limits: o.settings.limits(), Counter: m.shell.Counter,
+		Digests: m.digests, Limits: o.settings.limits(), Counter: m.shell.Counter,
 	}
 }

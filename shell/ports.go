@@ -44,6 +44,17 @@ type Journal interface {
 	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
 }
 
+// Digests keeps what was made of old cycles while nothing else was to do.
+type Digests interface {
+	// Digests returns those of the mind, in order of their first cycles.
+	Digests(ctx context.Context, m spaces.Mind) ([]spaces.Digest, error)
+	// Digest counts what a digest took and stores it, in place of one that begins with
+	// the same cycle; one without text is only counted. It fails with
+	// [spaces.ErrStale] when a message it was made of has been taken back: then it is
+	// counted and not stored.
+	Digest(ctx context.Context, d spaces.Digest) error
+}
+
 // Halter ends runs by a person's word.
 type Halter interface {
 	// Halt stores that runs are to end, stops the causal chains they answer to, and

@@ -95,6 +95,7 @@ func (m *mind) settle(ctx context.Context, id spaces.CycleID) error {
 // in the record, and has the context cut before the next frame (DESIGN 2).
 func (m *mind) erase(ctx context.Context, w erased) error {
 	m.mu.Lock()
+	m.erasures++
 	w = m.unlearn(w)
 	again := w.repeated()
 	if k := m.keyframe; k != nil {
@@ -124,7 +125,8 @@ func (m *mind) erase(ctx context.Context, w erased) error {
 
 // unlearn removes the words from what the mind has of its own, and the memories
 // that they led to, as the record does (SECURITY S14). It returns all that is to
-// be erased: the facts of those memories as well. m.mu is held.
+// be erased: the facts of those memories as well, and the digests that were made of
+// it. m.mu is held.
 func (m *mind) unlearn(w erased) erased {
 	s := m.self
 	if s == nil { // not in memory: the record does it when it is read
@@ -136,6 +138,14 @@ func (m *mind) unlearn(w erased) erased {
 			w.words = append(w.words, x.Fact)
 		}
 	}
+	made := func(d spaces.Digest) bool { return slices.Contains(d.Sources, w.event) }
+	for _, d := range m.digests {
+		if made(d) {
+			w.words = append(w.words, d.Text)
+			m.owed = hud.CutRedaction // it may stand in the keyframe
+		}
+	}
+	m.digests = slices.DeleteFunc(slices.Clone(m.digests), made)
 	s.Memories.All = slices.DeleteFunc(s.Memories.All, func(x spaces.Memory) bool { return slices.Contains(x.Sources, w.event) })
 	for i := range s.Memories.All {
 		s.Memories.All[i].Fact = w.redact(s.Memories.All[i].Fact)

@@ -114,7 +114,7 @@ func TestARehearsalSeesWhatTheRunSaw(t *testing.T) {
 	})
 }
 
-// ECOSYSTEM 3: another model, prompt or window is all that differs.
+// ECOSYSTEM 3, PRD-5.5-8: another model, prompt or window is all that differs.
 func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 	play(t, obedient(), func(w *world) {
 		room := w.room("kai", direct)

@@ -62,6 +62,7 @@ type Settings struct {
 	CompactAfter  int           // closed cycles after which a rested mind is cut (PRD-6.4)
 	CompactKeep   int           // newest ones that every cut leaves verbatim
 	SummaryTokens int           // of what such a cut leaves of the others, at least
+	DigestModel   string        // the endpoint's model that condenses old accounts; empty: none
 	CacheTTL      time.Duration // how long a provider's cache lives
 	CycleTokens   int           // what one cycle may use
 	RootTokens    int           // what one causal chain may use; 0 is unlimited
@@ -100,6 +101,7 @@ type Options struct {
 	Journal Journal
 	Record  Record
 	Halter  Halter
+	Digests Digests // nil: old accounts stay as they are
 	Agents  []Agent
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings

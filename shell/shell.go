@@ -155,7 +155,10 @@ func (s *Shell) Run(ctx context.Context) error {
 		case <-sweep.C:
 			s.sweep(ctx)
 			for _, p := range s.rested() {
-				cycles.Go(func() { s.tend(ctx, p) })
+				cycles.Go(func() {
+					s.tend(ctx, p)
+					s.digest(ctx, p)
+				})
 			}
 			sweep.Reset(s.Poll)
 		case <-timers.C:

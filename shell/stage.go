@@ -2,7 +2,6 @@ package shell
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -197,19 +196,14 @@ func (s *stage) inView() []spaces.EventID {
 	return ids
 }
 
-// readers returns who may learn what the agent concludes here: the members of
-// every room it could have learned it from, which within one wake is the active
-// one (SECURITY S5).
+// readers returns who may learn what the agent concludes here: who is both in the
+// room that woke it, whose words are its sources, and in the active one.
 func (s *stage) readers() []spaces.EntityID {
-	var ids []spaces.EntityID
-	for _, seat := range s.view.Seats {
-		if seat.Room.ID() != s.active {
-			continue
-		}
-		for _, m := range seat.Room.Members() {
-			ids = append(ids, m.ID)
+	var rooms []spaces.SpaceID
+	for _, id := range []spaces.SpaceID{s.wake.Cycle.Space, s.active} {
+		if id != "" {
+			rooms = append(rooms, id)
 		}
 	}
-	slices.Sort(ids)
-	return ids
+	return readersOf(s.view.Seats, rooms)
 }

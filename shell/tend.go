@@ -69,7 +69,8 @@ func (m *mind) rests(o outlook) (time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	set := o.settings
-	return m.lastEnd.Add(set.CacheTTL), len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep
+	at, digest := m.digestDue(set)
+	return at, digest || len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep
 }
 
 // rested returns the places whose minds have rested long enough, and forgets

@@ -256,7 +256,7 @@ func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
-		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view,
+		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Digests: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p),
 		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
@@ -309,10 +309,19 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		Threads:    hud.Shares{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
 		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
-		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL,
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: digestModel(a, s),
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
 	}
+}
+
+// digestModel returns who condenses old accounts of an agent: the model that answers
+// without an endpoint does not.
+func digestModel(a config.Agent, s config.Settings) string {
+	if a.Model.Offline {
+		return ""
+	}
+	return s.Summary.Model
 }
 
 // newAdapter makes the client of a configured account. It calls nobody.

@@ -63,6 +63,8 @@ type Settings struct {
 	}
 	// Voice names the model that hears voice messages; empty: none does.
 	Voice struct{ Model string }
+	// Summary names the model that condenses accounts of old runs; empty: none does.
+	Summary struct{ Model string }
 	// Images says how many pictures the model is shown; 0 when it does not see.
 	Images struct{ Most, Side int }
 	// Retention is how long full model requests are kept; 0 is for ever.

@@ -78,5 +78,6 @@ var settingKeys = []settingKey{
 	{"images.most", "0", "pictures that are shown to the model in one call, those of what it answers and the newest before; 0 for a model that does not see", whole(func(s *Settings) *int { return &s.Images.Most }, 0)},
 	{"images.side", "1024", "pixels of a picture's longest side; a larger one is made smaller", whole(func(s *Settings) *int { return &s.Images.Side }, 64)},
 	{"voice.model", "", "the endpoint's model that hears voice messages, such as `whisper-1`; without one they are not heard (at the top only)", atStart(name(func(s *Settings) *string { return &s.Voice.Model }))},
+	{"summary.model", "", "the endpoint's model that condenses accounts of old runs while an agent rests, such as `gpt-5-nano`; without one they stand as they are", name(func(s *Settings) *string { return &s.Summary.Model })},
 	{"retention.frames", "14d", "how long full model requests are kept; 0 is for ever; their sizes are (at the top only)", span(func(s *Settings) *time.Duration { return &s.Retention.Frames })},
 }

@@ -60,7 +60,10 @@ func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, show
 			return err
 		}
 	}
-	return s.redactLater(ctx, m, since, cycles, repeated)
+	if err := s.redactLater(ctx, m, since, cycles, repeated); err != nil {
+		return err
+	}
+	return s.undigest(ctx, m, e)
 }
 
 // ShownTo implements [shell.Journal].

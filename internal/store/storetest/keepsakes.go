@@ -15,6 +15,7 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"CutNeedsTheWholeMind":               cutAlone,
 	"DeletedWordsLeaveTurnsAndKeyframes": redaction,
 	"DeletedWordsLeaveWhatRepeatsThem":   repetition,
+	"DigestsGoWithWhatTheyWereMadeOf":    digests,
 	"MindWithoutAPastIsEmpty":            emptyMind,
 }
 
@@ -139,6 +140,61 @@ func repetition(t *testing.T, w *world) {
 	}
 	if diff := cmp.Diff([]string{"zoe: shown", "zoe: shown", "repeated, or 12", "repeated, or 12"}, left); diff != "" {
 		t.Errorf("left is (-want +got):\n%s", diff)
+	}
+}
+
+// SECURITY S14, CON-48: a digest is read back, replaced by one of the same cycles, and
+// counted for its room and for everything; with a message it was made of it goes,
+// and its words from every keyframe since; of what was taken back none is kept.
+func digests(t *testing.T, w *world) {
+	room := w.family()
+	secret := w.say(room, "zoe", "my pin is 1234")
+	c := w.step(w.woken(ada, room), 0)
+	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "zoe: my pin is 1234", Refs: []spaces.EventID{secret.ID}}}
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded to Zoe."}
+	w.commit(c)
+	before, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
+	w.ok(err)
+	d := spaces.Digest{
+		Mind: ada, First: 1, Last: 30, Text: "Zoe told the agent a number.", Sources: []spaces.EventID{secret.ID, "e2"},
+		Readers: []spaces.EntityID{"zoe"}, Model: "tiny", Space: room, Usage: spaces.Usage{Prompt: 70, Output: 7, Calls: 1}, At: w.now,
+	}
+	other := spaces.Digest{Mind: ada, First: 31, Last: 60, Text: "Nothing of note happened.", Sources: []spaces.EventID{"e3"}, Model: "tiny", At: w.now}
+	first := d
+	first.Text = "An earlier one."
+	for _, x := range []spaces.Digest{first, other, d} {
+		w.ok(w.s.Shell.Digest(t.Context(), x))
+	}
+	want := []spaces.Digest{d, other}
+	want[0].Usage, want[0].Space = spaces.Usage{}, ""
+	got, err := w.s.Shell.Digests(t.Context(), ada)
+	w.ok(err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("digests (-want +got):\n%s", diff)
+	}
+	after, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
+	w.ok(err)
+	if after.All != before.All+2*77 || after.Space != before.Space+2*77 || after.Agent != before.Agent {
+		t.Errorf("spent are %+v, before it %+v", after, before)
+	}
+
+	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "before: " + d.Text + " " + other.Text, At: w.now}, spaces.Compacted{}))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.Clone, strings.Clone))
+	got, err = w.s.Shell.Digests(t.Context(), ada)
+	w.ok(err)
+	if len(got) != 1 || got[0].First != 31 {
+		t.Errorf("left are %+v", got)
+	}
+	k, err := w.s.Shell.Keyframe(t.Context(), ada)
+	w.ok(err)
+	if k.Text != "before: [deleted] "+other.Text {
+		t.Errorf("the keyframe says %q", k.Text)
+	}
+	w.is(w.s.Shell.Digest(t.Context(), d), spaces.ErrStale)
+	got, err = w.s.Shell.Digests(t.Context(), ada)
+	w.ok(err)
+	if again, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room); err != nil || len(got) != 1 || again.All != after.All+77 {
+		t.Errorf("a digest of what was taken back: %d are kept, spent %+v, %v", len(got), again, err)
 	}
 }
 

@@ -61,6 +61,7 @@ type Border interface {
 type Shell interface {
 	shell.Inbox
 	shell.Journal
+	shell.Digests
 	shell.Record
 	shell.Halter
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error

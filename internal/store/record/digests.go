@@ -1,0 +1,107 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	digestColumns query = `agent, circle, first, last, body, sources, readers, model, at`
+	digestsOf     query = `select ` + digestColumns + ` from digests where agent = $1 and circle = $2 order by first`
+	digestsFrom   query = `select ` + digestColumns + ` from digests where agent = $1 and circle = $2 and replace(sources, $3, '') <> sources order by first`
+	insertDigest  query = `insert into digests (agent, circle, first, last, body, sources, readers, model, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+on conflict (agent, circle, first) do update set last = excluded.last, body = excluded.body, sources = excluded.sources,
+  readers = excluded.readers, model = excluded.model, at = excluded.at`
+	deleteDigest query = `delete from digests where agent = $1 and circle = $2 and first = $3`
+	takenBack    query = `select event from redacted where agent = $1 and circle = $2`
+)
+
+var _ shell.Digests = Shell{}
+
+// Digests implements [shell.Digests].
+func (s Shell) Digests(ctx context.Context, m spaces.Mind) ([]spaces.Digest, error) {
+	out, err := all(ctx, s.s.engine, digestsOf, []any{string(m.Agent), string(m.Circle)}, scanDigest)
+	if err != nil {
+		return nil, fmt.Errorf("read digests of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Digest implements [shell.Digests].
+func (s Shell) Digest(ctx context.Context, d spaces.Digest) error {
+	stale := false
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		stale = false
+		if u := d.Usage; u != (spaces.Usage{}) { // it was paid for, whatever becomes of it
+			if err := t.run(ctx, addUsage, day(d.At), "", string(d.Space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
+				return fmt.Errorf("count usage: %w", err)
+			}
+		}
+		if d.Text == "" {
+			return nil
+		}
+		gone := map[spaces.EventID]bool{}
+		err := each(ctx, t, takenBack, []any{string(d.Mind.Agent), string(d.Mind.Circle)}, func(r row) error {
+			var id spaces.EventID
+			err := r.Scan(&id)
+			gone[id] = true
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range d.Sources {
+			stale = stale || gone[id]
+		}
+		if stale {
+			return nil
+		}
+		return t.run(ctx, insertDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First, d.Last, d.Text,
+			array(d.Sources), array(d.Readers), d.Model, ms(d.At))
+	})
+	if err == nil && stale {
+		err = spaces.ErrStale
+	}
+	if err != nil {
+		return fmt.Errorf("digest cycles %d to %d of %s: %w", d.First, d.Last, d.Mind, err)
+	}
+	return nil
+}
+
+// undigest deletes what was made of a message, and takes its words from all that may
+// show them since.
+func (s Shell) undigest(ctx context.Context, m spaces.Mind, source spaces.EventID) error {
+	args := []any{string(m.Agent), string(m.Circle), `"` + string(source) + `"`}
+	found, err := all(ctx, s.s.engine, digestsFrom, args, scanDigest)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	since := found[0].At
+	for _, d := range found {
+		if d.At.Before(since) {
+			since = d.At
+		}
+		err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+			return t.run(ctx, deleteDigest, string(m.Agent), string(m.Circle), d.First)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	redact := func(text string) string {
+		for _, d := range found {
+			text = hud.Redact(text, d.Text)
+		}
+		return text
+	}
+	return s.redactLater(ctx, m, ms(since), nil, redact)
+}
+
+func scanDigest(r row) (d spaces.Digest, err error) {
+	return d, r.Scan(&d.Mind.Agent, &d.Mind.Circle, &d.First, &d.Last, &d.Text, list[spaces.EventID]{&d.Sources},
+		list[spaces.EntityID]{&d.Readers}, &d.Model, stamp{&d.At})
+}
