@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,16 +101,17 @@ func (d *diary) kept() []string {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		line := fmt.Sprintf("run %d, %d tokens: ", i+1, f.Step.Usage.Prompt)
+		var line strings.Builder
+		fmt.Fprintf(&line, "run %d, %d tokens: ", i+1, f.Step.Usage.Prompt)
 		if f.Step.Expired {
-			line += "expired"
+			line.WriteString("expired")
 		}
 		for _, m := range f.Messages {
 			if m.Part == "tail" || m.Part == "keyframe" {
-				line += m.Text + "; "
+				line.WriteString(m.Text + "; ")
 			}
 		}
-		out = append(out, line)
+		out = append(out, line.String())
 	}
 	return out
 }
