@@ -133,3 +133,14 @@ func fill(v any, name string) any {
 	}
 	return v
 }
+
+// A server that does not say whose workspace it is has only one.
+func TestNothingIsLeftAsideWhereWorkspacesHaveNoNames(t *testing.T) {
+	told := callback{Team: "T1", Context: "T1"}
+	if (reader{}).elsewhere(told) {
+		t.Error("an event is left aside though nobody knows our workspace")
+	}
+	if !(reader{self: self{Team: "T2"}}).elsewhere(told) {
+		t.Error("an event of another workspace is taken for ours")
+	}
+}

@@ -83,7 +83,7 @@ func (r reader) elsewhere(cb callback) bool {
 		teams = append(teams, a.Team)
 	}
 	named := strings.Join(teams, "") != ""
-	return named && !slices.Contains(teams, r.self.Team)
+	return named && r.self.Team != "" && !slices.Contains(teams, r.self.Team)
 }
 
 // event calls the reader for the event's kind.
