@@ -76,8 +76,8 @@ func order(s *stage) {
 	for i := range 130 {
 		want = append(want, s.say(fmt.Sprintf("after %d", i)))
 	}
-	s.until("all the messages", func() bool { return len(s.sink.messages(s.Chat)) >= len(want) })
-	if got := s.sink.messages(s.Chat); !slices.Equal(got, want) {
+	s.until("all the messages", func() bool { return len(s.sink.log(s.Chat)) >= len(want) })
+	if got := s.sink.log(s.Chat); !slices.Equal(got, want) {
 		s.Errorf("arrived as %v, were said as %v", got, want)
 	}
 }

@@ -226,6 +226,17 @@ func (k *sink) messages(chat string) []string {
 	return ids
 }
 
+// log returns the messages as a record has them that knows each by its key: what is
+// read from history and told live is there once, where it came first.
+func (k *sink) log(chat string) []string {
+	known := map[string]bool{}
+	return slices.DeleteFunc(k.messages(chat), func(id string) bool {
+		again := known[id]
+		known[id] = true
+		return again
+	})
+}
+
 func (k *sink) saved() []byte {
 	k.mu.Lock()
 	defer k.mu.Unlock()
