@@ -149,8 +149,8 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 		g.Go(func() error { return watching(ctx) })
 	}
 	if !trusted {
-		s.boot.Phase("Trust Gate failed: only the core runs")
 		s.boot.Ready()
+		s.boot.Phase("Trust Gate failed: only the core runs")
 		g.Go(func() error { <-ctx.Done(); return nil })
 		return s.wait(ctx, g)
 	}
