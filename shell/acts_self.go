@@ -35,8 +35,8 @@ func (a timer) perform(s *stage) outcome {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
-	if len(s.view.Plans)+len(s.timers) >= mostPlans {
-		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already.", mostPlans), "forget those you do not need; view plans shows them.")
+	if out := s.roomForPlan(); !out.ok {
+		return out
 	}
 	due := s.setTimer(spaces.TimerAct, a.Seconds, a.Note)
 	return s.done(map[string]any{"at": due.UTC().Format(time.RFC3339)})

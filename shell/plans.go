@@ -29,8 +29,8 @@ func (a plan) perform(s *stage) outcome {
 	if strings.TrimSpace(a.Note) == "" {
 		return s.deny("empty_text", "A plan needs a note of what to do.", "")
 	}
-	if len(s.view.Plans)+len(s.timers) >= mostPlans {
-		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already.", mostPlans), "forget those you do not need; view plans shows them.")
+	if out := s.roomForPlan(); !out.ok {
+		return out
 	}
 	due, out := a.due(s)
 	if !out.ok {
@@ -50,6 +50,14 @@ func (a plan) perform(s *stage) outcome {
 		Plan: id, Cron: a.Cron,
 	})
 	return s.done(map[string]any{"id": id, "next": hud.Clock(due)})
+}
+
+// roomForPlan refuses one more plan or timer when there are too many.
+func (s *stage) roomForPlan() outcome {
+	if len(s.view.Plans)+len(s.timers) >= mostPlans {
+		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already.", mostPlans), "forget those you do not need; view plans shows them.")
+	}
+	return outcome{ok: true}
 }
 
 // due returns when the plan is due first, by the clocks the agent is shown.
