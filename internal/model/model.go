@@ -75,6 +75,13 @@ type Request struct {
 	NoCalls   bool   // the tools are shown but may not be called (tool_choice none): the answer has no calls
 	MaxOutput int    // tokens; 0 leaves it to the endpoint
 	CacheKey  string // the same for requests that share a prefix; opaque
+	// Hear is told of the answer while it comes, each time of all that is there: its
+	// text and its calls, of which the last may end anywhere and ids may be missing.
+	// The model calls it in the goroutine that called Generate, never after that has
+	// returned; whoever listens keeps the slice. What is heard is nothing yet: an
+	// attempt that fails is heard for nothing, and the next one begins from the first
+	// word. nil: nobody listens.
+	Hear func(soFar Response)
 }
 
 // Finish is why the model stopped.

@@ -147,7 +147,7 @@ func refuse(w http.ResponseWriter, f Fault) {
 func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k FaultKind, resp model.Response) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if k != HangAfterHeaders {
-		all := streamed(req, 0, resp)
+		all := streamed(req, 0, resp, halves)
 		half := all[:max(1, len(all)/2)]
 		_, _ = w.Write(joinEvents(half))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/offline"
@@ -30,6 +31,10 @@ type Step struct {
 	Always bool
 	// Do answers in place of Response and Err. Default: those are returned.
 	Do func(context.Context, model.Request) (model.Response, error)
+
+	// Gap is the silence before each piece of the answer, a few words of it, which
+	// are heard as they come. Default: none, the answer comes whole.
+	Gap time.Duration
 
 	Response model.Response
 	Err      error
@@ -66,6 +71,9 @@ func (s *Scripted) Generate(ctx context.Context, r model.Request) (model.Respons
 	}
 	if err != nil {
 		return model.Response{}, err
+	}
+	if step.Gap > 0 && !recite(ctx, r, resp, step.Gap) {
+		return model.Response{}, model.Interrupted(ctx)
 	}
 	return completed(r, resp), nil
 }

@@ -30,6 +30,9 @@ type Server struct {
 	Names []string
 	// Delay is how long the answer to a request takes. Default: none.
 	Delay func(model.Request) time.Duration
+	// Gap is the silence before each piece of a streamed answer, which is then cut
+	// into a few words each. Default: none; a stream has halves.
+	Gap time.Duration
 	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
 	Fault func(n int, r model.Request) Fault
 	// Window is how many tokens of a request are read. The beginning of a longer
@@ -168,6 +171,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest,
 	resp.Usage = u
 	resp.Usage.Output = (len(resp.Text) + sizeOf(resp.Calls) + 3) / 4
 	if s.inject(w, r, &req, fault, &resp) {
+		return
+	}
+	if s.Gap > 0 && req.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if !writePiecemeal(w, r, append(streamed(req, n, resp, pieces), []byte("[DONE]")), s.Gap) {
+			return
+		}
+		s.ledger.served(n, resp)
 		return
 	}
 	s.ledger.served(n, resp)

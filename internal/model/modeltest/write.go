@@ -64,7 +64,7 @@ func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp model.Respo
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(append(joinEvents(streamed(req, n, resp)), "data: [DONE]\n\n"...))
+	_, _ = w.Write(append(joinEvents(streamed(req, n, resp, halves)), "data: [DONE]\n\n"...))
 }
 
 // whole is the answer as one JSON object.
@@ -80,21 +80,21 @@ func whole(req wireRequest, n int, resp model.Response) []byte {
 	return encode(a)
 }
 
-// streamed is the answer in events, texts and arguments cut in half.
-func streamed(req wireRequest, n int, resp model.Response) [][]byte {
+// streamed is the answer in events, texts and arguments cut as cut does it.
+func streamed(req wireRequest, n int, resp model.Response, cut func(string) []string) [][]byte {
 	var events [][]byte
 	add := func(d delta, finish string) { events = append(events, event(n, req.Model, d, finish)) }
-	first, second := halves(resp.Text)
-	add(delta{Role: string(model.Assistant), Content: first}, "")
-	if second != "" {
-		add(delta{Content: second}, "")
+	text := cut(resp.Text)
+	add(delta{Role: string(model.Assistant), Content: text[0]}, "")
+	for _, more := range text[1:] {
+		add(delta{Content: more}, "")
 	}
 	for i, c := range resp.Calls {
-		first, second := halves(c.Args)
-		c.Args = first
+		args := cut(c.Args)
+		c.Args = args[0]
 		add(delta{ToolCalls: []wireCall{wholeCall(&i, c)}}, "")
-		if second != "" {
-			add(delta{ToolCalls: []wireCall{{Index: &i, Function: wireFunction{Args: second}}}}, "")
+		for _, more := range args[1:] {
+			add(delta{ToolCalls: []wireCall{{Index: &i, Function: wireFunction{Args: more}}}}, "")
 		}
 	}
 	add(delta{}, string(resp.Finish))
@@ -145,15 +145,15 @@ func usageOf(u model.Usage) *wireUsage {
 }
 
 // halves cuts s near the middle, between two characters.
-func halves(s string) (first, second string) {
+func halves(s string) []string {
 	n := len(s) / 2
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	if n == 0 {
-		return s, ""
+		return []string{s}
 	}
-	return s[:n], s[n:]
+	return []string{s[:n], s[n:]}
 }
 
 // list names the models that exist.

@@ -65,8 +65,22 @@ func (a *assembly) add(line []byte) error {
 		if err := a.choose(&c.Choices[i]); err != nil {
 			return err
 		}
+		if a.request.Hear != nil {
+			a.request.Hear(a.soFar())
+		}
 	}
 	return nil
+}
+
+// soFar returns what has come of the answer.
+func (a *assembly) soFar() model.Response {
+	resp := model.Response{Text: a.text.String()}
+	if !a.request.NoCalls {
+		for _, p := range a.calls {
+			resp.Calls = append(resp.Calls, model.Call{ID: p.id, Name: p.name, Args: p.args.String()})
+		}
+	}
+	return resp
 }
 
 // brokenOff is the error of an endpoint that gave up in the middle.

@@ -4,7 +4,8 @@
 // It promises one whole answer or one [*model.Error] per call, within a total
 // deadline, a limit of silence and a limit of bytes, whatever the endpoint
 // sends: broken streams, plain JSON in place of a stream, web pages, calls
-// without ids. It reads every answer as a stream but hands nothing out early.
+// without ids. It reads every answer as a stream and tells whoever listens of
+// what has come ([model.Request.Hear]).
 // It never repeats a failed request, except to leave out a parameter that the
 // endpoint says it does not know. No error carries the key.
 //
