@@ -1,6 +1,8 @@
 package activity
 
 import (
+	"strings"
+
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -40,7 +42,16 @@ func identity(a adapters.Account, p adapters.Person) spaces.Identity {
 		Kind:     entityKind(p.Kind),
 		Name:     cutText(p.Name, maxName),
 		Handle:   cutText(p.Handle, maxName),
+		Portrait: portrait(p.Portrait),
 	}
+}
+
+// portrait returns the address of a picture that other platforms may be told of.
+func portrait(address string) string {
+	if len(address) > maxName || !strings.HasPrefix(address, "https://") {
+		return ""
+	}
+	return address
 }
 
 // entityKind maps what the platform says of a sender. What it does not say is a

@@ -17,7 +17,7 @@ var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "dis
 func (e *Egress) face(a spaces.Action) adapters.Face {
 	switch {
 	case a.Voice != "":
-		return adapters.Face{Name: a.Voice + " (" + platformName(a.Via) + ")"}
+		return adapters.Face{Name: a.Voice + " (" + platformName(a.Via) + ")", Avatar: a.Portrait}
 	case a.Agent != "" && e.o.Face != nil:
 		return e.o.Face(a.Agent)
 	}

@@ -69,6 +69,9 @@ type Person struct {
 	Kind   PersonKind
 	Name   string // display name
 	Handle string // without @; may be empty
+	// Portrait is their picture, at an https address that anybody may open and that
+	// holds no credential. It goes with the Name: empty beside one, they have none.
+	Portrait string `json:",omitzero"`
 }
 
 // Body is what an update says. The set is closed.

@@ -55,6 +55,7 @@ type Action struct {
 	Files      []File  // for send: each goes behind the words, as a message of its own
 	Voice      string  // whose words are carried from another chat of the space; empty for an agent's own
 	Via        string  // with Voice: the platform they were said on
+	Portrait   string  // with Voice: the address of their picture; may be empty
 	Target     EventID // message to edit, delete, react to, or answer
 	Policy     OnUnknown
 

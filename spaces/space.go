@@ -57,6 +57,8 @@ type Entity struct {
 	Kind   EntityKind
 	Name   string // newest display name; may be chosen to deceive
 	Handle string // without @
+	// Portrait is the address of their picture, which anybody may open; may be empty.
+	Portrait string
 }
 
 // An Identity is an entity's name on one platform. Two identities are the same
@@ -68,6 +70,7 @@ type Identity struct {
 	Kind     EntityKind
 	Name     string
 	Handle   string
+	Portrait string // says nothing without a Name
 }
 
 // A Member is an entity in a space.

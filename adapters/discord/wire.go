@@ -14,12 +14,13 @@ import (
 // field of a new kind does not decode.
 
 type user struct {
-	ID            string `json:"id"`
-	Username      string `json:"username"`
-	GlobalName    string `json:"global_name"`
-	Discriminator string `json:"discriminator"`
-	Bot           bool   `json:"bot"`
-	System        bool   `json:"system"`
+	ID            string  `json:"id"`
+	Username      string  `json:"username"`
+	GlobalName    string  `json:"global_name"`
+	Discriminator string  `json:"discriminator"`
+	Bot           bool    `json:"bot"`
+	System        bool    `json:"system"`
+	Picture       picture `json:"avatar"`
 }
 
 // name returns what Discord shows for the user where there is no nickname.
@@ -32,7 +33,7 @@ func (u user) name() string {
 
 // person returns u in the contract's form; nick is their name on one server.
 func (u user) person(nick string) adapters.Person {
-	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: u.name(), Handle: u.Username}
+	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: u.name(), Handle: u.Username, Portrait: u.Picture.of(u.ID)}
 	switch {
 	case u.System:
 		p.Kind = adapters.Service

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -119,7 +120,19 @@ func (u user) person() adapters.Person {
 		p.Kind = adapters.Bot
 	}
 	p.Name = first(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID)
+	p.Portrait = portrait(u.Profile.Image)
 	return p
+}
+
+// portrait returns the address of a picture that Slack itself keeps. One that is
+// kept elsewhere may tell who looks at it, and of whom: Gravatar's addresses are
+// made of people's mail addresses.
+func portrait(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || !strings.HasSuffix(u.Host, ".slack-edge.com") {
+		return ""
+	}
+	return address
 }
 
 // chat returns the conversation with that id. kind is its channel_type, when the

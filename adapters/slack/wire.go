@@ -77,6 +77,7 @@ type user struct {
 		RealName    string `json:"real_name"`
 		DisplayName string `json:"display_name"`
 		Team        string `json:"team"`
+		Image       string `json:"image_72"`
 	} `json:"profile"`
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
+
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
@@ -92,6 +94,47 @@ spaces:
 		}
 		for chat, own := range map[string]string{"family": "Kai", "ops": "Maya", "kitchen": "Lee"} {
 			inOrder(t, chat, arrived[chat], own, []string{"Kai", "Maya", "Lee"}, each)
+		}
+		w.stop()
+	})
+}
+
+// SEQ-96: who speaks in one chat has their own picture in the others, where both
+// platforms show people's pictures, also after a restart in between.
+func TestRelayedPeopleHaveTheirPictures(t *testing.T) {
+	const hash, image = "a_0123456789abcdef0123456789abcdef", "https://avatars.slack-edge.com/2026-11-21/1_72.png"
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, `# slack, discord
+agents: {ada: {name: Ada}}
+limits: {outgoing: off}
+spaces:
+  family: {agents: [ada], wake: none, relay: true, chats: ["telegram:-1001000000001", "acme:C0000007", "guild:7"]}
+`)
+		lee := w.discord.AddPerson(fakediscord.Profile{Name: "Lee", Avatar: hash})
+		maya := w.slack.AddPerson(fakeslack.Profile{Name: "Maya", Image: image})
+		w.discord.people["Lee"], w.slack.people["Maya"] = lee, maya
+		w.addChat("family", "supergroup", []string{"Kai"})
+		w.addChat("ops", "slack", []string{"Maya"})
+		w.addChat("kitchen", "discord", []string{"Lee"})
+		w.settle()
+		w.restart()
+		w.says(w.chats["family"], w.people["Kai"], "hello", 0, 0)
+		w.slack.rooms["ops"].Says(maya, "hello", fakeslack.Said{})
+		w.discord.rooms["kitchen"].Says(lee, "hello", fakediscord.Said{})
+		w.settle()
+		got := map[string]string{}
+		for _, m := range w.slack.rooms["ops"].Sent() {
+			got["ops "+m.Username] = m.Icon
+		}
+		for _, m := range w.discord.rooms["kitchen"].Sent(w.discord.bot) {
+			got["kitchen "+m.Name] = m.Avatar
+		}
+		want := map[string]string{
+			"ops Kai (Telegram)": "", "kitchen Kai (Telegram)": "", "kitchen Maya (Slack)": image,
+			"ops Lee (Discord)": "https://cdn.discordapp.com/avatars/" + lee.ID.String() + "/" + hash + ".png?size=128",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("pictures (-want +got):\n%s", diff)
 		}
 		w.stop()
 	})

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"crypto/md5"
 	"fmt"
 	"net/http"
 	"strings"
@@ -128,7 +129,7 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 		WebhookID: h.id, ApplicationID: h.bot.ID,
 	}}
 	if p.Avatar != "" {
-		m.wire.Author.Avatar = &p.Avatar
+		m.avatar, m.wire.Author.Avatar = p.Avatar, new(fmt.Sprintf("%x", md5.Sum([]byte(p.Avatar)))) // Discord keeps a copy
 	}
 	if begins {
 		m.wire.ID = in.ID

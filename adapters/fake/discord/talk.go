@@ -11,7 +11,8 @@ import (
 // message is a message as the platform keeps it.
 type message struct {
 	wire      wireMessage
-	by        *Bot // nil: a person
+	by        *Bot   // nil: a person
+	avatar    string // the address a webhook was given
 	reactions []reaction
 	deleted   bool
 }
@@ -43,6 +44,7 @@ type Sent struct {
 	Content   string
 	Name      string // shown as its author
 	Webhook   ID     // 0: the bot's own
+	Avatar    string // the address of the picture that the webhook was given
 	Flags     int
 	Deleted   bool
 	Edited    bool
@@ -61,7 +63,7 @@ func (c *Channel) Sent(b *Bot) []Sent {
 			continue
 		}
 		s := Sent{
-			ID: m.wire.ID, Content: m.wire.Content, Name: m.wire.Author.name(), Webhook: m.wire.WebhookID, Flags: m.wire.Flags,
+			ID: m.wire.ID, Content: m.wire.Content, Name: m.wire.Author.name(), Webhook: m.wire.WebhookID, Avatar: m.avatar, Flags: m.wire.Flags,
 			Deleted: m.deleted, Edited: m.wire.EditedTimestamp != nil,
 		}
 		if m.wire.Reference != nil {

@@ -17,6 +17,7 @@ type Profile struct {
 	Name     string
 	Username string // default: the name in lower case
 	ID       ID     // default: a new one
+	Avatar   string // the hash of their picture; default: none
 }
 
 // AddPerson makes a person.
@@ -31,6 +32,9 @@ func (d *Discord) AddPerson(p Profile) *Person {
 	}
 	one := &Person{ID: p.ID}
 	one.user = wireUser{ID: one.ID, Username: p.Username, Discriminator: "0", GlobalName: new(p.Name)}
+	if p.Avatar != "" {
+		one.user.Avatar = &p.Avatar
+	}
 	d.people[one.ID] = one
 	return one
 }

@@ -33,6 +33,7 @@ type Profile struct {
 	Handle string `json:"handle"` // Default: the name in lower case
 	Team   string `json:"team"`   // of a guest over Slack Connect. Default: the workspace
 	ID     string `json:"id"`     // Default: one of the workspace's own minting
+	Image  string `json:"image"`  // the address of their picture. Default: none
 }
 
 // A Person is somebody in the workspace.
@@ -102,7 +103,7 @@ func (p *Person) wire() map[string]any {
 	return map[string]any{
 		"id": p.ID, "team_id": p.profile.Team, "name": p.profile.Handle, "real_name": p.profile.Name, "deleted": false,
 		"is_bot": p.isBot, "is_stranger": p.profile.Team != p.of.o.Team, "updated": 1700000000,
-		"profile": map[string]any{"display_name": p.profile.Name, "real_name": p.profile.Name, "team": p.profile.Team},
+		"profile": map[string]any{"display_name": p.profile.Name, "real_name": p.profile.Name, "team": p.profile.Team, "image_72": p.profile.Image},
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	selectEntity query = `select id, kind, name, handle from entities where id = $1`
-	selectPerson query = `select e.id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
+	selectEntity query = `select id, kind, name, handle, portrait from entities where id = $1`
+	selectPerson query = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
-	upsertEntity query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4)
-on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle`
+	upsertEntity query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
+on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait`
 	insertNobody   query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
 	upsertIdentity query = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
@@ -42,7 +42,7 @@ func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, er
 	if !found {
 		now.ID = spaces.EntityID(t.newID())
 	}
-	if err := t.run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle); err != nil {
+	if err := t.run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait); err != nil {
 		return "", fmt.Errorf("keep entity: %w", err)
 	}
 	if !found {
@@ -60,7 +60,7 @@ func (t *tx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool,
 		return e, true, nil
 	}
 	var e spaces.Entity
-	found, err := one(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle)
+	found, err := one(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
 	if found {
 		t.cache.meet(keyOf(i), e)
 	}
@@ -89,7 +89,7 @@ func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
 		e.Kind = spaces.Human
 	}
 	if i.Name != "" {
-		e.Name = i.Name
+		e.Name, e.Portrait = i.Name, i.Portrait
 	}
 	if i.Handle != "" {
 		e.Handle = i.Handle
@@ -98,7 +98,7 @@ func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
 }
 
 func entityOf(ctx context.Context, src Reader, id spaces.EntityID) (e spaces.Entity, found bool, err error) {
-	found, err = one(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle)
+	found, err = one(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
 	return e, found, err
 }
 
@@ -127,7 +127,7 @@ func (b Border) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID)
 func (b Border) Agents(ctx context.Context, agents []spaces.Entity) error {
 	return b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		for _, a := range agents {
-			if err := t.run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle); err != nil {
+			if err := t.run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
 				return fmt.Errorf("name agent %s: %w", a.ID, err)
 			}
 		}

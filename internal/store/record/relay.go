@@ -12,8 +12,8 @@ import (
 
 const (
 	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, expires, created, voice, via, files, room_thread)
-values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18) on conflict (id) do nothing`
+  target, policy, state, expires, created, voice, via, portrait, files, room_thread)
+values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
 	isCopy query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 )
 
@@ -86,7 +86,7 @@ func (t *tx) spread(ctx context.Context, r *room, e spaces.Event, c cargo, name 
 		}
 		id := strings.Join([]string{name, to.account, to.id}, "|")
 		err = t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), string(there), string(e.ID), string(e.Root), e.Depth, to.account, to.id,
-			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), array(c.files), string(rooms))
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), who.Portrait, array(c.files), string(rooms))
 		if err != nil {
 			return nil, fmt.Errorf("relay to %s: %w", to.account, err)
 		}

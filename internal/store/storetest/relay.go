@@ -14,6 +14,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WordsAreCarriedToTheOtherChats": carriedOver,
 	"WhatIsDoneToWordsIsCarriedToo":  changesCarried,
 	"NothingIsCarriedBack":           notBack,
+	"APictureComesWithTheWords":      picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere": filesCarried,
 	"FilesThatDoNotComeAreNamed":     filesNamed,
 	"FilesOfWhatIsDeletedStay":       filesTakenBack,
@@ -81,6 +82,28 @@ func carriedOver(t *testing.T, w *world) {
 		t.Errorf("the answer is carried as %v", lines)
 	}
 	w.settleAll(due)
+}
+
+// SEQ-96: the picture of who speaks is the newest they were named with; what tells
+// of them without a name tells nothing of it.
+func picturesCarried(t *testing.T, w *world) {
+	room := w.bridged()
+	for _, c := range []struct{ name, portrait, want string }{
+		{"Zoe", "https://example.org/1.png", "https://example.org/1.png"},
+		{"", "", "https://example.org/1.png"},
+		{"Zoe", "https://example.org/2.png", "https://example.org/2.png"},
+		{"Zoe", "", ""},
+	} {
+		m := w.message(room, "zoe", "hello")
+		m.From.Name, m.From.Portrait = c.name, c.portrait
+		w.record(m)
+		w.s = w.s.Restart(t, false)
+		due := w.due()
+		if len(due) != 1 || due[0].Portrait != c.want {
+			t.Errorf("carried %+v, want one with the picture %q", due, c.want)
+		}
+		w.settleAll(due)
+	}
 }
 
 // SEQ-96: edits, deletes and reactions follow the words.
