@@ -63,7 +63,7 @@ func (e *ear) listen(ctx context.Context) {
 // silence makes the line deaf and drops its connection.
 func (e *ear) silence(ctx context.Context) {
 	if s := e.line.stands(); s != LineMisconfigured && s != LineConflict {
-		e.line.become(LineDegraded, errDeaf.Error())
+		e.line.become(ctx, LineDegraded, errDeaf.Error())
 	}
 	e.tell(ctx, false)
 	e.mu.Lock()
@@ -79,7 +79,7 @@ func (e *ear) sound(ctx context.Context) {
 	if !e.in.LastHeard().After(e.line.lost()) {
 		return
 	}
-	e.line.become(LineConnected, "")
+	e.line.become(ctx, LineConnected, "")
 	e.tell(ctx, true)
 }
 

@@ -33,6 +33,7 @@ type Line struct {
 	state  LineState
 	reason string
 	since  time.Time
+	began  time.Time // when it came into the first state of this run
 	lostAt time.Time // when the connection before this one failed
 }
 
@@ -51,6 +52,8 @@ type LineOptions struct {
 	// ConflictRetry is the pause while somebody else receives with our
 	// credentials. Default: 1 min.
 	ConflictRetry time.Duration
+	// Logbook keeps how the line stood over time. Default: nobody does.
+	Logbook Logbook
 	// Logger takes a line for each change of state. Default: none are written.
 	Logger *slog.Logger
 }
@@ -76,7 +79,12 @@ func NewLine(ad adapters.Adapter, l Log, j Join, o LineOptions) *Line {
 // when the record is out of reach at the start; whatever the platform does is
 // answered by trying again, or by waiting for other credentials.
 func (l *Line) Run(ctx context.Context) error {
-	l.become(LineConnecting, "")
+	l.begin(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside.Go(func() { l.attest(ctx) })
 	tries := l.newBackoff()
 	account, ok := l.connect(ctx, tries)
 	if !ok {
@@ -139,19 +147,19 @@ func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialB
 	pause := tries.NextBackOff()
 	switch adapters.KindOf(err) {
 	case adapters.Unauthorized:
-		l.become(LineMisconfigured, err.Error())
+		l.become(ctx, LineMisconfigured, err.Error())
 		<-ctx.Done()
 		return false
 	case adapters.Conflict:
-		l.become(LineConflict, err.Error())
+		l.become(ctx, LineConflict, err.Error())
 		pause = l.o.ConflictRetry
 	case adapters.Limited:
-		l.become(l.seeking(), err.Error())
+		l.become(ctx, l.seeking(), err.Error())
 		if wait, ok := limitedFor(err); ok {
 			pause = max(pause, wait)
 		}
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
-		l.become(l.seeking(), err.Error())
+		l.become(ctx, l.seeking(), err.Error())
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -183,7 +191,7 @@ func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *bac
 					return nil
 				}
 				if account.Key() != in.account.Key() {
-					l.become(LineMisconfigured, "the credentials are now another account's: "+account.Key())
+					l.become(ctx, LineMisconfigured, "the credentials are now another account's: "+account.Key())
 					<-ctx.Done()
 					return nil
 				}

@@ -20,7 +20,7 @@ func run(t *testing.T, p *platform, r *record) *Line {
 	m := NewSpaceMapping(r, r)
 	l := NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
 		return NewIngress(a, m, r, r, r, IngressOptions{Admit: AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
-	}, LineOptions{Name: "telegram"})
+	}, LineOptions{Name: "telegram", Logbook: r})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }() // waited for in the cleanup
@@ -87,6 +87,31 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 		}
 		if diff := cmp.Diff([]bool{false, true}, r.hearing); diff != "" {
 			t.Error(diff)
+		}
+		// ECOSYSTEM 6: how it stood can be looked at later, from its first state on.
+		type stood struct {
+			After   time.Duration
+			State   LineState
+			Reason  string
+			Account string
+			First   bool
+		}
+		var got []stood
+		for _, s := range r.stood {
+			got = append(got, stood{s.From.Sub(r.stood[0].From).Round(time.Second), s.State, s.Reason, s.Account, s.First})
+		}
+		want := []stood{
+			{0, LineConnecting, "", "", true},
+			{30 * time.Second, LineConnected, "", ours.Key(), false},
+			{5 * time.Minute, LineConnecting, "connection lost", ours.Key(), false},
+			{6*time.Minute + 30*time.Second, LineDegraded, errDeaf.Error(), ours.Key(), false},
+			{7*time.Minute + time.Second, LineConnected, "", ours.Key(), false},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("stood (-want +got):\n%s", diff)
+		}
+		if n := len(r.seen); n != 7 {
+			t.Errorf("seen %d times in seven and a half minutes", n)
 		}
 	})
 }

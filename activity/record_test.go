@@ -22,6 +22,8 @@ type record struct {
 	batches  []spaces.Intake
 	cursor   []byte
 	hearing  []bool
+	stood    []LineSpan
+	seen     []time.Time
 	actions  []*spaces.Action
 	failures map[spaces.ActionID]Settlement
 	where    map[spaces.EventID][]spaces.Ref
@@ -49,6 +51,7 @@ var (
 	_ Directory = (*record)(nil)
 	_ Chats     = (*record)(nil)
 	_ Log       = (*record)(nil)
+	_ Logbook   = (*record)(nil)
 	_ Outbox    = (*record)(nil)
 	_ Notices   = (*record)(nil)
 	_ Pairings  = (*record)(nil)
@@ -189,6 +192,20 @@ func (r *record) Cursor(context.Context, string) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cursor, nil
+}
+
+func (r *record) Stood(_ context.Context, s LineSpan) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stood = append(r.stood, s)
+	return r.refuse
+}
+
+func (r *record) Seen(_ context.Context, _ string, at time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, at)
+	return r.refuse
 }
 
 func (r *record) Hearing(ctx context.Context, _ string, hears bool, _ time.Time) error {

@@ -1,6 +1,9 @@
 package activity
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // LineState says how an account stands.
 type LineState string
@@ -44,15 +47,24 @@ func (l *Line) Status() Status {
 }
 
 // become notes a change of state and says it once.
-func (l *Line) become(state LineState, reason string) {
+func (l *Line) become(ctx context.Context, state LineState, reason string) {
 	l.mu.Lock()
 	same := l.state == state && l.reason == reason
-	moved := l.state != state
-	l.state, l.reason = state, reason
-	if moved {
+	if l.state != state {
 		l.since = time.Now()
 	}
+	if l.state == "" {
+		l.began = l.since
+	}
+	l.state, l.reason = state, reason
+	span := LineSpan{Line: l.o.Name, State: state, Reason: reason, From: l.since, First: l.since.Equal(l.began)}
+	if l.in != nil {
+		span.Account = l.in.account.Key()
+	}
 	l.mu.Unlock()
+	if !same {
+		l.note(ctx, span)
+	}
 	switch {
 	case same:
 	case state == LineConnected || state == LineConnecting && reason == "":

@@ -36,6 +36,30 @@ func newBareLine(name string, ad adapters.Adapter) *line {
 	return &line{name: name, adapter: ad, joined: make(chan struct{}), leave: make(chan struct{}), gone: make(chan struct{})}
 }
 
+// newLine makes the line of an account. join says what it serves.
+func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
+	l := newBareLine(name, ad)
+	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+		in, out, err := join(ctx, a)
+		if err == nil {
+			l.account = a.Key()
+			close(l.joined)
+		}
+		return in, out, err
+	}, p.lineOptions(name))
+	return l
+}
+
+// lineOptions are those of an account's line.
+func (p *parts) lineOptions(name string) activity.LineOptions {
+	o := p.times[name]
+	o.Name, o.Logger = name, p.log
+	if name != localName {
+		o.Logbook = p.border
+	}
+	return o
+}
+
 // firstOutcome waits until the account has connected, or says why it has not.
 func (l *line) firstOutcome(ctx context.Context) error {
 	look := time.NewTicker(50 * time.Millisecond)

@@ -362,27 +362,6 @@ func (p *parts) unpaced(a config.Adapter) bool {
 	return p.config().Outgoing == "off"
 }
 
-// newLine makes the line of an account. join says what it serves.
-func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
-	l := newBareLine(name, ad)
-	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-		in, out, err := join(ctx, a)
-		if err == nil {
-			l.account = a.Key()
-			close(l.joined)
-		}
-		return in, out, err
-	}, p.lineOptions(name))
-	return l
-}
-
-// lineOptions are those of an account's line.
-func (p *parts) lineOptions(name string) activity.LineOptions {
-	o := p.times[name]
-	o.Name, o.Logger = name, p.log
-	return o
-}
-
 // joinPlatform opens what the configuration names on an account and returns its
 // two ways.
 func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.Join {

@@ -9,6 +9,20 @@ import (
 type Accounts interface {
 	// Accounts returns every account that the record has to do with, by its key.
 	Accounts(ctx context.Context) ([]Account, error)
+	// Lines returns how the lines of accounts stood at some time between the two, in
+	// the order in which they came to stand so.
+	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
+}
+
+// A LineSpan is a time during which the line of an account stood in one way.
+type LineSpan struct {
+	Line    string // its entry in the configuration
+	Account string // empty while it is not known who we are there
+	State   string // connecting, connected, degraded, misconfigured, conflict
+	Reason  string
+	From    time.Time
+	To      time.Time // when it was last seen, or the next one began
+	Newest  bool      // of its line
 }
 
 // An Account is one account as the record knows it.

@@ -17,9 +17,11 @@ type uplinksPage struct {
 	From, To time.Time
 	Windows  []window
 	Rows     []uplinkRow
+	Lines    []uplinkRow // of accounts, below those of minds
 	Ticks    []tick
 	Height   int
 	Spans    []spanRow
+	Stood    []LineSpan // what Lines draws
 	Shown    int
 	More     bool // there are more than Shown
 }
@@ -29,10 +31,10 @@ type window struct {
 	Here       bool
 }
 
-// An uplinkRow is one mind's connection to one space over a time.
+// An uplinkRow is one mind's connection to one space over a time, or one account's
+// to its platform.
 type uplinkRow struct {
-	Mind  string
-	Space spaces.SpaceID
+	Space spaces.SpaceID // empty for an account
 	Name  string
 	Text  int
 	Bars  []uplinkBar
@@ -40,7 +42,7 @@ type uplinkRow struct {
 
 // An uplinkBar is a time of being connected, or away.
 type uplinkBar struct {
-	Class        string // span, open, gap
+	Class        string // span, open, gap, retry, stopped
 	X, Y, W      int
 	Mid, Base    int
 	Title, Label string
@@ -95,11 +97,19 @@ func (c *Console) pageUplinks(w http.ResponseWriter, r *http.Request) {
 		found = found[:maxSpans]
 	}
 	p.Shown = len(found)
+	stood, err := c.Record.Lines(r.Context(), p.From, p.To, maxSpans)
+	if err != nil {
+		c.broken(w, r, err)
+		return
+	}
 	if err := c.refreshNames(r); err != nil {
 		c.broken(w, r, err)
 		return
 	}
 	p.draw(only(found, spaces.SpaceID(q.Get("space"))), now, c.spaceName)
+	p.drawLines(stood, now)
+	p.Height += 24
+	p.tick()
 	c.render(w, r, http.StatusOK, "uplinks", p)
 }
 
@@ -146,7 +156,7 @@ func (p *uplinksPage) draw(found []spaces.ConnectionSpan, now time.Time, name fu
 			i = len(p.Rows)
 			rows[k] = i
 			p.Rows = append(p.Rows, uplinkRow{
-				Mind: s.Mind.String(), Space: s.Space, Name: string(s.Mind.Agent) + " in " + name(s.Space), Text: 20 + i*rowHeight + 10,
+				Space: s.Space, Name: string(s.Mind.Agent) + " in " + name(s.Space), Text: 20 + i*rowHeight + 10,
 			})
 		}
 		row := spanRow{Mind: s.Mind.String(), Space: s.Space, Opened: s.Opened, Closed: s.Closed, Opener: s.Opener, Closer: s.Closer, First: s.From}
@@ -161,8 +171,7 @@ func (p *uplinksPage) draw(found []spaces.ConnectionSpan, now time.Time, name fu
 		p.Spans = append(p.Spans, row)
 		last[k] = s
 	}
-	p.Height = 24 + len(p.Rows)*rowHeight
-	p.tick()
+	p.Height = len(p.Rows) * rowHeight
 }
 
 func (p *uplinksPage) x(t time.Time) int {
@@ -170,22 +179,22 @@ func (p *uplinksPage) x(t time.Time) int {
 	return nameWidth + int(int64(drawWidth-nameWidth)*int64(at)/int64(p.To.Sub(p.From)))
 }
 
-func (p *uplinksPage) bar(i int, class, title, label string, from, to time.Time) {
-	b := uplinkBar{Class: class, X: p.x(from), Y: 20 + i*rowHeight, Title: title, Base: 20 + i*rowHeight + 10}
+func (p *uplinksPage) bar(r *uplinkRow, class, title, label string, from, to time.Time) {
+	b := uplinkBar{Class: class, X: p.x(from), Y: r.Text - 10, Title: title, Base: r.Text}
 	b.W = max(p.x(to)-b.X, 2)
 	b.Mid = b.X + b.W/2
 	if b.W >= len([]rune(label))*6+8 {
 		b.Label = label
 	}
-	p.Rows[i].Bars = append(p.Rows[i].Bars, b)
+	r.Bars = append(r.Bars, b)
 }
 
 func (p *uplinksPage) span(i int, s spaces.ConnectionSpan, now time.Time, row spanRow) {
 	if s.Active() {
-		p.bar(i, "open", fmt.Sprintf("connected since %s (%s), from event #%d", clock(s.Opened), s.Opener, s.From), "", s.Opened, minTime(now, p.To))
+		p.bar(&p.Rows[i], "open", fmt.Sprintf("connected since %s (%s), from event #%d", clock(s.Opened), s.Opener, s.From), "", s.Opened, minTime(now, p.To))
 		return
 	}
-	p.bar(i, "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, count(int(row.Covered), "event")),
+	p.bar(&p.Rows[i], "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, count(int(row.Covered), "event")),
 		"", s.Opened, s.Closed)
 }
 
@@ -200,7 +209,7 @@ func (p *uplinksPage) gap(i int, before, after spaces.ConnectionSpan, missed int
 	if missed > 0 {
 		what += ", " + count(int(missed), "event")
 	}
-	p.bar(i, "gap", what+" ("+string(before.Closer)+")", what, before.Closed, after.Opened)
+	p.bar(&p.Rows[i], "gap", what+" ("+string(before.Closer)+")", what, before.Closed, after.Opened)
 }
 
 // tick marks about six moments on the axis.

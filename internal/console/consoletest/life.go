@@ -40,12 +40,30 @@ func (w *World) Live(text string) Life {
 	w.say(l, chat, text, now.Add(-30*time.Minute))
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, false, now.Add(-20*time.Minute)))
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, true, now.Add(-10*time.Minute)))
+	w.stand(text, now)
 	w.say(l, chat, text, now.Add(-9*time.Minute))
 	l.Closed, l.Woke = w.cycle(l, text, now.Add(-8*time.Minute), true)
 	w.deliver(text, now.Add(-7*time.Minute))
 	w.say(l, chat, text, now.Add(-time.Minute))
 	l.Open, _ = w.cycle(l, text, now.Add(-30*time.Second), false)
 	return l
+}
+
+// stand plays a connection that is cut and comes back, on one account, and dead
+// credentials on another. The platform's words say why.
+func (w *World) stand(text string, now time.Time) {
+	w.t.Helper()
+	for _, s := range []activity.LineSpan{
+		{Line: "telegram", State: activity.LineConnecting, From: now.Add(-time.Hour), First: true},
+		{Line: "telegram", Account: account, State: activity.LineConnected, From: now.Add(-55 * time.Minute)},
+		{Line: "telegram", Account: account, State: activity.LineDegraded, Reason: text, From: now.Add(-20 * time.Minute)},
+		{Line: "telegram", Account: account, State: activity.LineConnected, From: now.Add(-10 * time.Minute)},
+		{Line: "acme", State: activity.LineMisconfigured, Reason: text, From: now.Add(-40 * time.Minute), First: true},
+	} {
+		w.ok(w.Store.Border().Stood(w.t.Context(), s))
+	}
+	w.ok(w.Store.Border().Seen(w.t.Context(), "telegram", now))
+	w.ok(w.Store.Border().Seen(w.t.Context(), "acme", now.Add(-30*time.Minute)))
 }
 
 // say records what a person says, does and is called.

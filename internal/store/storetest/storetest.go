@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -24,6 +25,8 @@ type Store struct {
 	Problems Problems
 	// Jobs keeps long work.
 	Jobs Jobs
+	// Lines is what became of the border's logbook.
+	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -40,6 +43,7 @@ type Border interface {
 	activity.Directory
 	activity.Chats
 	activity.Log
+	activity.Logbook
 	activity.Outbox
 	activity.Notices
 	activity.Pairings
@@ -73,7 +77,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, planTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, planTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

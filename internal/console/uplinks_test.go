@@ -1,0 +1,74 @@
+package console_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var figure = regexp.MustCompile(`(?s)<figure class="timeline".*</figure>`)
+
+// ECOSYSTEM 6, Uplinks: a row for each uplink and a row for each account, with
+// the times in which it was cut, tried again, or waited for somebody; where no
+// process served it there is nothing.
+func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
+	w := consoletest.Open(t)
+	begin := consoletest.Started
+	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
+	_, err := w.Store.Border().Open(t.Context(), spaces.Opening{
+		Key: "ops", Name: "#ops", Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: at(2),
+		Chats: []spaces.Mapping{{Account: "slack:T1:U1", Chat: "C1", Live: true}},
+	})
+	err = errors.Join(err, w.Store.Border().Hearing(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().Hearing(t.Context(), "slack:T1:U1", true, at(30)))
+	for _, s := range []activity.LineSpan{
+		{Line: "acme", State: activity.LineConnecting, From: at(1), First: true},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(2)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnecting, Reason: "EOF", From: at(18)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.LineDegraded, Reason: "not heard for too long", From: at(20)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(30)},
+		{Line: "a<b>", State: activity.LineConflict, Reason: `"><script>x</script>`, From: at(1), First: true},
+		{Line: "a<b>", State: activity.LineMisconfigured, Reason: "401 Unauthorized", From: at(5)},
+	} {
+		err = errors.Join(err, w.Store.Border().Stood(t.Context(), s))
+	}
+	// The process stops at 40 and another begins at 50.
+	err = errors.Join(err, w.Store.Border().Seen(t.Context(), "acme", at(40)), w.Store.Border().Seen(t.Context(), "a<b>", at(40)),
+		w.Store.Border().Stood(t.Context(), activity.LineSpan{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
+		w.Store.Border().Seen(t.Context(), "acme", at(55)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := do(t, w.Console.Handler(), call{
+		target: fmt.Sprintf("/uplinks?from=%d&to=%d", begin.UnixMilli(), at(60).UnixMilli()), header: cookie(w.Key(console.KeySession).Secret),
+	})
+	if page.Code != http.StatusOK {
+		t.Fatalf("%d %s", page.Code, page.Body)
+	}
+	got := strings.ReplaceAll(figure.FindString(page.Body.String()), "00000000-0000-7000-8000-", "") + "\n"
+	const golden = "testdata/uplinks.svg"
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+}
