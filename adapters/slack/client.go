@@ -71,6 +71,7 @@ type Client struct {
 	mu      sync.Mutex          // guards what follows
 	deleted map[string]struct{} // messages that we deleted, as chat/ts: their telling is an echo
 	untold  map[string]string   // a chat by the subscription that seems to be missing
+	asides  map[string]aside    // by chat
 }
 
 // self is who we are in the workspace.
@@ -114,7 +115,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		o: o, base: base, log: o.Logger,
-		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{},
+		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]aside{},
 	}
 	var tokens tokenTransport
 	c.http, c.dialer, tokens = transports(o, base)

@@ -224,6 +224,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 			name = "help"
 		}
 	}
+	r.c.overheard(cmd)
 	trigger := first(cmd.Trigger, d.id)
 	kind := ""
 	if cmd.ChannelName == "directmessage" {

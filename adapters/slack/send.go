@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -84,7 +85,9 @@ func (f form) set(v url.Values) {
 
 // Send posts one part. Slack's refusal of a form, or of the message answered, is
 // a definite no, so the part is then sent once more without it; nothing else is
-// ever repeated. An answer goes into the thread of the message answered.
+// ever repeated. An answer goes into the thread of the message answered. Where the
+// app is not, a slash command can be answered to whoever gave it: that makes no
+// message, and the receipt names none.
 func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
 	files, err := c.upload(ctx, p.Files)
 	if err != nil {
@@ -106,6 +109,9 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name", "markdown_text_conflict", "msg_blocks_too_long") {
 		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
 		receipt, err = c.post(ctx, p, f.plain(), thread)
+	}
+	if refusedFor(err, "not_in_channel", "channel_not_found") && c.aside(ctx, p.Chat, f) {
+		return adapters.Receipt{At: time.Now().UTC()}, nil
 	}
 	if shut := refusedFor(err, "messages_tab_disabled"); shut || err == nil && strings.HasPrefix(p.Chat, "D") {
 		c.closed.Store(shut)

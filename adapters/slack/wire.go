@@ -138,4 +138,5 @@ type command struct {
 	Channel     string `json:"channel_id"`
 	ChannelName string `json:"channel_name"`
 	Trigger     string `json:"trigger_id"`
+	Respond     string `json:"response_url"`
 }

@@ -49,7 +49,9 @@ type Slack struct {
 	order    []*Channel
 	tickets  map[string]*App // addresses of sockets not used yet
 	files    map[string]*file
-	changed  chan struct{} // closed and replaced whenever something is sent
+	// responses are the addresses by which commands can be answered, by trigger.
+	responses map[string]*response
+	changed   chan struct{} // closed and replaced whenever something is sent
 }
 
 // New returns an empty workspace.
@@ -69,7 +71,7 @@ func New(o Options) *Slack {
 	return &Slack{
 		o: o, ledger: ledger{limit: o.LedgerSize}, pace: newPace(),
 		people: map[string]*Person{}, channels: map[string]*Channel{}, tickets: map[string]*App{},
-		files: map[string]*file{}, changed: make(chan struct{}),
+		files: map[string]*file{}, responses: map[string]*response{}, changed: make(chan struct{}),
 	}
 }
 
@@ -129,6 +131,8 @@ func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveUpload(w, r, path[8:])
 	case len(path) > 7 && path[:7] == "/files/":
 		s.serveFile(w, r, path[7:])
+	case len(path) > 9 && path[:9] == "/respond/":
+		s.serveResponse(w, r, path[9:])
 	default:
 		http.NotFound(w, r)
 	}

@@ -261,11 +261,13 @@ func (c *Channel) Commands(p *Person, a *App, command, args string) {
 	if c.kind == im {
 		name = "directmessage"
 	}
+	trigger := s.id("Tr")
+	s.responses[trigger] = &response{in: c, to: p.ID, left: 5}
 	a.enqueue(&envelope{
-		kind: "slash_commands", event: s.id("Tr"), channel: c.ID, sort: "slash_commands",
+		kind: "slash_commands", event: trigger, channel: c.ID, sort: "slash_commands",
 		payload: map[string]any{
 			"command": command, "text": args, "user_id": p.ID, "user_name": p.profile.Handle, "team_id": s.o.Team,
-			"channel_id": c.ID, "channel_name": name, "response_url": "http://" + s.host + "/respond",
+			"channel_id": c.ID, "channel_name": name, "response_url": "http://" + s.host + "/respond/" + trigger,
 		},
 	})
 }

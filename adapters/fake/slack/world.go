@@ -128,6 +128,7 @@ type Channel struct {
 	archived bool
 	members  map[string]bool // user ids
 	messages []*message      // oldest first, deleted ones too
+	whispers []Whisper       // oldest first
 }
 
 // NewChannel opens a public channel.
