@@ -20,7 +20,7 @@ func isEcho(a adapters.Account, u adapters.Update) bool {
 		return false
 	}
 	switch u.Body.(type) {
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction:
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared:
 		return true
 	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
 		adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:

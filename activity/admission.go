@@ -94,7 +94,7 @@ func isDeed(u adapters.Update) bool {
 	switch u.Body.(type) {
 	case adapters.Message, adapters.Edit:
 		return true
-	case adapters.Delete, adapters.Reaction:
+	case adapters.Delete, adapters.Reaction, adapters.Cleared:
 		return u.From.ID != ""
 	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
 		adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
@@ -185,7 +185,7 @@ func wholeAccounts(u adapters.Update) adapters.Update {
 	switch u.Body.(type) {
 	case adapters.Gap, adapters.Unreadable:
 		return u
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated, adapters.Linked, adapters.Unlinked:
 	}
 	u.Body, u.Raw = adapters.Unreadable{Reason: "it names no chat"}, nil

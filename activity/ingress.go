@@ -294,7 +294,7 @@ func changesMap(b adapters.Body) bool {
 	switch b.(type) {
 	case adapters.Migrated, adapters.Linked, adapters.Unlinked:
 		return true
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
 		return false
 	}
@@ -317,7 +317,7 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
 	case adapters.Unlinked:
 		return in.mapping.Live(ctx, key, u.Chat.ID, false, cutText(b.Reason, maxName), at)
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left,
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
 	}
 	panic("activity: remap of a body that changes no map")

@@ -64,7 +64,7 @@ func bodyName(b adapters.Body) string {
 		return "edit"
 	case adapters.Delete:
 		return "delete"
-	case adapters.Reaction:
+	case adapters.Reaction, adapters.Cleared:
 		return "reaction"
 	case adapters.Joined, adapters.Left:
 		return "membership"

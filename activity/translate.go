@@ -63,6 +63,10 @@ func translate(u adapters.Update, s setting) []spaces.Incoming {
 		return s.deleted(u, b)
 	case adapters.Reaction:
 		return s.reactions(u, b)
+	case adapters.Cleared:
+		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body {
+			return spaces.Unreacted{Ref: ref, Emoji: cutText(b.Emoji, maxEmoji), Everybody: true}
+		})
 	case adapters.Joined:
 		return s.members(u, b.People, u.From, spaces.Joined{})
 	case adapters.Left:

@@ -53,6 +53,7 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 			nil, "7",
 		},
 		{"reaction that changes nothing", adapters.Reaction{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
+		{"cleared", adapters.Cleared{Message: "5", Emoji: "👍"}, []spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍", Everybody: true}}, nil, "7"},
 		{"joined", adapters.Joined{People: []adapters.Person{us, zoe, zoe}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
 		{"only we joined", adapters.Joined{People: []adapters.Person{us}}, nil, nil, "7"},
 		{"removed by", adapters.Left{People: []adapters.Person{zoe}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},

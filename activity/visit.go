@@ -31,7 +31,7 @@ func calledIn(u adapters.Update) bool {
 		return true
 	case adapters.Message:
 		return b.ToUs && u.From.Kind == adapters.Human && u.From.ID != ""
-	case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned,
+	case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned,
 		adapters.Unpinned, adapters.Migrated, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
 	}
 	return false

@@ -129,6 +129,13 @@ type Reaction struct {
 	Old, New []string // Unicode emoji, or a platform name in colons
 }
 
+// Cleared means that a message lost what everybody had put on it: one emoji, or
+// every one when it is empty. Who did it the update says, if the platform does.
+type Cleared struct {
+	Message string
+	Emoji   string
+}
+
 // Joined means that people (perhaps we) entered the chat.
 type Joined struct{ People []Person }
 
@@ -173,6 +180,7 @@ func (Message) body()    {}
 func (Edit) body()       {}
 func (Delete) body()     {}
 func (Reaction) body()   {}
+func (Cleared) body()    {}
 func (Joined) body()     {}
 func (Left) body()       {}
 func (Renamed) body()    {}

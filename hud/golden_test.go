@@ -58,6 +58,9 @@ var scenes = map[string]func(w *world) string{
 		w.rests("Stayed silent.")
 		w.add(id, "kai", spaces.Edited{Target: a.ID, Text: "dinner at eight"})
 		w.add(id, "kai", spaces.Reacted{Target: b.ID, Emoji: "👍"})
+		nobody := func(e *spaces.Event) { e.Actor = "" }
+		w.add(id, "kai", spaces.Unreacted{Target: a.ID, Emoji: "🎉", Everybody: true}, nobody)
+		w.add(id, "kai", spaces.Unreacted{Target: a.ID, Everybody: true}, nobody)
 		w.add(id, "kai", spaces.Deleted{Target: b.ID})
 		w.wake(id)
 		return w.frame().golden()

@@ -203,6 +203,10 @@ func (r *Room) appendChange(dst []byte, e *entry, self spaces.EntityID, limit in
 		return target(" unpinned ")
 	case c.kind == spaces.KindReacted:
 		return appendQuoted(append(target(" reacted to "), ": "...), clip(c.emoji, 32))
+	case c.all && c.emoji == "":
+		return target(" took every reaction off ")
+	case c.all:
+		return appendQuoted(append(target(" took everybody's reaction off "), ": "...), clip(c.emoji, 32))
 	case c.kind == spaces.KindUnreacted:
 		return appendQuoted(append(target(" took back a reaction to "), ": "...), clip(c.emoji, 32))
 	case e.message.Deleted: // an edit of what is gone

@@ -40,6 +40,7 @@ type change struct {
 	actor  spaces.EntityID
 	target int // index of the message
 	emoji  string
+	all    bool // everybody's
 }
 
 // NewRoom returns an empty room; fold its events with [Room.Apply].
@@ -111,7 +112,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 		c.emoji = b.Emoji
 	}
 	if b, ok := e.Body.(spaces.Unreacted); ok {
-		c.emoji = b.Emoji
+		c.emoji, c.all = b.Emoji, b.Everybody
 	}
 	if c.kind == spaces.KindEdited || c.kind == spaces.KindTranscribed || c.kind == spaces.KindDeleted {
 		r.rewrite(i)

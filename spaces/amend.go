@@ -140,7 +140,12 @@ func amend(m *Message, e Event) {
 			m.Reactions = append(m.Reactions, r)
 		}
 	case Unreacted:
-		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool { return r == Reaction{b.Emoji, e.Actor} })
+		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool {
+			if b.Everybody {
+				return b.Emoji == "" || b.Emoji == r.Emoji
+			}
+			return r == Reaction{b.Emoji, e.Actor}
+		})
 	case Transcribed:
 		m.hear(b.Text)
 	case Pinned:

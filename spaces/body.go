@@ -84,6 +84,9 @@ type Unreacted struct {
 	Target EventID `json:"target,omitempty"`
 	Ref    Ref     `json:"ref,omitzero"`
 	Emoji  string  `json:"emoji"`
+	// Everybody means that it is gone whoever put it there; an empty Emoji is then
+	// every one.
+	Everybody bool `json:"everybody,omitempty"`
 }
 
 // Transcribed tells what was said in a voice that a message carries. Machines hear

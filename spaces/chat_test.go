@@ -83,6 +83,24 @@ func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 	}
 }
 
+// a moderator clears one emoji, or all of them, whoever put them there.
+func TestClearedReactionsAreEverybodys(t *testing.T) {
+	var w teller
+	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	for _, emoji := range []string{"👍", "🎉"} {
+		w.tell("mo", Reacted{Ref: at("1"), Emoji: emoji})
+		w.tell("kai", Reacted{Ref: at("1"), Emoji: emoji})
+	}
+	w.tell("", Unreacted{Ref: at("1"), Emoji: "👍", Everybody: true})
+	if diff := cmp.Diff([]Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions); diff != "" {
+		t.Errorf("one emoji cleared (-want +got):\n%s", diff)
+	}
+	w.tell("", Unreacted{Ref: at("1"), Everybody: true})
+	if got := fold(w.log).Messages[0].Reactions; len(got) != 0 {
+		t.Errorf("all cleared, and there are %v", got)
+	}
+}
+
 func TestUnpinnedMessageIsNotPinned(t *testing.T) {
 	var w teller
 	w.tell("kai", Said{Text: "look", Ref: at("1")})

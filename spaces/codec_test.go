@@ -41,7 +41,7 @@ var samples = []Body{
 	Edited{Target: "v1", Ref: ref, Text: "new"},
 	Deleted{Target: "v1", Ref: ref},
 	Reacted{Target: "v1", Ref: ref, Emoji: "👍"},
-	Unreacted{Target: "v1", Ref: ref, Emoji: "👍"},
+	Unreacted{Target: "v1", Ref: ref, Emoji: "👍", Everybody: true},
 	Transcribed{Target: "v1", Ref: ref, File: "f1", Text: "hello", Model: "whisper-1"},
 	Joined{Who: "e1"},
 	Left{Who: "e1", By: "e2"},

@@ -22,7 +22,7 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 		return r.readEdit(ctx, e.RawData)
 	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
 		return r.readDelete(ctx, e.Type, e.RawData)
-	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":
+	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE", "MESSAGE_REACTION_REMOVE_EMOJI", "MESSAGE_REACTION_REMOVE_ALL":
 		return r.readReaction(ctx, e)
 	case "INTERACTION_CREATE":
 		return r.readInteraction(ctx, e.RawData)
@@ -64,8 +64,7 @@ var saysNothing = []string{
 	"GUILD_SCHEDULED_EVENT_UPDATE", "GUILD_SCHEDULED_EVENT_USER_ADD", "GUILD_SCHEDULED_EVENT_USER_REMOVE",
 	"GUILD_SOUNDBOARD_SOUNDS_UPDATE", "GUILD_SOUNDBOARD_SOUND_CREATE", "GUILD_SOUNDBOARD_SOUND_DELETE",
 	"GUILD_SOUNDBOARD_SOUND_UPDATE", "GUILD_STICKERS_UPDATE", "INTEGRATION_CREATE", "INTEGRATION_DELETE", "INTEGRATION_UPDATE",
-	"INVITE_CREATE", "INVITE_DELETE", "MESSAGE_POLL_VOTE_ADD", "MESSAGE_POLL_VOTE_REMOVE", "MESSAGE_REACTION_REMOVE_ALL",
-	"MESSAGE_REACTION_REMOVE_EMOJI", "PRESENCE_UPDATE", "SOUNDBOARD_SOUNDS", "STAGE_INSTANCE_CREATE", "STAGE_INSTANCE_DELETE",
+	"INVITE_CREATE", "INVITE_DELETE", "MESSAGE_POLL_VOTE_ADD", "MESSAGE_POLL_VOTE_REMOVE", "PRESENCE_UPDATE", "SOUNDBOARD_SOUNDS", "STAGE_INSTANCE_CREATE", "STAGE_INSTANCE_DELETE",
 	"STAGE_INSTANCE_UPDATE", "SUBSCRIPTION_CREATE", "SUBSCRIPTION_DELETE", "SUBSCRIPTION_UPDATE", "THREAD_MEMBERS_UPDATE",
 	"THREAD_MEMBER_UPDATE", "TYPING_START", "USER_UPDATE", "VOICE_CHANNEL_EFFECT_SEND", "VOICE_CHANNEL_START_TIME_UPDATE",
 	"VOICE_CHANNEL_STATUS_UPDATE", "VOICE_SERVER_UPDATE", "VOICE_STATE_UPDATE", "WEBHOOKS_UPDATE",
@@ -154,7 +153,8 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 	}}, nil
 }
 
-// readReaction reads one emoji that somebody put on a message or took away.
+// readReaction reads one emoji that somebody put on a message or took away, or what
+// was cleared of everybody's.
 func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update, error) {
 	var said struct {
 		UserID    string  `json:"user_id"`
@@ -181,13 +181,14 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 	if said.Member != nil && said.Member.User != nil {
 		u.From = said.Member.person()
 	}
-	change := adapters.Reaction{Message: said.MessageID}
-	if e.Type == "MESSAGE_REACTION_ADD" {
-		change.New = []string{said.Emoji.shown()}
-	} else {
-		change.Old = []string{said.Emoji.shown()}
+	switch emoji := said.Emoji.shown(); e.Type {
+	case "MESSAGE_REACTION_ADD":
+		u.Body = adapters.Reaction{Message: said.MessageID, New: []string{emoji}}
+	case "MESSAGE_REACTION_REMOVE":
+		u.Body = adapters.Reaction{Message: said.MessageID, Old: []string{emoji}}
+	default:
+		u.Body = adapters.Cleared{Message: said.MessageID, Emoji: emoji}
 	}
-	u.Body = change
 	return []adapters.Update{u}, nil
 }
 

@@ -462,3 +462,20 @@ func TestChatsAndMembersOfAServer(t *testing.T) {
 		}
 	})
 }
+
+// PLATFORMS 3.3: a moderator takes one emoji off a message, or all of them.
+func TestClearedReactionsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		id := w.room.Says(w.kai, "lunch?", fakediscord.Said{})
+		w.room.Reacts(w.kai, id, "👍", "🎉")
+		w.inbox.take()
+		for _, emoji := range []string{"👍", ""} {
+			w.room.Clears(id, emoji)
+			u, cleared := body[adapters.Cleared](t, w.inbox.take())
+			if u.Chat.ID != w.room.ID.String() || u.From != (adapters.Person{}) || u.Key == "" || cleared != (adapters.Cleared{Message: id.String(), Emoji: emoji}) {
+				t.Errorf("cleared %q is told as %+v", emoji, u)
+			}
+		}
+	})
+}

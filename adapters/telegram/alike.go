@@ -41,7 +41,7 @@ func tells(u adapters.Update) (what string, told bool) {
 		return "pinned", true
 	case adapters.Unpinned:
 		return "unpinned", true
-	case adapters.Delete, adapters.Migrated, adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+	case adapters.Cleared, adapters.Delete, adapters.Migrated, adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
 		return "", false
 	}
 	return "", false

@@ -124,6 +124,9 @@ func tellingOf(b spaces.Body) string {
 	case spaces.Reacted:
 		return "reacted " + b.Emoji
 	case spaces.Unreacted:
+		if b.Everybody {
+			return strings.TrimSpace("took off everybody's " + b.Emoji)
+		}
 		return "took back " + b.Emoji
 	case spaces.Joined:
 		return string(b.Who) + " joined"

@@ -223,6 +223,8 @@ func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (made, bool) {
 		ch.Reacts(p, ID(o.Message))
 	case verb == "reacts" && p != nil:
 		ch.Reacts(p, ID(o.Message), o.Emoji)
+	case verb == "clears":
+		ch.Clears(ID(o.Message), o.Emoji)
 	case verb == "pins" && p != nil:
 		ch.Pins(p, ID(o.Message))
 	case verb == "renames":

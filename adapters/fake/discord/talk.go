@@ -365,6 +365,29 @@ func (c *Channel) unreact(m *message, r reaction) {
 	c.tellReaction("MESSAGE_REACTION_REMOVE", m, r)
 }
 
+// Clears takes everybody's reactions off a message: those with one emoji, or all
+// when it is empty.
+func (c *Channel) Clears(id ID, emoji string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	m := c.find(id)
+	if m == nil {
+		return
+	}
+	m.reactions = slices.DeleteFunc(m.reactions, func(r reaction) bool { return emoji == "" || r.emoji.Name == emoji })
+	said := struct {
+		ChannelID ID         `json:"channel_id"`
+		MessageID ID         `json:"message_id"`
+		GuildID   ID         `json:"guild_id,omitzero"`
+		Emoji     *wireEmoji `json:"emoji,omitempty"`
+	}{ChannelID: c.ID, MessageID: id, GuildID: c.wire.GuildID}
+	event := "MESSAGE_REACTION_REMOVE_ALL"
+	if emoji != "" {
+		said.Emoji, event = &wireEmoji{Name: emoji}, "MESSAGE_REACTION_REMOVE_EMOJI"
+	}
+	c.tellAll(event, intentReactions, intentDirectReactions, said)
+}
+
 func (c *Channel) tellReaction(event string, m *message, r reaction) {
 	said := struct {
 		UserID    ID          `json:"user_id"`
