@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -12,9 +13,12 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 // shedNote stands where a result stood that did not fit.
 const shedNote = "[left out: too long for this context; ask again if you need it]"
 
+// longArgument is how much of a call's argument stays when the call does not fit.
+const longArgument = 160
+
 // shed makes the draft shorter until it fits, in the order of CONTEXT 2: old
 // tool results, recalled lines, history in the keyframe, old cycles, recent
-// cycles, then the results of this cycle. It works on copies: the log itself
+// cycles, then the results of this cycle and the words of its calls. It works on copies: the log itself
 // stays as it is. Calls and their results go together or stay together.
 func (d *draft) shed(budget int) {
 	d.closed = slices.Clone(d.closed)
@@ -23,7 +27,7 @@ func (d *draft) shed(budget int) {
 	}
 	d.current = slices.Clone(d.current)
 	for _, step := range []func(int){
-		d.shedOldResults, d.shedRecalled, d.shedKeyframe, d.shedOldCycles, d.shedCurrentResults, d.shedLastCycle, d.shedCurrentLines,
+		d.shedOldResults, d.shedRecalled, d.shedKeyframe, d.shedOldCycles, d.shedCurrentResults, d.shedLastCycle, d.shedCurrentCalls, d.shedCurrentLines,
 	} {
 		if d.tokens <= budget {
 			return
@@ -131,6 +135,50 @@ func (d *draft) shedLastCycle(int) {
 	for i := range d.closed {
 		d.summarise(&d.closed[i])
 	}
+}
+
+// shedCurrentCalls leaves what this cycle's calls begin with, oldest first: the
+// agent still sees what it asked for, and what it said in how many words.
+func (d *draft) shedCurrentCalls(budget int) {
+	for k := range d.current {
+		t := &d.current[k]
+		if d.tokens <= budget || len(t.Calls) == 0 || t.Tokens <= 60 {
+			continue
+		}
+		short := *t
+		short.Tokens, short.Calls = 0, slices.Clone(t.Calls)
+		for i := range short.Calls {
+			short.Calls[i].Args = beginnings(short.Calls[i].Args)
+		}
+		if freed := t.Tokens - d.v.Counter.Turn(&short); freed > 0 {
+			d.lost("call", short.Calls[0].ID, Trimmed, freed)
+			*t = short
+		}
+	}
+}
+
+// beginnings cuts the long words among the arguments of a call.
+func beginnings(args string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &fields) != nil {
+		return args
+	}
+	for name, value := range fields {
+		var words string
+		if json.Unmarshal(value, &words) != nil || len(words) <= longArgument {
+			continue
+		}
+		cut, err := json.Marshal(clip(words, longArgument))
+		if err != nil {
+			return args
+		}
+		fields[name] = cut
+	}
+	short, err := json.Marshal(fields)
+	if err != nil {
+		return args
+	}
+	return string(short)
 }
 
 // shedCurrentLines is the last resort: long turns of this cycle, oldest first,

@@ -31,8 +31,8 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		sc.Inner = append(slices.Clip(sc.Inner), moves)
 	}
 	sc.Turns = append(slices.Clip(c.pending), sc.Turns...)
-	if sc.Close == nil || !sc.Close.Back {
-		sc.Judge = c.shell.judge(c.place)
+	if sc.Close == nil && c.step+1 < c.settings.MaxSteps || sc.Close != nil && !sc.Close.Back {
+		sc.Judge = c.shell.judge(c.place) // nobody joins whom no step would be shown
 	}
 	if sc.Close != nil {
 		if sc.Close.Rest == "" && !sc.Close.Back {

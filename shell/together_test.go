@@ -98,6 +98,40 @@ func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
 	})
 }
 
+// DESIGN 2, DELIVERY 2.2: what arrives during the last step that a cycle may take
+// is for the next cycle: this one would be done with it unseen.
+func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
+	var w *world
+	var room spaces.SpaceID
+	seen := ""
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		if n == 2 {
+			w.says(room, "Kai", "one more thing")
+		}
+		if n > 2 {
+			seen += whole(r)
+			return telling("Nothing to add."), nil
+		}
+		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
+	})
+	play(t, m, func(played *world) {
+		w = played
+		s := shell.DefaultSettings()
+		s.MaxSteps = 3 // one to think, two to act
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		room = w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		w.settle()
+		if diff := cmp.Diff([]spaces.StopReason{spaces.StopMaxSteps, spaces.StopSilent}, w.stops(mind("Ada"))); diff != "" {
+			t.Errorf("stop reasons (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(seen, "one more thing") {
+			t.Error("the agent has not seen what came last")
+		}
+	})
+}
+
 // DESIGN 2: speech written on an old head is held back once, whether others
 // spoke, edited or deleted meanwhile; on_stale: send lets it go.
 func TestStaleSpeechIsHeldBackOnce(t *testing.T) {

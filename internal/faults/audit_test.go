@@ -121,7 +121,7 @@ func (e *evidence) answers(v *verdict) map[string]order {
 			v.fault("I4", "%s is answered by nothing", s.token)
 			continue
 		case len(found) > 1:
-			v.fault("I4", "%s is answered %d times, by %s and %s", s.token, len(found), found[0].id, found[1].id)
+			v.fault("I4", "%s is answered %d times, by %s of %s and %s of %s", s.token, len(found), found[0].id, found[0].cycle, found[1].id, found[1].cycle)
 		}
 		o, thread := found[0], ""
 		if s.thread != 0 {
@@ -154,7 +154,7 @@ func (e *evidence) thought(v *verdict) {
 	}
 	for id, y := range e.end.cycles {
 		if y.state != "closed" || y.stop != "completed" && y.stop != "silent" {
-			v.fault("I5", "cycle %s is %s, stopped by %q", id, y.state, y.stop)
+			v.fault("I5", "cycle %s is %s, stopped by %q: %s", id, y.state, y.stop, y.detail)
 		}
 	}
 	thought := map[string]bool{} // tokens whose cycle had finished its thought at the kill

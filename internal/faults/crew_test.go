@@ -113,8 +113,12 @@ func (c *crew) owner(ctx context.Context, t *testing.T) *program {
 	return nil
 }
 
+// backlog is how many messages wait for an answer before people wait for one.
+const backlog = 12
+
 // talks has people write, a few messages a moment, until the function it returns
-// is called.
+// is called. They are patient: on a slow machine a talk takes longer, and does not
+// grow.
 func (c *crew) talks(seed uint64) (hush func()) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	quiet := make(chan struct{})
@@ -124,7 +128,9 @@ func (c *crew) talks(seed uint64) (hush func()) {
 			pause := time.NewTimer(time.Duration(20+rng.IntN(120)) * time.Millisecond)
 			select {
 			case <-pause.C:
-				c.says()
+				if len(c.unanswered()) < backlog {
+					c.says()
+				}
 			case <-quiet:
 				pause.Stop()
 				return

@@ -48,9 +48,9 @@ type row struct {
 }
 
 type cycle struct {
-	state, stop string
-	done        int // finished steps
-	acted       int // finished steps of engagement
+	state, stop, detail string
+	done                int // finished steps
+	acted               int // finished steps of engagement
 }
 
 type order struct {
@@ -195,12 +195,12 @@ func (r *record) readInbox(ctx context.Context, db *sql.DB) error {
 }
 
 func (r *record) readCycles(ctx context.Context, db *sql.DB) error {
-	const text = `select y.id, y.state, coalesce(y.stop, ''), sum(case when s.state = 'done' then 1 else 0 end), sum(case when s.state = 'done' and s.phase = 'engagement' then 1 else 0 end)
+	const text = `select y.id, y.state, coalesce(y.stop, ''), y.detail, sum(case when s.state = 'done' then 1 else 0 end), sum(case when s.state = 'done' and s.phase = 'engagement' then 1 else 0 end)
 from cycles y left join steps s on s.cycle = y.id group by y.id`
 	return query(ctx, db, text, func(rows *sql.Rows) error {
 		var id string
 		var y cycle
-		err := rows.Scan(&id, &y.state, &y.stop, &y.done, &y.acted)
+		err := rows.Scan(&id, &y.state, &y.stop, &y.detail, &y.done, &y.acted)
 		r.cycles[id] = y
 		return err
 	})

@@ -114,6 +114,32 @@ func TestOneOfTwoProcessesRunsAMind(t *testing.T) {
 	sound(t, stores[1])
 }
 
+// F50, I10: who stops hands its cycle over as often as it takes, and who is next to
+// it keeps its own.
+func TestStopsByTurnsAreNoCrash(t *testing.T) {
+	database := server.Database(t)
+	s := open(t, options(t, database))
+	room := openRoom(t, s)
+	if _, err := s.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Fatal(err)
+	}
+	first := claim(t, s, s.Process(), room)
+	for n := range 5 {
+		bystander, next := open(t, options(t, database)), open(t, options(t, database))
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := bystander.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wake := claim(t, next, next.Process(), room)
+		if wake == nil || wake.Cycle.ID != first.Cycle.ID {
+			t.Fatalf("stop %d: the next process got %+v, want cycle %s", n, wake, first.Cycle.ID)
+		}
+		s = next
+	}
+}
+
 func claim(t *testing.T, s *record.Store, holder string, room spaces.SpaceID) *spaces.Wake {
 	t.Helper()
 	wake, err := s.Shell().Claim(t.Context(), spaces.Claim{

@@ -15,7 +15,12 @@ where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	// mind may have written between.
 	innerSince query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
-	crashCycle   query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	crashCycle query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	// Taking up counts a crash. A process that stops takes that back beforehand.
+	uncrashRows query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
+	uncrash     query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
+	leftOpen          = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
+  where y.state = 'open' and l.expires > 0 and (l.holder = $1 or $1 = '')`
 	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
 )
 
@@ -45,6 +50,20 @@ func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake,
 		return nil, t.giveUp(ctx, y, c.At)
 	}
 	return t.again(ctx, y, l, timer)
+}
+
+// handOver leaves the open cycles of a process that stops to the next one: that is
+// no crash of theirs. The last one leaves whatever is leased.
+func (t *tx) handOver(ctx context.Context, process string) error {
+	if alone, err := t.inherit(ctx, t.session); err != nil {
+		return err
+	} else if alone {
+		process = ""
+	}
+	if err := t.run(ctx, uncrashRows, process); err != nil {
+		return err
+	}
+	return t.run(ctx, uncrash, process)
 }
 
 // again collects what an open cycle has done so far.

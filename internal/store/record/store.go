@@ -89,7 +89,11 @@ func (s *Store) Close(ctx context.Context) error {
 // leave is the last write of a clean stop: what this process has leased is free for
 // the others at once.
 func (s *Store) leave(ctx context.Context, t *tx) error {
-	if id := s.Process(); id != "" {
+	id := s.Process()
+	if err := t.handOver(ctx, id); err != nil {
+		return err
+	}
+	if id != "" {
 		if err := t.free(ctx, id); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"LeasedPlaceIsLeftAlone":               leased,
 	"LostLeaseIsTakenOverAndResumed":       takenOver,
 	"CycleThatCrashesThreeTimesIsGivenUp":  givenUp,
+	"CleanStopIsNoCrash":                   handedOver,
 	"OneRoomsTroubleLeavesOthersAlone":     isolation,
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
 	"RestartEndsEveryLease":                restartEndsLeases,
@@ -228,6 +229,31 @@ func givenUp(t *testing.T, w *world) {
 		t.Errorf("nothing in the inner log says why cycle %s ended", id)
 	}
 	w.rest(wake, 0)
+}
+
+// F50, I10: upgrades by turns, one after the other, do not make a message a poison.
+func handedOver(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "a long story")
+	w.s = w.s.Restart(t, true) // nobody has begun
+	first := w.woken(ada, room)
+	for range 5 {
+		w.s = w.s.Restart(t, true)
+		if again := w.claim(ada, room); again == nil || again.Cycle.ID != first.Cycle.ID || len(again.Rows) != 1 {
+			t.Fatalf("resumed as %+v, want cycle %s", again, first.Cycle.ID)
+		}
+	}
+	for range 2 { // crashes count as ever
+		w.s = w.s.Restart(t, false)
+		first = w.claim(ada, room)
+	}
+	if first == nil {
+		t.Fatal("two crashes after clean stops made it a poison")
+	}
+	w.s = w.s.Restart(t, false)
+	if again := w.claim(ada, room); again != nil {
+		t.Errorf("three crashes left cycle %s alive", again.Cycle.ID)
+	}
 }
 
 func isolation(t *testing.T, w *world) {
