@@ -46,8 +46,9 @@ type Egress struct {
 	broadcaster adapters.Broadcaster
 	threader    adapters.Threader
 
-	bell  chan struct{}
-	hands hands
+	bell   chan struct{}
+	hands  hands
+	drafts drafts
 
 	mu     sync.Mutex // guards paused and why
 	paused time.Time  // nothing is sent before this
@@ -169,10 +170,12 @@ func (e *Egress) Run(ctx context.Context) error {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
+	e.drafts.open(func(g *growing) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
 	for ctx.Err() == nil {
 		restOn(ctx, e.bell, e.round(ctx, work))
 	}
 	e.hands.open(nil)
+	e.drafts.open(nil)
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
 	defer grace.Stop()
 	e.hands.busy.Wait()
@@ -239,12 +242,9 @@ func (e *Egress) trouble(ctx context.Context, what string, err error) time.Durat
 // what goes wrong with it concerns nobody.
 func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID) {
 	now := time.Now()
-	if e.typer == nil || e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if _, taken := e.shared(ctx, chat, 0); !taken {
+	if e.typer == nil || !e.spare(ctx, chat) {
 		return
 	}
 	err := e.typer.Typing(ctx, chat, string(thread))

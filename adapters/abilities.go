@@ -77,6 +77,9 @@ type Previewer interface {
 	// with the same Key replace each other. A chat where the platform has no such
 	// sign is [Invalid].
 	Preview(ctx context.Context, p Post) error
+	// Whole reports whether a chat shows such a text whole. Elsewhere there is a line
+	// of it at most.
+	Whole(chat string) bool
 }
 
 // A Menu can show people which commands there are.

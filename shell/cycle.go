@@ -57,6 +57,7 @@ type cycle struct {
 	warned   bool            // a budget is nearly spent, and that was said
 	reread   bool            // stale speech was shown once
 	unsaid   int             // how many of the mind's deletions since it began are out of its turns
+	sketched *sketch         // what is shown of the step before it is decided; nil: nothing
 }
 
 // An outlook is what a mind looks at its history with: as whom, within which
@@ -219,14 +220,21 @@ func (c *cycle) engage(ctx context.Context) error {
 			return err
 		}
 		c.notice()
-		res, err := c.ask(ctx, false)
-		if err != nil {
-			return c.failed(ctx, err)
-		}
-		if ended, err := c.decide(ctx, res); ended || err != nil {
+		if ended, err := c.answer(ctx); ended || err != nil {
 			return err
 		}
 	}
+}
+
+// answer makes one step of engagement; people may see it grow.
+func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
+	c.sketched = c.sketch()
+	defer c.sketched.hush()
+	res, err := c.ask(ctx, false)
+	if err != nil {
+		return true, c.failed(ctx, err)
+	}
+	return c.decide(ctx, res)
 }
 
 // look brings the mind up to date before a step of engagement. Right after

@@ -41,31 +41,38 @@ func (c *cycle) attempt(st *stage, a Act) outcome {
 	if s == nil {
 		return st.deny("unknown_act", "There is no act of that name.", "Use only the acts you are shown.")
 	}
-	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
-		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it.")
-	}
-	if !c.wake.Cycle.Authority.May(s.risk) {
-		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner.")
-	}
-	d, wrong := s.parse(a.Args)
-	if wrong != "" {
-		return st.deny("bad_arguments", wrong, "Ask again with the arguments the act is described with.")
-	}
-	key := doneKey(s, a.Args)
-	if c.done[key] {
-		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest.")
-	}
-	if s.room && st.roomActs >= c.settings.MaxRoomActs {
-		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step.")
+	d, denied, ok := c.admit(st, s, a.Args)
+	if !ok {
+		return denied
 	}
 	out := d.perform(st)
 	if out.ok {
-		c.done[key] = true
+		c.done[doneKey(s, a.Args)] = true
 		if s.room {
 			st.roomActs++
 		}
 	}
 	return out
+}
+
+// admit returns the deed that an act is, or why it is none that may be done.
+func (c *cycle) admit(st *stage, s *spec, args string) (d deed, denied outcome, ok bool) {
+	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
+		return nil, st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it."), false
+	}
+	if !c.wake.Cycle.Authority.May(s.risk) {
+		return nil, st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
+	}
+	d, wrong := s.parse(args)
+	switch {
+	case wrong != "":
+		return nil, st.deny("bad_arguments", wrong, "Ask again with the arguments the act is described with."), false
+	case c.done[doneKey(s, args)]:
+		return nil, st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
+	case s.room && st.roomActs >= c.settings.MaxRoomActs:
+		return nil, st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
+	}
+	return d, outcome{}, true
 }
 
 // doneKey names an act with its arguments.

@@ -30,7 +30,7 @@ func Rehearse(ctx context.Context, o Options, w spaces.Wake) Rehearsal {
 	began := time.Now()
 	o.Now = func() time.Time { return w.Cycle.Started.Add(time.Since(began)) }
 	t := &tape{base: w.Cycle.Base, head: w.Head}
-	o.Inbox, o.Journal, o.Halter, o.Digests, o.Presence = nil, t, nil, nil, nil
+	o.Inbox, o.Journal, o.Halter, o.Digests, o.Presence, o.Drafts = nil, t, nil, nil, nil, nil
 	s, p := New(o), place{w.Cycle.Mind, w.Cycle.Space}
 	s.running[p] = &run{}
 	_ = s.run(ctx, p, &w) // the tape has the stop reason

@@ -33,6 +33,8 @@ type Settings struct {
 	OnePhase      bool             // contemplation inline (phases: one)
 	Tags          bool             // the tags dialect instead of tools
 	SendStale     bool             // on_stale: send
+	Drafts        bool             // people see an answer grow where that is no message (streaming)
+	DraftMessages bool             // and elsewhere as a message that is edited
 	Parallel      int              // cycles of one mind at a time
 	Expires       time.Duration    // after which a message is not sent any more; 0 is never
 	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
@@ -107,6 +109,7 @@ type Options struct {
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings
 	Bus      Bus
 	Presence Presence // nil: nobody is shown anything
+	Drafts   Drafts   // nil: nobody sees an answer grow
 	Sight    Sight    // nil: no model sees
 	Ears     Ears     // nil: nobody hears voices
 	Files    bool     // agents may send files

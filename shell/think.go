@@ -33,6 +33,9 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	if !c.settings.Tags {
 		req.Tools = c.shell.catalogue.Tools()
 	}
+	if c.sketched != nil && !noCalls {
+		req.Hear = c.sketched.hear
+	}
 	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
 	if err := fault.Point("model.before_call"); err != nil {
 		return model.Response{}, err

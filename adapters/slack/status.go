@@ -45,6 +45,9 @@ func (c *Client) Preview(ctx context.Context, p adapters.Post) error {
 	return c.status(ctx, p.Chat, thread, "is writing: "+shown)
 }
 
+// Whole reports false: a status is a line.
+func (c *Client) Whole(string) bool { return false }
+
 // wordsIn returns the words of a part as Split returned it.
 func wordsIn(part string) string {
 	f := formOf(part, nil)

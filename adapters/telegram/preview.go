@@ -15,7 +15,7 @@ var _ adapters.Previewer = (*Client)(nil)
 // alone: it is animated, fades after 30 seconds, and is no message
 // (core.telegram.org/bots/api#sendmessagedraft).
 func (c *Client) Preview(ctx context.Context, p adapters.Post) error {
-	if strings.HasPrefix(p.Chat, "-") || p.Text == "" {
+	if !c.Whole(p.Chat) || p.Text == "" {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "sendMessageDraft", Err: errors.New("only private chats show drafts, and only of words")}
 	}
 	params, err := postParams(p)
@@ -28,6 +28,9 @@ func (c *Client) Preview(ctx context.Context, p adapters.Post) error {
 	_, err = callHTML[bool](ctx, c, "sendMessageDraft", params)
 	return err
 }
+
+// Whole reports whether the chat is a private one.
+func (c *Client) Whole(chat string) bool { return !strings.HasPrefix(chat, "-") }
 
 // draftID returns the same number for the same key, and never 0.
 func draftID(key string) int64 {

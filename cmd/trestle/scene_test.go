@@ -37,6 +37,7 @@ var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts
 //	-- log --      what the spaces' logs hold afterwards
 //	-- inner --    what the minds' inner logs hold
 //	-- sent --     what stands in the chats
+//	-- drafts --   what was shown in them that is no message
 //	-- frame --    the last frame the model was shown; "-- frame 2 --" is the second
 //
 // Sections after model are compared when they are there; -update-scenes
@@ -226,7 +227,7 @@ func script(t *testing.T, text string) []modeltest.Step {
 	return steps
 }
 
-var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly)(?: (\S+))?: ?(.*)$`)
+var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grows)(?: (\S+))?: ?(.*)$`)
 
 // scriptLine reads one line:
 //
@@ -235,6 +236,7 @@ var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly)(?: 
 //	ada rests: Responded to Kai about lunch. …
 //	ada fails: timeout
 //	ada slowly 5s: send_message {"text":"hi"}
+//	ada grows 1s: send_message {"text":"hi"}   four words a second
 func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 	t.Helper()
 	m := scriptForm.FindStringSubmatch(line)
@@ -258,6 +260,13 @@ func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 			step.Response.Calls = append(step.Response.Calls, model.Call{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
 		}
 		step.Response.Text, step.Response.Finish = beside, model.Called
+	}
+	if verb == "grows" {
+		gap, err := time.ParseDuration(arg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step.Gap = gap
 	}
 	if verb != "slowly" {
 		arg = "1s" // so that whatever the last step set off is over

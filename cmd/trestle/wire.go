@@ -257,7 +257,7 @@ func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
 		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Digests: view,
-		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p),
+		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p), Drafts: drafts{p},
 		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
 	if p.files != nil {
@@ -300,7 +300,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 	return shell.Settings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
-		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send",
+		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits",
 		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens, Across: s.Across,
 		Pictures: s.Images.Most, PictureSide: s.Images.Side,
 		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,

@@ -336,6 +336,8 @@ func (w *world) render(section string) (string, bool) {
 		return w.log(spaces.Inner), true
 	case "sent":
 		return w.sent(), true
+	case "drafts":
+		return w.drafts(), true
 	case "frame":
 		reqs := w.model.Requests()
 		n, err := strconv.Atoi(arg)
@@ -381,6 +383,17 @@ func (w *world) sent() string {
 		}
 	}
 	return out.String() + w.slack.sent() + w.discord.sent()
+}
+
+// drafts renders what bots showed in the chats that was no message.
+func (w *world) drafts() string {
+	var out strings.Builder
+	for _, name := range w.names {
+		for _, d := range w.chats[name].Drafts() {
+			fmt.Fprintf(&out, "%s: %q\n", name, d.Text)
+		}
+	}
+	return out.String()
 }
 
 // renderFrame renders a request without its system message, which has goldens

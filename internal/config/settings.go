@@ -10,12 +10,13 @@ import (
 // word before the agent's before the file's before the default. The keys, the
 // defaults and what each means stand in settings_keys.go.
 type Settings struct {
-	Phases   string // two, one
-	Dialect  string // tools, tags
-	OnStale  string // reconsider, send
-	Wake     spaces.WakePolicy
-	Focus    string
-	Priority int
+	Phases    string // two, one
+	Dialect   string // tools, tags
+	OnStale   string // reconsider, send
+	Streaming string // drafts, edits, off
+	Wake      spaces.WakePolicy
+	Focus     string
+	Priority  int
 
 	MaxSteps        int
 	MaxOutputTokens int

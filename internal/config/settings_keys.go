@@ -10,6 +10,7 @@ var settingKeys = []settingKey{
 	{"dialect", "tools", "how the model asks for acts", words(func(s *Settings) *string { return &s.Dialect }, "tools", "tags")},
 	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies", wakePolicy},
 	{"on_stale", "reconsider", "what to do with words that others have overtaken", words(func(s *Settings) *string { return &s.OnStale }, "reconsider", "send")},
+	{"streaming", "drafts", "whether people see an answer grow: `drafts` in chats with something lighter than a message (Telegram's private ones), `edits` in all others too, as a message that is edited, or `off`", words(func(s *Settings) *string { return &s.Streaming }, "drafts", "edits", "off")},
 	{"focus", "normal", "how much of a space is shown when it is not the active one", words(func(s *Settings) *string { return &s.Focus }, "low", "normal", "high")},
 	{"render_priority", "5", "weight of a space among those that are not active, 1 to 10", whole(func(s *Settings) *int { return &s.Priority }, 1)},
 

@@ -1,0 +1,170 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A draft is first shown when its message takes a while, and then changes slowly
+// enough to be read.
+const (
+	draftAfter = 700 * time.Millisecond
+	draftEvery = time.Second
+)
+
+// drafts are what an egress shows of messages that nobody has decided yet. Each has
+// a goroutine for as long as the step takes that says it.
+type drafts struct {
+	mu    sync.Mutex // guards what follows, and what is in the growing
+	begin func(*growing)
+	all   map[spaces.DraftID]*growing
+}
+
+// A growing is one draft on show.
+type growing struct {
+	next  spaces.Draft
+	done  bool          // over is closed
+	over  chan struct{} // closed: nothing more is to be shown
+	ended chan struct{} // closed: nothing more is on its way
+}
+
+// Shows reports whether a chat can show drafts: whole, as what is no message. It
+// does so for as long as anything is sent at all.
+func (e *Egress) Shows(chat string) bool {
+	return e.viewer != nil && e.viewer.Whole(chat) && e.Paused() == ""
+}
+
+// Show has a draft shown in place of what was shown of it before, as far as the
+// chat's budget has room beside sends. It never blocks, and after [Egress.Run] has
+// returned it does nothing.
+func (e *Egress) Show(d spaces.Draft) {
+	s := &e.drafts
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.all[d.ID]; g != nil {
+		g.next = d
+		return
+	}
+	if s.begin == nil {
+		return
+	}
+	if s.all == nil {
+		s.all = map[spaces.DraftID]*growing{}
+	}
+	g := &growing{next: d, over: make(chan struct{}), ended: make(chan struct{})}
+	s.all[d.ID] = g
+	s.begin(g)
+}
+
+// Over ends the showing of a draft. It never blocks: one more change may be on its
+// way.
+func (e *Egress) Over(id spaces.DraftID) {
+	e.drafts.close(id)
+}
+
+// close has a draft shown no further. It returns what is closed as soon as nothing
+// of it is on its way; nil when nothing is.
+func (s *drafts) close(id spaces.DraftID) (ended <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.all[id]
+	if g == nil {
+		return nil
+	}
+	if !g.done {
+		g.done = true
+		close(g.over)
+	}
+	return g.ended
+}
+
+// open says how drafts are shown, or with nil that none are any more.
+func (s *drafts) open(begin func(*growing)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin = begin
+}
+
+// newest returns what is to be shown of a draft.
+func (s *drafts) newest(g *growing) spaces.Draft {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return g.next
+}
+
+// end forgets a draft of which nothing is on its way.
+func (s *drafts) end(g *growing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, g.next.ID)
+	close(g.ended)
+}
+
+// grow shows a draft until it is over, or until stop.
+func (e *Egress) grow(stop, work context.Context, g *growing) {
+	defer e.drafts.end(g)
+	tick := time.NewTimer(draftAfter)
+	defer tick.Stop()
+	shown, welcome := "", true
+	for {
+		select {
+		case <-tick.C:
+		case <-g.over:
+			return
+		case <-stop.Done():
+			return
+		}
+		tick.Reset(draftEvery)
+		d := e.drafts.newest(g)
+		if welcome && d.Text != shown && e.spare(work, d.Chat) {
+			shown, welcome = d.Text, e.reveal(work, d)
+		}
+	}
+}
+
+// spare takes one call to a chat that gives way to all others: what cannot be made
+// at once is left out.
+func (e *Egress) spare(ctx context.Context, chat string) bool {
+	now := time.Now()
+	if e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
+		return false
+	}
+	_, taken := e.shared(ctx, chat, 0)
+	return taken
+}
+
+// reveal shows a draft as it is now, and reports whether it is worth going on.
+func (e *Egress) reveal(ctx context.Context, d spaces.Draft) bool {
+	parts := e.adapter.Split(d.Text)
+	if len(parts) == 0 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	now := time.Now()
+	err := e.viewer.Preview(ctx, adapters.Post{
+		Chat: d.Chat, Thread: string(d.Thread), Text: parts[0], Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
+	})
+	if wait, limited := limitedFor(err); limited {
+		e.hold(ctx, d.Chat, now, wait)
+		return true
+	}
+	if err != nil {
+		e.logger.Debug("draft not shown", "chat", d.Chat, "err", err)
+		return false
+	}
+	return fault.Point("preview.shown") == nil
+}
+
+// draftKey is the same for all that is shown of a draft, and no message's.
+func draftKey(id spaces.DraftID) string {
+	return uuid.NewSHA1(postNamespace, fmt.Appendf(nil, "draft %s", id)).String()
+}

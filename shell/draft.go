@@ -1,0 +1,131 @@
+package shell
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Drafts show people what an agent is about to say, in the chat of whom it answers.
+// None of its methods blocks, and what goes wrong with them concerns nobody.
+type Drafts interface {
+	// Shows reports whether a chat has something to show drafts with: what is no
+	// message and fades by itself or, with message set, one that is edited.
+	Shows(account, chat string, message bool) bool
+	// Show has a draft shown in place of what was shown of it before. Words that come
+	// faster than the chat takes them are left out.
+	Show(d spaces.Draft)
+	// Over tells that a draft will not be shown further: its step is decided, or given
+	// up. The record says whether a message took it over.
+	Over(d spaces.Draft)
+}
+
+// A sketch follows the answer of one step while it comes, and has people shown the
+// words of its first act when those are a message into the room that woke the
+// cycle.
+type sketch struct {
+	cycle *cycle
+	draft spaces.Draft // as it was last shown
+	over  bool         // nothing more is shown until the step is decided
+}
+
+// sketch returns what follows the next answer; nil when nobody may be shown
+// anything of it.
+func (c *cycle) sketch() *sketch {
+	n := len(c.wake.Events)
+	if c.shell.Drafts == nil || !c.settings.Drafts || c.phase != spaces.Engagement || c.branch != "" || n == 0 || c.active != c.wake.Cycle.Space {
+		return nil
+	}
+	e := c.wake.Events[n-1]
+	said, ok := e.Body.(spaces.Said)
+	if !ok || !c.shell.Drafts.Shows(said.Ref.Account, said.Ref.Chat, c.settings.DraftMessages) || !c.amongUs(e.Thread != "") {
+		return nil
+	}
+	return &sketch{cycle: c, draft: spaces.Draft{
+		ID: spaces.DraftOf(c.wake.Cycle.ID, c.step), Cycle: c.wake.Cycle.ID, Step: c.step, Agent: c.mind.id.Agent, Space: e.Space,
+		Account: said.Ref.Account, Chat: said.Ref.Chat, Message: c.settings.DraftMessages,
+	}}
+}
+
+// amongUs reports whether everybody in the room that woke the cycle is in every
+// room that the agent sees: only then can words that nobody has decided tell nobody
+// what they may not know. A thread is found by its name where the room has one chat.
+func (c *cycle) amongUs(thread bool) bool {
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seat := m.seat(c.wake.Cycle.Space)
+	if seat == nil || !seat.Uplink.Live || thread && !seat.Room.OneChat() {
+		return false
+	}
+	var rooms []spaces.SpaceID
+	for i := range m.seats {
+		rooms = append(rooms, m.seats[i].Uplink.Space)
+	}
+	readers := readersOf(m.seats, rooms)
+	return !slices.ContainsFunc(seat.Room.Members(), func(x spaces.Member) bool { return !slices.Contains(readers, x.ID) })
+}
+
+// hear shows what is new of the message, whole sentences at a time. It stops for
+// good where the step would refuse or change the words.
+func (k *sketch) hear(soFar model.Response) {
+	if k.over {
+		return
+	}
+	b, ok := begun(soFar, k.cycle.settings.Tags, k.cycle.nonce)
+	if !ok {
+		return
+	}
+	words := sentences(b.text)
+	if strings.HasPrefix(k.draft.Text, words) {
+		return
+	}
+	f, ok := k.cycle.rehearsed(b, words)
+	first := k.draft.Text == ""
+	if !ok || !first && (f.Thread != k.draft.Thread || f.Target != k.draft.Target) {
+		k.over = true
+		return
+	}
+	k.draft.Text, k.draft.Thread, k.draft.Target = words, f.Thread, f.Target
+	k.cycle.shell.Drafts.Show(k.draft)
+}
+
+// rehearsed returns what the step would do if these were all of the act's words,
+// and false when that is not to say just them, in the room that woke the cycle. Who
+// is called by name is called by the message: of one that calls somebody nothing
+// more is shown (an edit calls nobody).
+func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
+	s := c.shell.catalogue.find(b.name)
+	if s == nil || s.name != "send_message" && s.name != "send_reply" {
+		return spaces.Effect{}, false
+	}
+	text, err := json.Marshal(words)
+	if err != nil {
+		panic("shell: a text does not marshal: " + err.Error())
+	}
+	b.other["text"] = text
+	args, err := json.Marshal(b.other)
+	if err != nil {
+		return spaces.Effect{}, false
+	}
+	st := c.stage()
+	st.newID = func() string { return "" } // nothing of it happens
+	c.mind.mu.Lock()
+	defer c.mind.mu.Unlock()
+	d, _, ok := c.admit(st, s, string(args))
+	if !ok || !d.perform(st).ok || len(st.effects) != 1 {
+		return spaces.Effect{}, false
+	}
+	f := st.effects[0]
+	return f, f.Space == c.wake.Cycle.Space && f.Text == words && len(f.Mention) == 0 && !f.Broadcast
+}
+
+// hush ends the showing of a step that is decided or given up.
+func (k *sketch) hush() {
+	if k != nil && k.draft.Text != "" {
+		k.cycle.shell.Drafts.Over(k.draft)
+	}
+}

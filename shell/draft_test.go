@@ -1,0 +1,201 @@
+package shell_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An easel keeps what people are shown of drafts.
+type easel struct {
+	mu    sync.Mutex // guards the rest
+	shown []spaces.Draft
+	over  []spaces.DraftID
+}
+
+var _ shell.Drafts = (*easel)(nil)
+
+func (e *easel) Shows(of, _ string, message bool) bool { return of == account && !message }
+
+func (e *easel) Show(d spaces.Draft) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.shown = append(e.shown, d)
+}
+
+func (e *easel) Over(d spaces.Draft) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over = append(e.over, d.ID)
+}
+
+func (e *easel) texts() (all []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range e.shown {
+		all = append(all, d.Text)
+	}
+	return all
+}
+
+// growing is a model that thinks, and then says its acts piece by piece, first the
+// name and then a few letters at a time; at the end it rests.
+func growing(acts ...model.Call) model.Model {
+	slow := modeltest.Calls(acts...)
+	slow.Gap = time.Second
+	thinks := modeltest.Says("hm")
+	thinks.When, thinks.Always = func(r model.Request) bool { return r.NoCalls }, true
+	rests := modeltest.Says("Responded to Kai. Answered.")
+	rests.Always = true
+	return modeltest.NewScripted(nil, thinks, slow, rests)
+}
+
+// send is a call of send_message with arguments as a model would write them.
+func send(args string) model.Call { return model.Call{ID: "c1", Name: "send_message", Args: args} }
+
+const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is here too."}`
+
+// DELIVERY K22, SECURITY S4, S6: people see whole sentences of what will be said to
+// them, and nothing that the step would refuse or change.
+func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
+	all := []string{"There is soup today.", "There is soup today. It is hot, so take care."}
+	for name, c := range map[string]struct {
+		acts     []model.Call
+		settings func(*shell.Settings)
+		setup    func(w *world)
+		want     []string
+	}{
+		"a message":               {acts: []model.Call{send(lunch)}, want: all},
+		"an answer":               {acts: []model.Call{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
+		"an answer to a line":     {acts: []model.Call{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
+		"the room by name":        {acts: []model.Call{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
+		"shown beside its thread": {acts: []model.Call{send(`{"broadcast":true,` + lunch[1:])}},
+		"an address": {
+			acts: []model.Call{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
+			want: all[:1],
+		},
+		"somebody called": {acts: []model.Call{send(`{"text":"There is soup today. Ask @Kai about it. He knows all."}`)}, want: all[:1]},
+		"everybody":       {acts: []model.Call{send(`{"text":"There is soup today. Come, @everyone, come. It is hot."}`)}, want: all[:1]},
+		"internal text":   {acts: []model.Call{send(`{"text":"There is soup today. ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
+		"no speech":       {acts: []model.Call{{ID: "c1", Name: "note", Args: lunch}}},
+		"a later act":     {acts: []model.Call{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
+		"switched off":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
+		"no such chat":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
+		"in one phase":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
+		"another room that all of them read": {
+			acts: []model.Call{send(lunch)}, want: all,
+			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
+		},
+		"another room that not all of them read": {
+			acts:  []model.Call{send(lunch)},
+			setup: func(w *world) { w.says(w.room("Office"), "Lea", "secret") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &easel{}
+			m := growing(c.acts...)
+			play(t, m, func(w *world) {
+				w.drafts = e
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+					s := shell.DefaultSettings()
+					s.Drafts = true
+					if c.settings != nil {
+						c.settings(&s)
+					}
+					return s
+				}
+				room := w.room("Kitchen", direct)
+				if c.setup != nil {
+					c.setup(w)
+				}
+				w.start()
+				w.says(room, "Kai", "what is there for lunch?")
+				w.settle()
+			})
+			if diff := cmp.Diff(c.want, e.texts()); diff != "" {
+				t.Errorf("shown (-want +got):\n%s", diff)
+			}
+			for _, d := range e.shown {
+				if d.Account != account || d.Chat != "chat" || d.Agent != "ada" || d.ID != e.shown[0].ID {
+					t.Errorf("shown as %+v", d)
+				}
+			}
+			if len(c.want) > 0 && !slices.Contains(e.over, e.shown[0].ID) {
+				t.Error("nobody is told that the step is over")
+			}
+		})
+	}
+}
+
+// CON-46: what the tags dialect says grows like a call.
+func TestTagsGrowToo(t *testing.T) {
+	e := &easel{}
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls || !strings.Contains(r.Messages[len(r.Messages)-1].Text, "NONCE") {
+			return telling("hm"), nil
+		}
+		whole := `I answer. <msg k="NONCE">There is soup today. It is hot &lt;3. Bread is here.</msg>`
+		for i := range whole {
+			r.Hear(model.Response{Text: whole[:i]})
+		}
+		return telling(whole), nil
+	})
+	play(t, m, func(w *world) {
+		w.drafts = e
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			s := shell.DefaultSettings()
+			s.Drafts, s.Tags, s.OnePhase, s.MaxSteps = true, true, true, 1
+			return s
+		}
+		room := w.room("Kitchen", direct)
+		w.start()
+		w.says(room, "Kai", "what is there for lunch?")
+		w.settle()
+	})
+	if diff := cmp.Diff([]string{"There is soup today.", "There is soup today. It is hot <3."}, e.texts()); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+}
+
+// A call that failed was heard for nothing: what it showed is replaced.
+func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
+	e := &easel{}
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		if n > 1 {
+			return telling("Responded to Kai. Answered."), nil
+		}
+		for _, text := range []string{"One. Two. ", "Three. Four. "} {
+			args, _ := json.Marshal(map[string]string{"text": text})
+			for i := range args {
+				r.Hear(model.Response{Calls: []model.Call{{Name: "send_message", Args: string(args[:i])}}})
+			}
+		}
+		return calling(1, "send_message", `{"text":"Three. Four."}`), nil
+	})
+	play(t, m, func(w *world) {
+		w.drafts = e
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			s := shell.DefaultSettings()
+			s.Drafts = true
+			return s
+		}
+		room := w.room("Kitchen", direct)
+		w.start()
+		w.says(room, "Kai", "count")
+		w.settle()
+	})
+	if diff := cmp.Diff([]string{"One.", "One. Two.", "Three.", "Three. Four."}, e.texts()); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+}
