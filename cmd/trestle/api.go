@@ -31,7 +31,7 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 	if p.remote != "" {
 		return p.askRemote(ctx, path, a)
 	}
-	return p.lookInto(ctx, func(c *config.Config, r record.Console) error {
+	return p.look(ctx, func(c *config.Config, r record.Console) error {
 		api := console.New(console.Options{Record: r, Settings: readSettings{c}, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -16,6 +17,20 @@ type changing struct {
 	ask    any
 	answer any
 	alone  func(ctx context.Context, s *record.Store) error
+}
+
+// takeRecord opens the record for this process alone, and brings it up to date in sight
+// of whoever called.
+func (p *program) takeRecord(ctx context.Context, conf *config.Config) (*record.Store, error) {
+	m := p.migrating()
+	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true, migrating: m.told})
+	if err != nil {
+		return nil, storeFailure(err, placeOf(conf))
+	}
+	if err := m.keep(ctx, store, p.logger(slog.LevelWarn)); err != nil {
+		return nil, errors.Join(err, store.Close(ctx))
+	}
+	return store, nil
 }
 
 // change carries a change out.
@@ -30,9 +45,9 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 	if noRecord(conf) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
-	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true})
+	store, err := p.takeRecord(ctx, conf)
 	if err != nil {
-		return storeFailure(err, placeOf(conf))
+		return err
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)

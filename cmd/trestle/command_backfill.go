@@ -69,5 +69,5 @@ func (p *program) backfillHere(ctx context.Context, s *record.Store, q backfillR
 	if err != nil {
 		return err
 	}
-	return p.doHere(ctx, s, added, work.work)
+	return p.doHere(ctx, s, added, work.work, p.asAnswer())
 }

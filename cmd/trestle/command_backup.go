@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -30,8 +30,9 @@ func backupCommand(p *program) *cobra.Command {
 	check := false
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "write a copy of the record, also while it is in use", Args: cobra.ExactArgs(1),
-		Long: "Write a complete, consistent copy of the record to FILE, also while a process uses it. With --check, FILE is a copy\n" +
-			"made earlier: it is opened beside the record, brought to the present schema, and audited, and nothing is changed.",
+		Long: "Write a complete, consistent copy of the record to FILE, also while a process uses it. It is a job of that process, or of\n" +
+			"this one where none runs; FILE is there once the copy is whole. With --check, FILE is a copy made earlier: it is opened\n" +
+			"beside the record, brought to the present schema, and audited, and nothing is changed.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if check {
 				return p.checkBackup(c.Context(), args[0])
@@ -43,30 +44,30 @@ func backupCommand(p *program) *cobra.Command {
 	return c
 }
 
-// copier is what can copy the record.
-type copier interface {
-	Backup(ctx context.Context, file string) error
-}
-
+// backup copies the record and says what came of it.
 func (p *program) backup(ctx context.Context, file string) error {
 	full := p.absolute(file)
-	if _, err := os.Stat(full); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
 		return &failure{what: "the file exists already", where: file, todo: "name a new one; a backup overwrites nothing", code: exitUsage}
 	}
-	return p.look(ctx, func(conf *config.Config, r console.Record) error {
-		began := time.Now()
-		err := r.(copier).Backup(ctx, full)
-		if errors.Is(err, record.ErrNoBackup) {
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	return p.look(ctx, func(conf *config.Config, r record.Console) error { // an older record is left as it is
+		if conf.Database != "" {
 			return &failure{what: "the record is in Postgres", where: "database", todo: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
 		}
-		if err != nil {
-			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written", code: exitFailed}
+		began := time.Now()
+		err := p.copyAside(ctx, conf, r, full)
+		_, interrupted := errors.AsType[*silent](err)
+		_, said := errors.AsType[*failure](err)
+		switch {
+		case interrupted, said:
+			return err
+		case err != nil:
+			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 		if a.Bytes, a.SHA256, err = digest(full); err != nil {
-			return err
-		}
-		if err := noteBackup(conf.Data, backedUp{At: time.Now(), Bytes: a.Bytes, SHA256: a.SHA256}); err != nil {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
@@ -75,6 +76,74 @@ func (p *program) backup(ctx context.Context, file string) error {
 	})
 }
 
+// copyAside has the record copied by the process that serves it, or here. One
+// that cannot write where this one can, such as a service in a sandbox, has it
+// done here all the same, without a job.
+func (p *program) copyAside(ctx context.Context, conf *config.Config, r record.Console, full string) error {
+	var a backupAdded
+	begun := false // here
+	err := p.change(ctx, changing{
+		path: "/backup", ask: backupRequest{File: full}, answer: &a,
+		alone: func(ctx context.Context, s *record.Store) error {
+			w := backingUp{s, conf.Data}
+			added, err := w.add(ctx, full)
+			if err != nil {
+				return err
+			}
+			begun = true
+			return p.doHere(ctx, s, added.Job, w.work, p.progress())
+		},
+	})
+	if begun {
+		return err
+	}
+	if err == nil {
+		if _, apart := os.Stat(a.Partial); apart == nil {
+			return p.awaitBackup(ctx, a.ID)
+		}
+		// What it writes is not seen here.
+		if err := p.change(ctx, changing{path: "/jobs", ask: jobRequest{a.ID, jobs.Cancelled}, answer: &jobs.Snapshot{}}); err != nil {
+			return err
+		}
+	}
+	return copyHere(ctx, conf, r, full)
+}
+
+// awaitBackup follows the job of a running process.
+func (p *program) awaitBackup(ctx context.Context, id int64) error {
+	j, err := p.followJob(ctx, id, p.progress())
+	switch {
+	case err != nil:
+		return err
+	case j.State == jobs.Done:
+		return nil
+	case j.Error != "":
+		return errors.New(j.Error)
+	}
+	return fmt.Errorf("the job is %s", j.State)
+}
+
+// copyHere copies the record beside whoever writes it.
+func copyHere(ctx context.Context, conf *config.Config, r record.Console, full string) error {
+	q := backupRequest{File: full, Partial: full + ".partial"}
+	err := unlessGone(os.Remove(q.Partial))
+	if err == nil {
+		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
+	}
+	if err == nil {
+		err = putBackup(q)
+	}
+	if err != nil {
+		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+	}
+	size, sum, err := digest(full)
+	if err != nil {
+		return err
+	}
+	return noteBackup(conf.Data, backedUp{At: time.Now(), Bytes: size, SHA256: sum})
+}
+
+// digest returns the size of a file and the hash of what is in it.
 func digest(file string) (size int64, sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -61,7 +61,7 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 			if err != nil {
 				return err
 			}
-			return p.doHere(ctx, s, added, importing{s, p.logger(slog.LevelWarn)}.work)
+			return p.doHere(ctx, s, added, importing{s, p.logger(slog.LevelWarn)}.work, p.asAnswer())
 		},
 	})
 	if err != nil || here {

@@ -120,61 +120,79 @@ func (p *program) showJob(ctx context.Context, text string, follow bool) error {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	look := func() (jobs.Snapshot, error) {
-		return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
-	}
-	j, err := look()
-	if err != nil {
-		return err
-	}
 	if !follow {
+		j, err := p.readJob(ctx, id)
+		if err != nil {
+			return err
+		}
 		return p.answer(j, func(w io.Writer) { printJob(w, j.Job) })
 	}
-	shower := jobs.NewShower(p.out, p.progressForm())
+	ended, err := p.followJob(ctx, id, p.asAnswer())
+	if err == nil && ended.State == jobs.Failed {
+		return &silent{exitFailed} // its line says why
+	}
+	return err
+}
+
+// readJob reads one job.
+func (p *program) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) {
+	return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
+}
+
+// followJob shows a job until it is over or paused, and returns it.
+func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) (jobs.Snapshot, error) {
 	for {
+		j, err := p.readJob(ctx, id)
+		if err != nil {
+			return j, err
+		}
 		shower.Show(j.Job, time.Now())
 		if j.State.Over() || j.State == jobs.Paused {
-			return jobEnded(j.Job)
+			return j, nil
 		}
 		select {
 		case <-ctx.Done():
-			return &silent{exitInterrupted}
+			return j, &silent{exitInterrupted}
 		case <-time.After(jobTick):
-		}
-		if j, err = look(); err != nil {
-			return err
 		}
 	}
 }
 
-// progressForm is how progress is shown where stdout goes.
-func (p *program) progressForm() jobs.Form {
-	if p.output != "text" {
-		return jobs.JSON
+// asAnswer shows a job whose progress is the answer.
+func (p *program) asAnswer() *jobs.Shower {
+	switch {
+	case p.output != "text":
+		return jobs.NewShower(p.out, jobs.JSON)
+	case isTerminal(p.out):
+		return jobs.NewShower(p.out, jobs.Line)
 	}
-	if p.onTerminal() {
-		return jobs.Line
+	return jobs.NewShower(p.out, jobs.Lines)
+}
+
+// progress shows a job behind which there is an answer: on stderr once it takes
+// longer than a moment, or as JSON lines before it.
+func (p *program) progress() *jobs.Shower {
+	switch {
+	case p.output == "jsonl":
+		return jobs.NewShower(p.out, jobs.JSON)
+	case p.output == "json", p.quiet:
+		return jobs.NewShower(io.Discard, jobs.Lines)
+	case isTerminal(p.errs):
+		return jobs.NewShower(p.errs, jobs.Line).Late()
 	}
-	return jobs.Lines
+	return jobs.NewShower(p.errs, jobs.Lines).Late()
 }
 
 // onTerminal reports whether a person reads stdout.
-func (p *program) onTerminal() bool {
-	file, ok := p.out.(*os.File)
+func (p *program) onTerminal() bool { return isTerminal(p.out) }
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// jobEnded is the outcome of a command that waited for a job.
-func jobEnded(j jobs.Job) error {
-	if j.State == jobs.Failed {
-		return &silent{exitFailed}
-	}
-	return nil
-}
-
 // doHere does a job in this process, because no other serves the record.
-func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work jobs.Work) error {
-	shower := jobs.NewShower(p.out, p.progressForm())
+func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work jobs.Work, shower *jobs.Shower) error {
 	r := jobs.Runner{
 		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },

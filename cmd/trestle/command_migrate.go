@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -36,9 +38,9 @@ func (p *program) migrate(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true})
+	store, err := p.takeRecord(ctx, conf)
 	if err != nil {
-		return storeFailure(err, placeOf(conf))
+		return err
 	}
 	if err := store.Close(ctx); err != nil {
 		return storeFailure(err, placeOf(conf))
@@ -88,20 +90,36 @@ func (p *program) move(ctx context.Context, to string) (err error) {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
+	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn), Migrating: p.migrating().told})
 	if err != nil {
 		return storeFailure(err, conf.Data)
 	}
 	defer func() { err = errors.Join(err, tables.Close()) }()
-	began, shower := time.Now(), jobs.NewShower(p.out, p.progressForm())
+	began, shower := time.Now(), p.progress()
 	done, err := postgres.Move(ctx, to, tables, func(m postgres.Moved) { shower.Show(moving(m, began), time.Now()) })
 	if err != nil {
 		return moveFailure(ctx, err)
+	}
+	if err := p.keepMove(ctx, conf, to, done, began); err != nil {
+		return err
 	}
 	a := movedAnswer{Rows: done.Total, SHA256: done.Hash, Seconds: time.Since(began).Seconds()}
 	return p.answer(a, func(w io.Writer) {
 		fmt.Fprintf(w, "%d rows   %.1f s   sha256 %s\nnow set the key database and start; the file in %s is not used any more\n", a.Rows, a.Seconds, a.SHA256, conf.Data)
 	})
+}
+
+// keepMove puts the move among the jobs of the database that has the record now.
+func (p *program) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.Moved, began time.Time) error {
+	there := *conf
+	there.Database = adapters.Secret(to)
+	store, err := p.takeRecord(ctx, &there)
+	if err != nil {
+		return err
+	}
+	j := moving(m, began)
+	j.Kind, j.Subject, j.Done = "move", "to Postgres", m.Total
+	return errors.Join(keepJob(ctx, store, j, p.logger(slog.LevelWarn)), store.Close(ctx))
 }
 
 // moving shows a move as the job it is like.

@@ -50,7 +50,7 @@ func (p *program) rehearse(ctx context.Context, id string, v variation) error {
 	if v.budget < 0 {
 		return &failure{what: "a budget is a number of tokens", where: "--budget " + strconv.Itoa(v.budget), todo: "give 4000 or more", code: exitUsage}
 	}
-	return p.lookInto(ctx, func(conf *config.Config, r record.Console) error {
+	return p.look(ctx, func(conf *config.Config, r record.Console) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
 			return &failure{what: "there is no such run", where: "run " + id, todo: "see trestle runs; the beginning of an id is enough if no other begins so", code: exitFailed}

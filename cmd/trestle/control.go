@@ -27,6 +27,7 @@ import (
 //	POST /jobs      {"id","want"}             → the job as it is then
 //	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /backfill  {"space","since"} → the job that was added
+//	POST /backup    {"file"} → the job that was added, with "partial"
 //	POST /chat/say  {"space","text","as"}     → {}
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
@@ -99,6 +100,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("POST /jobs", s.serveJob)
 	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("POST /backfill", s.serveBackfill)
+	mux.HandleFunc("POST /backup", s.serveBackup)
 	mux.HandleFunc("POST /chat/say", s.serveSay)
 	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
 	mux.HandleFunc("GET /chat", s.serveChat)

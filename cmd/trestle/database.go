@@ -28,6 +28,8 @@ type opening struct {
 	// rewound is called when the database has lost what it had confirmed, see
 	// [postgres.Options]. Default: the log alone tells.
 	rewound func(known, had int64)
+	// migrating is told how an older record comes up to date. Default: nobody is.
+	migrating func(record.Migration)
 }
 
 // witnessName is the file of the data folder that remembers how far a record in a
@@ -40,6 +42,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	if c.Database == "" {
 		return sqlite.Open(ctx, sqlite.Options{
 			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
+			Migrating: o.migrating,
 		})
 	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil { // files and sockets stay there
@@ -48,6 +51,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	return postgres.Open(ctx, postgres.Options{
 		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
 		Alone: o.alone, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
+		Migrating: o.migrating,
 	})
 }
 

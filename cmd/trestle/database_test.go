@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
@@ -29,6 +30,9 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 		t.Fatalf("chat: exit %s: %s", code, errs)
 	}
 	is := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
+		t.Errorf("the move is not among the jobs: %+v", all)
+	}
 	if len(was) != 1 || len(is) != 2 || is[1].Run != was[0].Run {
 		t.Errorf("runs were %+v and are %+v", was, is)
 	}

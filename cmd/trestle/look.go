@@ -11,18 +11,12 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *program) look(ctx context.Context, see func(c *config.Config, r console.Record) error) error {
-	return p.lookInto(ctx, func(c *config.Config, r record.Console) error { return see(c, r) })
-}
-
-// lookInto is look for what only the store itself tells.
-func (p *program) lookInto(ctx context.Context, see func(c *config.Config, r record.Console) error) (err error) {
+func (p *program) look(ctx context.Context, see func(c *config.Config, r record.Console) error) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
@@ -93,14 +94,19 @@ func (s *process) loaded() error {
 // openStore opens the record, in stages of their own.
 func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
+	m := &migrating{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
 	store, err := openRecord(ctx, s.config(), opening{
 		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
-		rewound: func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
+		migrating: m.told,
+		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
 		return err
 	}
 	s.store = store
+	if err := m.keep(ctx, store, s.log); err != nil {
+		s.log.Warn("migration not kept among the jobs", "error", err)
+	}
 	s.openBells()
 	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)

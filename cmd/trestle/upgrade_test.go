@@ -6,8 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
 // ECOSYSTEM 1 rule 1, STYLE 37: yesterday's configuration and record, as the
@@ -33,6 +36,9 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	if aside := sumOf(t, record+".schema1"); aside == "" {
 		t.Error("no copy was set aside before the migration")
 	}
+	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != migrateKind || all[0].State != jobs.Done || all[0].Done < 14 || all[0].Done != all[0].Total {
+		t.Errorf("the migration is not among the jobs: %+v", all)
+	}
 	if runs := answerOf[[]runRow](t, s, "runs", "-o", "json"); len(runs) != 4 {
 		t.Errorf("there are %d runs, want yesterday's three and today's", len(runs))
 	}
@@ -49,6 +55,18 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	}
 	if !methods["getMe"] {
 		t.Errorf("the account of yesterday was not reached: %v", methods)
+	}
+}
+
+// ECOSYSTEM 7: a migration says its plan and the record's size before it begins.
+func TestMigrationTellsItsPlan(t *testing.T) {
+	s := yesterday(t, "http://127.0.0.1:1")
+	out, errs, code := s.do(t, "", "migrate")
+	if code != exitDone || !strings.HasPrefix(out, "schema ") || !regexp.MustCompile(`^migrate schema 1 to \d+ in \d+ steps   \d+\.\d kB, set aside as trestle\.db\.schema1 first\n$`).MatchString(errs) {
+		t.Errorf("exit %s: %q %q", code, out, errs)
+	}
+	if out, errs, code := s.do(t, "", "migrate"); code != exitDone || errs != "" {
+		t.Errorf("a second time: exit %s: %q %q", code, out, errs)
 	}
 }
 

@@ -5,14 +5,16 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
 // newRunner makes what does the long work of this process. Every change of a
 // job is a live event.
-func (p *parts) newRunner() *jobs.Runner {
+func (p *parts) newRunner(kinds map[string]jobs.Work) *jobs.Runner {
 	return &jobs.Runner{
-		Ledger: p.store.Jobs(), Kinds: p.works(), Holder: cmp.Or(p.store.Process(), newID()), Logger: p.log.With("part", "jobs"),
+		Ledger: p.store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.store.Process(), newID()), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
 			shown{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
@@ -26,12 +28,21 @@ func (p *parts) works() map[string]jobs.Work {
 	return map[string]jobs.Work{importKind: importing{p.store, p.log}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work}
 }
 
-// jobsBell is rung when there may be something new to do.
-const jobsBell = "jobs"
+// These are rung when there may be something new to do.
+const (
+	jobsBell   = "jobs"
+	backupBell = "backups"
+)
 
-// runJobs does jobs until ctx is done.
+// runJobs does jobs until ctx is done. A backup does not wait for a long import.
 func (p *parts) runJobs(ctx context.Context) error {
-	rings, stop := p.bells.Listen(jobsBell)
-	defer stop()
-	return p.newRunner().Run(ctx, rings)
+	g, ctx := errgroup.WithContext(ctx)
+	for bell, kinds := range map[string]map[string]jobs.Work{
+		jobsBell: p.works(), backupBell: {backupKind: backingUp{p.store, p.config().Data}.work},
+	} {
+		rings, stop := p.bells.Listen(bell)
+		defer stop()
+		g.Go(func() error { return p.newRunner(kinds).Run(ctx, rings) })
+	}
+	return g.Wait()
 }

@@ -29,6 +29,8 @@ const (
 type Shower struct {
 	w    io.Writer
 	form Form
+	late time.Duration // how long nothing is said at first
+	from time.Time     // when it was first asked to show something
 
 	shown time.Time
 	tenth int
@@ -39,9 +41,22 @@ type Shower struct {
 // NewShower returns a shower that writes to w.
 func NewShower(w io.Writer, form Form) *Shower { return &Shower{w: w, form: form, tenth: -1} }
 
+// Late has the shower say nothing within the first second, for work behind which
+// there is an answer; JSON is written all the same. It returns s.
+func (s *Shower) Late() *Shower {
+	s.late = time.Second
+	return s
+}
+
 // Show writes how the job stands if it is time to: a change of its state is
 // always written. It does not fail when nobody reads.
 func (s *Shower) Show(j Job, now time.Time) {
+	if s.from.IsZero() {
+		s.from = now
+	}
+	if s.form != JSON && now.Sub(s.from) < s.late {
+		return
+	}
 	switch s.form {
 	case JSON:
 		_ = json.NewEncoder(s.w).Encode(Shown(j))

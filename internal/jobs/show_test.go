@@ -102,3 +102,21 @@ func TestShorterLineLeavesNothingOfTheLonger(t *testing.T) {
 		t.Errorf("drawn %q", lines)
 	}
 }
+
+func TestWorkThatIsOverAtOnceIsNotShown(t *testing.T) {
+	for form, want := range map[Form]string{Line: "", Lines: "", JSON: "done"} {
+		var out strings.Builder
+		s := NewShower(&out, form).Late()
+		j := backfill(10, 10)
+		s.Show(j, noon)
+		j.State = Done
+		s.Show(j, noon.Add(900*time.Millisecond))
+		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("form %d shows %q", form, got)
+		}
+		s.Show(backfill(11, 20), noon.Add(2*time.Second))
+		if !strings.Contains(out.String(), "backfill") {
+			t.Errorf("form %d shows nothing of long work", form)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -17,6 +18,7 @@ import (
 
 const (
 	schemaVersion = `select max(version_id) from goose_db_version where is_applied`
+	sizeOf        = `select pg_database_size(current_database())`
 	writtenBy     = `select value from meta where name = 'program'`
 	signProgram   = `insert into meta (name, value) values ('program', $1)
 on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`
@@ -24,7 +26,7 @@ on conflict (name) do update set value = excluded.value where meta.value <> excl
 
 // migrate brings the schema up to date, each step in its own transaction, while
 // other processes that would do the same wait.
-func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program string) error {
+func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) error {
 	want := Schema()
 	have, err := schemaOf(ctx, pool)
 	if err != nil {
@@ -41,14 +43,14 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, program strin
 			}
 			return fmt.Errorf("the schema is to go from %d to %d: %w", have, want, err)
 		}
-		if err := walkUp(ctx, pool, files); err != nil {
+		if err := walkUp(ctx, pool, files, record.Migration{From: have, To: want}, o.Migrating); err != nil {
 			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 		}
 	}
-	if program == "" {
+	if o.Program == "" {
 		return nil
 	}
-	if _, err := pool.Exec(ctx, signProgram, program); err != nil {
+	if _, err := pool.Exec(ctx, signProgram, o.Program); err != nil {
 		return fmt.Errorf("sign the record: %w", kind(err))
 	}
 	return nil
@@ -72,14 +74,28 @@ func unused(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migration, told func(record.Migration)) (err error) {
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := newProvider(db, files)
-	if err == nil {
-		_, err = p.Up(ctx)
+	if err != nil || m.From == 0 { // a new record is no migration
+		if err == nil {
+			_, err = p.Up(ctx)
+		}
+		return err
 	}
-	return err
+	if err := pool.QueryRow(ctx, sizeOf).Scan(&m.Bytes); err != nil {
+		return err
+	}
+	steps := p.ListSources()
+	m.Total = len(steps) - slices.IndexFunc(steps, func(s *goose.Source) bool { return s.Version > m.From })
+	return m.Walk(func() error {
+		_, err := p.UpByOne(ctx)
+		if errors.Is(err, goose.ErrNoNextVersion) { // another process took it
+			return nil
+		}
+		return err
+	}, told)
 }
 
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {

@@ -74,7 +74,7 @@ func (m *move) run(ctx context.Context) (err error) {
 	if err := m.e.connect(ctx); err != nil {
 		return err
 	}
-	if err := migrate(ctx, m.e.pool, migrations.Postgres, ""); err != nil {
+	if err := migrate(ctx, m.e.pool, migrations.Postgres, Options{}.withDefaults()); err != nil {
 		return err
 	}
 	if m.tables, err = m.src.List(ctx); err != nil {
@@ -107,6 +107,7 @@ const (
 	makeMoving  = `create table moving (name text not null primary key, after text not null, done bigint not null)`
 	markSource  = `insert into moving (name, after, done) values ('', $1, 0)`
 	movingFrom  = `select after from moving where name = ''`
+	movedRows   = `select coalesce(sum(done), 0) from moving where name <> ''`
 	movedSoFar  = `select after, done from moving where name = $1`
 	storeMoved  = `insert into moving (name, after, done) values ($1, $2, $3) on conflict (name) do update set after = excluded.after, done = excluded.done`
 	dropMoving  = `drop table moving`
@@ -121,10 +122,14 @@ func (e *engine) unfinished(ctx context.Context) error {
 	if err := e.pool.QueryRow(ctx, isMoving).Scan(&moving); err != nil {
 		return err
 	}
-	if moving {
-		return ErrUnfinished
+	if !moving {
+		return nil
 	}
-	return nil
+	var rows int64
+	if err := e.pool.QueryRow(ctx, movedRows).Scan(&rows); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w; %d rows have arrived", ErrUnfinished, rows)
 }
 
 // claim makes the database the place of this move, or finds that it is already.

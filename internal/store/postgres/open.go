@@ -36,6 +36,9 @@ type Options struct {
 	Stage func(name string, do func() error) error
 	// Program is the version of the program, noted in the record. Default: none.
 	Program string
+	// Migrating is told how far an older record is on its way to the schema of
+	// today. Default: nobody is told.
+	Migrating func(record.Migration)
 	// Alone refuses to open while another process writes the record.
 	Alone bool
 	// Term is how long the right to write lasts without being prolonged; others may
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Stage == nil {
 		o.Stage = func(_ string, do func() error) error { return do() }
+	}
+	if o.Migrating == nil {
+		o.Migrating = func(record.Migration) {}
 	}
 	if o.Term == 0 {
 		o.Term = 15 * time.Second
@@ -149,7 +155,7 @@ func (e *engine) migrate(ctx context.Context) error {
 	if err := e.unfinished(ctx); err != nil {
 		return err
 	}
-	return migrate(ctx, e.pool, migrations.Postgres, e.opts.Program)
+	return migrate(ctx, e.pool, migrations.Postgres, e.opts)
 }
 
 func (e *engine) start(ctx context.Context) (*record.Store, error) {
@@ -209,7 +215,7 @@ func (v view) Query(ctx context.Context, statement string, args ...any) (record.
 
 // Size implements [record.Engine].
 func (e *engine) Size(ctx context.Context) (n int64, err error) {
-	return n, e.pool.QueryRow(ctx, `select pg_database_size(current_database())`).Scan(&n)
+	return n, e.pool.QueryRow(ctx, sizeOf).Scan(&n)
 }
 
 // fate returns nil when a transaction was committed whose answer was lost. It

@@ -83,8 +83,8 @@ type Heir interface {
 	Inherit(ctx context.Context, s Session) (alone bool, err error)
 }
 
-// A Backuper is an engine that can copy its record into a file, which must not
-// exist yet, while others write.
+// A Backuper is an engine that can copy its record into a file, which must be
+// absent or empty, while others write.
 type Backuper interface {
 	Backup(ctx context.Context, file string) error
 }

@@ -22,8 +22,8 @@ func (s *Store) Console() Console { return Console{s.engine} }
 // program knows, beside whoever writes it. The caller closes it, and e with it.
 func Look(e Engine) Console { return Console{e} }
 
-// Backup writes a copy of the record as it stands now to file, which must not
-// exist yet. Whoever writes goes on meanwhile. It fails with [ErrNoBackup] where
+// Backup writes a copy of the record as it stands now to file, which must be
+// absent or empty. Whoever writes goes on meanwhile. It fails with [ErrNoBackup] where
 // the engine leaves that to its own tools.
 func (c Console) Backup(ctx context.Context, file string) error {
 	b, ok := c.engine.(Backuper)

@@ -116,8 +116,11 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.engine.Close())...)
 }
 
-// Backup writes a copy of the record as it stands now to file, which must not
-// exist yet. Writers go on meanwhile. It fails with [ErrNoBackup] where the
+// Size returns how many bytes the record takes.
+func (s *Store) Size(ctx context.Context) (int64, error) { return s.engine.Size(ctx) }
+
+// Backup writes a copy of the record as it stands now to file, which must be
+// absent or empty. Writers go on meanwhile. It fails with [ErrNoBackup] where the
 // engine leaves that to its own tools.
 func (s *Store) Backup(ctx context.Context, file string) error {
 	return s.Console().Backup(ctx, file)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -37,18 +38,35 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 		return sign(ctx, db, o.Program)
 	case have > want:
 		return newer(have, want, programOf(ctx, db))
-	case have > 0:
-		if err := setAside(ctx, db, file, have, o); err != nil {
-			return err
-		}
+	case have == 0:
+		_, err = p.Up(ctx)
+	default:
+		err = walkUp(ctx, db, p, file, record.Migration{From: have, To: want, Copy: asideName(file, have)}, o)
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if err != nil {
 		return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 	}
-	if have > 0 {
-		o.Logger.Info("schema migrated", "from", have, "to", want, "backup", asideName(file, have))
-	}
 	return sign(ctx, db, o.Program)
+}
+
+// walkUp tells the plan, sets the record aside, and takes the steps.
+func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m record.Migration, o Options) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	m.Bytes = info.Size()
+	steps := p.ListSources()
+	m.Total = len(steps) - slices.IndexFunc(steps, func(s *goose.Source) bool { return s.Version > m.From })
+	o.Migrating(m)
+	if err := setAside(ctx, db, file, m.From, o); err != nil {
+		return err
+	}
+	err = m.Walk(func() error { _, err := p.UpByOne(ctx); return err }, o.Migrating)
+	if err == nil {
+		o.Logger.Info("schema migrated", "from", m.From, "to", m.To, "backup", m.Copy)
+	}
+	return err
 }
 
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {

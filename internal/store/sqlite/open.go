@@ -41,6 +41,9 @@ type Options struct {
 	// Program is the version of the program, noted in the record so that an older
 	// program can name it. Default: none is noted.
 	Program string
+	// Migrating is told how far an older record is on its way to the schema of
+	// today. Default: nobody is told.
+	Migrating func(record.Migration)
 	// Free tells how many bytes may still be written to the disk of a folder.
 	// Default: the system is asked.
 	Free func(dir string) (uint64, error)
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Stage == nil {
 		o.Stage = func(_ string, do func() error) error { return do() }
+	}
+	if o.Migrating == nil {
+		o.Migrating = func(record.Migration) {}
 	}
 	if o.Free == nil {
 		o.Free = freeBytes

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// backupKind is the kind of job that copies the record.
+const backupKind = "backup"
+
+// backupTick is how often a copy says how far it is.
+const backupTick = time.Second
+
+// errCutOff is why a backup that had begun before is not gone on with.
+var errCutOff = errors.New("it was cut off, or this record is its copy; nothing is left of it")
+
+// backupRequest names the file that a copy goes to.
+type backupRequest struct {
+	File string `json:"file"` // absolute
+	// Partial is where it is written until it is whole. Whoever adds the job names it.
+	Partial string `json:"partial,omitempty"`
+}
+
+// backupAdded is the job, and the file by which others see that they have the same
+// folder before them.
+type backupAdded struct {
+	jobs.Snapshot
+	Partial string `json:"partial"`
+}
+
+// backingUp does jobs that copy the record. There is never half a copy under the
+// name that was asked for. A job that is cut off fails, and begins anew when it is
+// resumed: the copy of a record holds the job that made it, and must not be copied
+// again when it is restored.
+type backingUp struct {
+	store *record.Store
+	data  string // the data folder
+}
+
+func (w backingUp) add(ctx context.Context, file string) (a backupAdded, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return a, fmt.Errorf("begin a backup: %w", err)
+	}
+	a.Partial = f.Name()
+	err = f.Close()
+	args, failed := json.Marshal(backupRequest{file, a.Partial})
+	if err = errors.Join(err, failed); err == nil {
+		a.Job, err = w.store.Jobs().Add(ctx, jobs.Job{Kind: backupKind, Subject: filepath.Base(file), Args: args, Progress: jobs.Progress{Unit: "kB"}}, time.Now())
+	}
+	if err != nil {
+		return a, errors.Join(fmt.Errorf("add a backup: %w", err), os.Remove(a.Partial))
+	}
+	a.Snapshot = jobs.Shown(a.Job)
+	return a, nil
+}
+
+// work does one backup.
+func (w backingUp) work(ctx context.Context, t *jobs.Task) error {
+	var q backupRequest
+	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
+		return fmt.Errorf("decode backup: %w", err)
+	}
+	p := t.Job.Progress
+	if begun := len(p.Cursor) > 0; begun {
+		p.Cursor, p.Done = nil, 0
+		if err := errors.Join(unlessGone(os.Remove(q.Partial)), t.Save(ctx, p)); err != nil {
+			return err
+		}
+		return errCutOff
+	}
+	size, err := w.store.Size(ctx)
+	if err != nil {
+		return err
+	}
+	p.Cursor, p.Total = []byte("copying"), size/1000
+	if err := t.Save(ctx, p); err != nil {
+		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+	}
+	if err := w.copy(ctx, t, q); err != nil {
+		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+	}
+	size, sum, err := digest(q.File)
+	if err != nil {
+		return err
+	}
+	p.Done, p.Total = size/1000, size/1000
+	return errors.Join(noteBackup(w.data, backedUp{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
+}
+
+// copy writes the copy beside its place, says how far it is, and puts it there.
+func (w backingUp) copy(ctx context.Context, t *jobs.Task, q backupRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	written := make(chan error, 1)
+	go func() { written <- w.store.Backup(ctx, q.Partial) }() // waited for below
+	tick := time.NewTicker(backupTick)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-written:
+			if err != nil {
+				return err
+			}
+			return putBackup(q)
+		case <-tick.C:
+			p := t.Job.Progress
+			if info, err := os.Stat(q.Partial); err == nil {
+				p.Done = info.Size() / 1000
+			}
+			if err := t.Save(ctx, p); err != nil {
+				cancel()
+				_ = <-written // it was told to end
+				return err
+			}
+		}
+	}
+}
+
+// putBackup gives a whole copy its name. It overwrites nothing.
+func putBackup(q backupRequest) error {
+	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
+	}
+	return os.Rename(q.Partial, q.File)
+}
+
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (s *process) serveBackup(rw http.ResponseWriter, r *http.Request) {
+	var q backupRequest
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	a, err := backingUp{s.store, s.config().Data}.add(r.Context(), q.File)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	s.bells.Ring(backupBell)
+	writeJSON(rw, http.StatusOK, a)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// open opens the stage's record until the test ends.
+func (s stage) open(t *testing.T) *record.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// partials returns what cut off backups left in the stage's folder.
+func (s stage) partials(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.folder, "*.partial"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// ECOSYSTEM 7: a backup is a job, of the running process or of the one that was
+// called, and is listed.
+func TestBackupIsAJob(t *testing.T) {
+	for name, running := range map[string]bool{"running": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := aTalk(t)
+			if running {
+				s.serve(t)
+			}
+			out, errs, code := s.do(t, "", "backup", "monday.db", "-o", "jsonl")
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			var j jobs.Snapshot
+			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != exitDone || err != nil || j.State != jobs.Done || j.Kind != backupKind {
+				t.Fatalf("exit %s, %v: %s%s", code, err, out, errs)
+			}
+			all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json")
+			if len(all) != 1 || all[0].State != jobs.Done || all[0].Subject != "monday.db" || all[0].Done == 0 || all[0].Done != all[0].Total {
+				t.Errorf("jobs are %+v", all)
+			}
+			if checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json"); len(checked.Findings) > 0 {
+				t.Errorf("the copy has %q", checked.Findings)
+			}
+			if left := s.partials(t); len(left) > 0 || lastBackup(filepath.Join(s.folder, "data")).IsZero() {
+				t.Errorf("left %q, noted at %s", left, lastBackup(filepath.Join(s.folder, "data")))
+			}
+		})
+	}
+}
+
+// A process that may not write where the caller may has the copy made by the caller.
+func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
+	s := aTalk(t)
+	store := s.open(t)
+	if a, err := (backingUp{store, s.folder}).add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
+		t.Errorf("a job was added for a folder that is not there: %+v", a)
+	}
+	if out, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone { // the record is taken, and nobody answers
+		t.Fatalf("exit %s: %s%s", code, out, errs)
+	}
+	if checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json"); len(checked.Findings) > 0 || len(s.partials(t)) > 0 {
+		t.Errorf("the copy has %q, left %q", checked.Findings, s.partials(t))
+	}
+}
+
+// ECOSYSTEM 7: killed in the middle, a backup leaves nothing under its name; the
+// next process says so, and makes it anew when it is asked to. The copy of a record
+// does not copy itself where it is restored.
+func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
+	s := aTalk(t)
+	store := s.open(t)
+	file := filepath.Join(s.folder, "monday.db")
+	w := backingUp{store, filepath.Join(s.folder, "data")}
+	a, err := w.add(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As a process leaves it that is killed while it copies.
+	long := time.Now().Add(-time.Hour)
+	j, err := store.Jobs().Claim(t.Context(), jobs.Claim{ID: a.ID, Holder: "dead", TTL: time.Minute, At: long})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Cursor = []byte("copying")
+	if err := store.Jobs().Save(t.Context(), *j, time.Minute, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.Partial, []byte("half of a copy"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func() error {
+		p := s.program(nil, &screen{}, &screen{})
+		return p.doHere(t.Context(), store, a.Job, w.work, p.progress())
+	}
+	if err := do(); err == nil || !strings.Contains(err.Error(), errCutOff.Error()) {
+		t.Errorf("the next process says %v", err)
+	}
+	if _, err := os.Stat(file); err == nil || len(s.partials(t)) > 0 {
+		t.Errorf("there is a file (%v), and %q", err, s.partials(t))
+	}
+	if _, err := store.Jobs().Ask(t.Context(), a.ID, jobs.Ready, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := do(); err != nil {
+		t.Fatalf("resumed: %v", err)
+	}
+	if findings, err := auditBackup(t.Context(), file); err != nil || len(findings) > 0 {
+		t.Errorf("the copy has %q, %v", findings, err)
+	}
+
+	if out, errs, code := s.do(t, "", "restore", "monday.db", "--data", "elsewhere"); code != exitDone {
+		t.Fatalf("restore: exit %s: %s%s", code, out, errs)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = there.Close(t.Context()) }() // what it held was read
+	copied, err := there.Jobs().Job(t.Context(), a.ID)
+	if err != nil || copied.State != jobs.Running || len(copied.Cursor) == 0 {
+		t.Errorf("in the copy the job is %+v, %v: the test tests nothing", copied, err)
+	}
+}
