@@ -36,7 +36,7 @@ type Journal interface {
 	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
 	// Redact passes what the mind has stored of a remote event through two functions:
 	// the cycles and keyframes that were shown it through shown, and those after the
-	// first of them, which may repeat its words, through repeated.
+	// first of them, which may repeat its words, through repeated; nil: none does.
 	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, shown, repeated func(string) string) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)

@@ -117,7 +117,11 @@ func (m *mind) erase(ctx context.Context, w erased) error {
 		m.closed[i] = redacted(m.closed[i], by)
 	}
 	m.mu.Unlock()
-	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact, again.redact); err != nil {
+	var repeated func(string) string
+	if len(again.words) > 0 {
+		repeated = again.redact
+	}
+	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact, repeated); err != nil {
 		return fmt.Errorf("redact %s in %s: %w", w.event, m.id, err)
 	}
 	return nil

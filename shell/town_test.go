@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/notify"
@@ -104,7 +105,11 @@ func (v *town) lives(r *townRoom) {
 			v.does(r.id, l.who, spaces.Edited{Ref: l.ref, Text: text})
 		}
 	case n == 9 && len(r.lines) > 0:
-		v.deletes(r, v.rng.IntN(len(r.lines)))
+		old := 0 // most people take back what they said lately
+		if v.rng.IntN(5) > 0 {
+			old = max(0, len(r.lines)-8)
+		}
+		v.deletes(r, old+v.rng.IntN(len(r.lines)-old))
 	case n == 10:
 		v.say(r, who, "", " @Ada")
 	default:
@@ -170,8 +175,11 @@ func (v *town) moves(r *townRoom, who string) {
 	v.record(in)
 }
 
-// rest lets all minds come to rest. What was deleted before it is gone after it.
+// rest lets all minds come to rest, and minutes pass. What was deleted before it is
+// gone after it.
 func (v *town) rest() {
+	v.settle()
+	<-time.After(2 * time.Minute)
 	v.settle()
 	v.listened()
 	v.heard.mu.Lock()

@@ -11,15 +11,17 @@ import (
 )
 
 const (
+	// Nothing shows a message before it came, and the history before that is not looked
+	// through. The clocks of two processes may be a minute apart.
+	sinceItCame = `coalesce((select recv_at from events where id = $4) - 60000, 0)`
 	// A cycle that shows the words in one turn may repeat them in the others.
-	cyclesShowing query = `select y.id, y.started from cycles y where y.agent = $1 and y.circle = $2
+	shows = `(y.ended = 0 or y.ended >= ` + sinceItCame + `)
   and (exists (select 1 from turns t where t.cycle = y.id and replace(t.refs, $3, '') <> t.refs)
-    or exists (select 1 from steps s where s.cycle = y.id and replace(s.refs, $3, '') <> s.refs)) order by y.started, y.id`
-	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and replace(refs, $3, '') <> refs order by n`
-	mindsShown       query = `select distinct y.circle from cycles y where y.agent = $1 and y.circle <> $2
-  and (y.ended = 0 or y.ended >= (select recv_at from events where id = $4))
-  and (exists (select 1 from turns t where t.cycle = y.id and replace(t.refs, $3, '') <> t.refs)
-    or exists (select 1 from steps s where s.cycle = y.id and replace(s.refs, $3, '') <> s.refs)) order by y.circle`
+    or exists (select 1 from steps s where s.cycle = y.id and replace(s.refs, $3, '') <> s.refs))`
+	cyclesShowing    query = `select y.id, y.started from cycles y where y.agent = $1 and y.circle = $2 and ` + shows + ` order by y.started, y.id`
+	mindsShown       query = `select distinct y.circle from cycles y where y.agent = $1 and y.circle <> $2 and ` + shows + ` order by y.circle`
+	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
+where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
 	cyclesSince    query = `select y.id, y.started from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
 	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
 	redactTurn     query = `update turns set body = $3, tokens = $4 where cycle = $1 and n = $2`
@@ -31,7 +33,7 @@ const (
 // Redact implements [shell.Journal]. What is looked for is looked for beside the
 // writer; a cycle's turns are then changed in one transaction each.
 func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, shown, repeated func(string) string) error {
-	args := []any{string(m.Agent), string(m.Circle), `"` + string(e) + `"`}
+	args := []any{string(m.Agent), string(m.Circle), `"` + string(e) + `"`, string(e)}
 	cycles, err := all(ctx, s.s.engine, cyclesShowing, args, scanBegun)
 	if err != nil {
 		return fmt.Errorf("find turns that show %s: %w", e, err)
@@ -43,7 +45,10 @@ func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, show
 	if len(cycles)+len(frames) == 0 {
 		return nil
 	}
-	err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, e, s.s.opts.Now()) })
+	back, err := s.ledTo(ctx, m, e)
+	if err == nil {
+		err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
+	}
 	if err != nil {
 		return fmt.Errorf("take back %s in %s: %w", e, m, err)
 	}
@@ -60,8 +65,10 @@ func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, show
 			return err
 		}
 	}
-	if err := s.redactLater(ctx, m, since, cycles, repeated); err != nil {
-		return err
+	if repeated != nil {
+		if err := s.redactLater(ctx, m, since, cycles, repeated); err != nil {
+			return err
+		}
 	}
 	return s.undigest(ctx, m, e)
 }

@@ -20,30 +20,57 @@ const (
 where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind in ('edited', 'transcribed') order by e.seq`
 )
 
-// takeBack notes that a mind is not to be shown a message any more, nor its edits and
-// what was heard in it, and forgets what it remembered because of it (SECURITY S14).
-func (t *tx) takeBack(ctx context.Context, m spaces.Mind, message spaces.EventID, at time.Time) error {
-	ids := []spaces.EventID{message}
-	found, err := all(ctx, t, eventOf, []any{string(message)}, scanEvent)
+// A consequence is what a message led to.
+type consequence struct {
+	words    []spaces.EventID // it, its edits, and what was heard in it
+	memories []string         // what a mind remembers because of it
+}
+
+// ledTo finds what a message led to, beside the writer: rooms and inner logs are long.
+func (s Shell) ledTo(ctx context.Context, m spaces.Mind, message spaces.EventID) (c consequence, err error) {
+	found, err := all(ctx, s.s.engine, eventOf, []any{string(message)}, scanEvent)
 	if err != nil || len(found) == 0 {
-		return err
+		return c, err
 	}
-	later, err := all(ctx, t, wordsAfter, []any{string(found[0].Space), found[0].Seq}, scanEvent)
+	later, err := all(ctx, s.s.engine, wordsAfter, []any{string(found[0].Space), found[0].Seq}, scanEvent)
 	if err != nil {
-		return err
+		return c, err
 	}
+	c.words = []spaces.EventID{message}
 	said, _ := found[0].Body.(spaces.Said)
 	for _, e := range later {
 		if target, ref := spaces.Target(e.Body); target == message || target == "" && !ref.IsZero() && ref == said.Ref {
-			ids = append(ids, e.ID)
+			c.words = append(c.words, e.ID)
 		}
 	}
-	for _, id := range ids {
+	var self spaces.Self
+	err = each(ctx, s.s.engine, selfEvents, []any{string(m.Inner()), string(m.Branch())}, func(r row) error {
+		e, err := scanEvent(r)
+		self.Apply(e)
+		return err
+	})
+	for _, x := range self.Memories.All {
+		if slices.Contains(x.Sources, message) {
+			c.memories = append(c.memories, x.ID)
+		}
+	}
+	return c, err
+}
+
+// takeBack notes that a mind is not to be shown a message any more, and forgets what
+// it remembered because of it (SECURITY S14).
+func (t *tx) takeBack(ctx context.Context, m spaces.Mind, c consequence, at time.Time) error {
+	for _, id := range c.words {
 		if err := t.run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
 			return fmt.Errorf("note that %s is deleted: %w", id, err)
 		}
 	}
-	return t.unlearn(ctx, m, message, at)
+	for _, id := range c.memories {
+		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wordsOf returns the words that an event adds to a message; most add none.
@@ -58,26 +85,6 @@ func wordsOf(b spaces.Body) string {
 		return b.Text
 	}
 	return ""
-}
-
-// unlearn forgets the memories that a message led to.
-func (t *tx) unlearn(ctx context.Context, m spaces.Mind, source spaces.EventID, at time.Time) error {
-	events, err := all(ctx, t, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
-	if err != nil {
-		return err
-	}
-	var self spaces.Self
-	for _, e := range events {
-		self.Apply(e)
-	}
-	for _, x := range self.Memories.All {
-		if slices.Contains(x.Sources, source) {
-			if err := t.inner(ctx, m, at, spaces.Forgot{ID: x.ID}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // A silence is what a mind's inner log must not show.
