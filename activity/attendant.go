@@ -99,6 +99,9 @@ func stopped(done spaces.Halted) string {
 	if done.Waiting > 0 {
 		parts = append(parts, counted(done.Waiting, "waiting message", "waiting messages")+" dropped")
 	}
+	if done.Waits > 0 {
+		parts = append(parts, counted(done.Waits, "question", "questions")+" given up")
+	}
 	if done.Unsent > 0 {
 		parts = append(parts, counted(done.Unsent, "unsent message", "unsent messages")+" taken back")
 	}

@@ -36,6 +36,7 @@ type TailInput struct {
 	Pictures []Pictured // that stand behind the message, in order
 	Denials  []spaces.Denial
 	Runs     []Run
+	Waits    []spaces.Wait // that last
 	Recalled []Recalled
 }
 
@@ -68,10 +69,13 @@ func (v *View) Tail(in TailInput) Tail {
 	for i := range in.Denials {
 		b = appendDenial(b, &in.Denials[i])
 	}
-	if len(in.Runs) > 0 {
+	if len(in.Runs)+len(in.Waits) > 0 {
 		b = append(b, "ACTIVE RUNS:\n"...)
 		for i := range in.Runs {
 			b = v.appendRun(b, &in.Runs[i])
+		}
+		for i := range in.Waits {
+			b = v.appendWait(b, &in.Waits[i])
 		}
 	}
 	if len(in.Pictures) > 0 {

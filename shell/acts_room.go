@@ -16,6 +16,7 @@ type sendMessage struct {
 	ReplyTo   string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
 	Thread    string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
 	Broadcast bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
+	Wait      bool   `json:"wait,omitempty" jsonschema:"rest until those named with @ have answered; nobody named: until somebody answers"`
 	Why       string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
 }
 
@@ -47,11 +48,15 @@ func (a sendMessage) perform(s *stage) outcome {
 	e.Broadcast = a.Broadcast
 	e.Mention = ParseMentions(text, room.Members())
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
+	if a.Wait {
+		return s.await(e, room)
+	}
 	return s.do(e)
 }
 
 type sendReply struct {
 	Text string `json:"text" jsonschema:"what to answer to the message that woke you, as Markdown"`
+	Wait bool   `json:"wait,omitempty" jsonschema:"as in send_message"`
 }
 
 func (a sendReply) perform(s *stage) outcome {
@@ -67,7 +72,7 @@ func (a sendReply) perform(s *stage) outcome {
 	if m == nil {
 		return s.deny("no_trigger", "The message that woke you is in another space.", "enter_space first, or use send_message with space.")
 	}
-	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq)}.perform(s)
+	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq), Wait: a.Wait}.perform(s)
 }
 
 type react struct {

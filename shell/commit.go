@@ -31,6 +31,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		sc.Inner = append(slices.Clip(sc.Inner), moves)
 	}
 	sc.Turns = append(slices.Clip(c.pending), sc.Turns...)
+	sc.Inner = append(slices.Clip(c.ended), sc.Inner...)
 	if sc.Close == nil && c.step+1 < c.settings.MaxSteps || sc.Close != nil && !sc.Close.Back {
 		sc.Judge = c.shell.judge(c.place) // nobody joins whom no step would be shown
 	}
@@ -46,10 +47,14 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	}
 	c.step++
 	c.turns = append(c.turns, sc.Turns...)
-	c.pending, c.unsaved, c.empty = nil, spaces.Usage{}, false
+	c.pending, c.ended, c.unsaved, c.empty = nil, nil, spaces.Usage{}, false
 	c.mind.learn(learnt, now)
 	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.Body) bool { return b.Kind() == spaces.KindForgot }) {
 		c.mind.replan()
+	}
+	if sc.Close != nil && sc.Close.Stop == spaces.StopWaitingReply {
+		c.mind.reexpect()
+		c.shell.publish("waiting_reply", sc.Close.Detail, c.facts("until", now.Add(c.settings.WaitTimeout).UTC()))
 	}
 	c.join(done)
 	if len(done.Wakes) > 0 {
@@ -64,8 +69,12 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 // join takes rows that arrived meanwhile into the cycle.
 func (c *cycle) join(done spaces.Committed) {
 	c.judged = max(c.judged, done.Head)
-	if y := &c.wake.Cycle; len(done.Joined) > 0 {
+	if y := &c.wake.Cycle; len(done.Joined)+len(done.Waits) > 0 {
 		y.Authority = min(y.Authority, done.Authority)
+	}
+	for i := range done.Waits {
+		c.wake.Waits = append(c.wake.Waits, done.Waits[i])
+		c.wake.Consumed = append(c.wake.Consumed, done.Waits[i].Consumed())
 	}
 	for i, r := range done.Joined {
 		e := done.JoinedEvents[i]
@@ -75,11 +84,17 @@ func (c *cycle) join(done spaces.Committed) {
 	}
 }
 
+// resting are the states that a cycle may end in beside idle.
+var resting = map[spaces.StopReason]spaces.State{
+	spaces.StopSleeping:     spaces.Sleeping,
+	spaces.StopWaitingReply: spaces.WaitingReply,
+}
+
 // stop moves the machine to where the closing ends it.
 func (c *cycle) stop(cl *spaces.Closing) {
 	to := spaces.Idle
-	if cl.Stop == spaces.StopSleeping {
-		to = spaces.Sleeping
+	if rests, ok := resting[cl.Stop]; ok {
+		to = rests
 	}
 	c.change(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
 }
@@ -173,9 +188,9 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 		sc.Timers = append(sc.Timers, again)
 	}
 	if cl.Back {
-		c.pending = nil // the next attempt shows it again
+		c.pending, c.ended = nil, nil // the next attempt shows it again
 	}
-	if c.machine.State() == spaces.Idle || c.machine.State() == spaces.Sleeping {
+	if at := c.machine.State(); at == spaces.Idle || at == spaces.Sleeping || at == spaces.WaitingReply {
 		c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // a refused commit's moves did not happen
 	}
 	c.stop(cl)

@@ -50,14 +50,17 @@ type cycle struct {
 	sights   []sighting                 // pictures worth seeing now, whether they are here or not
 	seen     map[sighting]model.Picture // those that were asked for; an empty one cannot be shown
 	denials  int
-	spoke    int             // effects committed
-	done     map[string]bool // acts already performed, to refuse repeating them
-	repairs  int             // steps that asked for nothing we could do
-	empty    bool            // the last answer was empty
-	warned   bool            // a budget is nearly spent, and that was said
-	reread   bool            // stale speech was shown once
-	unsaid   int             // how many of the mind's deletions since it began are out of its turns
-	sketched *sketch         // what is shown of the step before it is decided; nil: nothing
+	spoke    int                     // effects committed
+	done     map[string]bool         // acts already performed, to refuse repeating them
+	repairs  int                     // steps that asked for nothing we could do
+	empty    bool                    // the last answer was empty
+	warned   bool                    // a budget is nearly spent, and that was said
+	reread   bool                    // stale speech was shown once
+	unsaid   int                     // how many of the mind's deletions since it began are out of its turns
+	sketched *sketch                 // what is shown of the step before it is decided; nil: nothing
+	heard    int                     // ends of waits that were shown
+	overs    map[spaces.EventID]bool // of these, the questions whose end an earlier process showed
+	ended    []spaces.Body           // ends of waits shown and not committed
 }
 
 // An outlook is what a mind looks at its history with: as whom, within which
@@ -116,7 +119,7 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.rested(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
-		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, seen: map[sighting]model.Picture{},
+		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[sighting]model.Picture{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
 	if settings.Tags {
@@ -255,6 +258,9 @@ func (c *cycle) notice() {
 	defer m.mu.Unlock()
 	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
 		c.pending = append(c.pending, spaces.Turn{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + m.called(t, c.began) + " ← TRIGGER"})
+	}
+	if c.heard < len(c.wake.Waits) {
+		c.hear(m.view(c))
 	}
 	seat := m.seat(c.wake.Cycle.Space)
 	if seat == nil {

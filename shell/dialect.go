@@ -131,7 +131,7 @@ func tagArgs(m *tag, body string) string {
 			args[name] = n
 			return
 		}
-		if name == "broadcast" {
+		if name == "broadcast" || name == "wait" {
 			args[name] = value == "true"
 			return
 		}

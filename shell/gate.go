@@ -16,7 +16,9 @@ const (
 	GateBudget   = "root_budget"
 	GateSender   = "sender_budget" // the sender has used their tokens for today
 	GateMuted    = "muted"
-	GateCommand  = "command" // a chat command, never the model's
+	GateCommand  = "command"       // a chat command, never the model's
+	GateAwaited  = "wait_resolved" // what the agent waits for has come to its end
+	GateWaiting  = "waiting"       // others whom it asked as well have not answered yet
 	GateDirect   = "direct"
 	GatePair     = "two_entity"
 	GateMention  = "mention"
@@ -92,6 +94,9 @@ func (g Gate) judge(j spaces.Judged, e spaces.Event, said spaces.Said) (wake boo
 	if j.Uplink.Muted {
 		return false, GateMuted
 	}
+	if wake, reason := g.awaited(j, e); reason != "" {
+		return wake, reason
+	}
 	if slices.Contains(Commands, said.Command) {
 		return false, GateCommand
 	}
@@ -117,6 +122,23 @@ func (g Gate) judge(j spaces.Judged, e spaces.Event, said spaces.Said) (wake boo
 	case spaces.WakeAuto, spaces.WakeMention:
 	}
 	return false, GateAmbient
+}
+
+// awaited judges an answer that the agent waits for: the last one wakes it. An
+// agent's earlier ones are held back for those that are missing (BLU-54); what a
+// person says is judged like anything else until then.
+func (g Gate) awaited(j spaces.Judged, e spaces.Event) (wake bool, reason string) {
+	for i := range j.Waits {
+		if !j.Waits[i].AnsweredBy(e.ID) {
+			continue
+		}
+		if _, byAgent := e.Actor.IsAgent(); j.Waits[i].Outcome != "" {
+			return true, GateAwaited
+		} else if byAgent {
+			reason = GateWaiting
+		}
+	}
+	return false, reason
 }
 
 // spent returns why the event may not go on to a model, or "", and what names

@@ -143,3 +143,41 @@ func TestASpentRootWakesNobody(t *testing.T) {
 		}
 	}
 }
+
+// DESIGN 6.1, BLU-54, BLU-56: the answer that ends a wait wakes where nothing else
+// would; an agent's part of one does not, where others would; what is muted or
+// spent stays so.
+func TestAnAwaitedAnswerWakesOnceItIsWhole(t *testing.T) {
+	over := spaces.Wait{Outcome: spaces.WaitReplied, Answers: []spaces.WaitAnswer{{Event: "e1"}}}
+	part := spaces.Wait{Answers: []spaces.WaitAnswer{{Event: "e1"}}}
+	for _, c := range []struct {
+		name  string
+		who   string
+		waits []spaces.Wait
+		muted bool
+		depth int
+		want  string
+		wake  bool
+	}{
+		{"ambient words that answer", "kai", []spaces.Wait{over}, false, 0, GateAwaited, true},
+		{"somebody else's bot that was asked", "bot", []spaces.Wait{over}, false, 0, GateAwaited, true},
+		{"a part by an agent that names her", "max", []spaces.Wait{part}, false, 1, GateWaiting, false},
+		{"a part by a person who names her", "kai", []spaces.Wait{part}, false, 0, GateMention, true},
+		{"a part of one and the whole of another", "max", []spaces.Wait{part, over}, false, 1, GateAwaited, true},
+		{"muted", "kai", []spaces.Wait{over}, true, 0, GateMuted, false},
+		{"too deep", "max", []spaces.Wait{over}, false, spaces.MaxDepth, GateDepth, false},
+	} {
+		text := "hm"
+		if len(c.waits) > 0 && c.waits[0].Outcome == "" {
+			text = "@Ada yes"
+		}
+		e := spaces.Event{ID: "e1", Actor: ids(crowd(c.who))[0], Root: "r", Depth: c.depth, Body: spaces.Said{Text: text}}
+		j := spaces.Judged{
+			Space: spaces.Space{Wake: spaces.WakeAuto}, Members: crowd("kai", "bot", "ada", "max"), Uplink: spaces.Uplink{Muted: c.muted},
+			Rows: []spaces.Row{{Seq: 1}}, Events: []spaces.Event{e}, Waits: c.waits,
+		}
+		if v := (Gate{Agent: "ada"}).Judge(j)[0]; v.Reason != c.want || v.Wake != c.wake {
+			t.Errorf("%s: verdict %s (wake %v), want %s (wake %v)", c.name, v.Reason, v.Wake, c.want, c.wake)
+		}
+	}
+}

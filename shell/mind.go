@@ -38,6 +38,9 @@ type mind struct {
 	plans   []spaces.Timer // that have not fired, the next first
 	planned bool           // plans are those of the record
 
+	waits    []spaces.Wait // that last
+	expected bool          // there are none, and none can have come
+
 	lastEnd   time.Time // of a cycle
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
@@ -139,6 +142,9 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 		}
 	}
 	if err := m.schedule(ctx); err != nil {
+		return err
+	}
+	if err := m.expect(ctx); err != nil {
 		return err
 	}
 	for _, u := range uplinks {
@@ -335,7 +341,7 @@ func (m *mind) load(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.self, m.keyframe, m.closed, m.digests, m.loaded, m.planned = self, keyframe, closed, digests, true, false
+	m.self, m.keyframe, m.closed, m.digests, m.loaded, m.planned, m.expected = self, keyframe, closed, digests, true, false, false
 	if n := len(closed); n > 0 {
 		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}

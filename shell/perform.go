@@ -24,6 +24,7 @@ func (c *cycle) stage() *stage {
 // data: a denial with the act's name, tier and risk.
 func (c *cycle) perform(st *stage, a Act) outcome {
 	before := len(st.denials)
+	st.call = a.ID
 	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
 	out := c.attempt(st, a)
 	for i := before; i < len(st.denials); i++ {

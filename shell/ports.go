@@ -77,6 +77,8 @@ type Record interface {
 	// Plans returns the timers and plans of the mind that have not fired, the next
 	// first, at most limit. What their notes repeat of deleted words is taken out.
 	Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error)
+	// Waits returns what the mind waits for, oldest first.
+	Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error)
 	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
 	// Across returns the live uplinks of the agent's other minds to rooms that

@@ -102,9 +102,9 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 // to be loaded for them; a test counts them anew. An agent's name and persona
 // come on top.
 const (
-	promptTokens    = 1752
-	tagPromptTokens = 2021
-	toolTokens      = 1662
+	promptTokens    = 1761
+	tagPromptTokens = 2034
+	toolTokens      = 1721
 	fileToolTokens  = 225 // of send_file, where it is offered
 )
 

@@ -24,13 +24,19 @@ func (c *cycle) derive(last spaces.StepCommit) string {
 	switch {
 	case c.wake.Timer != nil:
 		who = "a timer"
+	case who == "" && len(c.wake.Waits) > 0:
+		who = "the end of a wait"
 	case who == "":
 		who = "nobody"
 	}
 	if c.spoke+spoken(last.Effect) == 0 {
 		return "Read what " + who + " wrote; said nothing."
 	}
-	return "Responded to " + who + ". Acts: " + strings.Join(did, ", ") + "."
+	line := "Responded to " + who + ". Acts: " + strings.Join(did, ", ") + "."
+	if last.Close.Stop == spaces.StopWaitingReply {
+		line += " Waits " + last.Close.Detail + "."
+	}
+	return line
 }
 
 // people names who woke the cycle.

@@ -1,6 +1,10 @@
 package shell
 
-import "github.com/trestle-bridge/trestle/spaces"
+import (
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
 
 // retrace takes over what the cycle did before its process ended: a message
 // that was said stays said, and what was done is not done again.
@@ -15,6 +19,9 @@ func (c *cycle) retrace(inner []spaces.Body) {
 			}
 			step = append(step, a)
 		}
+		if r, ok := b.(spaces.Result); ok && c.retold(r) {
+			continue
+		}
 		if r, ok := b.(spaces.Result); ok && len(step) > 0 {
 			if r.OK || r.Note == staleNote {
 				useful++
@@ -26,6 +33,18 @@ func (c *cycle) retrace(inner []spaces.Body) {
 		}
 	}
 	c.judgeStep(step, useful)
+}
+
+// retold notes the end of a wait that the cycle was shown, and reports whether the
+// result is one: it is about the question that it waited for.
+func (c *cycle) retold(r spaces.Result) bool {
+	end := slices.ContainsFunc(c.wake.Waits, func(w spaces.Wait) bool {
+		return w.Call == r.CallID && slices.Contains(r.Refs[:min(1, len(r.Refs))], w.Message)
+	})
+	if end {
+		c.overs[r.Refs[0]] = true
+	}
+	return end
 }
 
 // recount counts one act of an earlier process as if this one had performed it.

@@ -23,6 +23,7 @@ type stage struct {
 	now      time.Time
 	newID    func() string
 	phase    spaces.Phase
+	call     string // of the act being performed
 
 	effects    []spaces.Effect
 	inner      []spaces.Body

@@ -112,4 +112,6 @@ type Effect struct {
 	MaxRun  int
 	Policy  OnUnknown
 	Expires time.Time
+	// Wait is what the run expects of it, which ends with this step; nil: nothing.
+	Wait *Asking
 }

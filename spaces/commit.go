@@ -20,6 +20,8 @@ type Wake struct {
 	// earlier process judged them.
 	Head  int64
 	Timer *Timer // what woke it when no row did
+	// Waits are the expectations that have ended for the cycle, with or without a row.
+	Waits []Wait
 }
 
 // A StepCommit is everything one step decided. It happens whole or not at all.
@@ -77,7 +79,9 @@ type Committed struct {
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
 	Joined       []Row
 	JoinedEvents []Event
-	// Authority is that of the people behind the joined rows; it counts with Joined.
+	// Waits ended meanwhile and now belong to the cycle.
+	Waits []Wait
+	// Authority is that of those behind the joined rows and waits; it counts with them.
 	Authority Authority
 }
 

@@ -25,6 +25,7 @@ type Halt struct {
 type Halted struct {
 	Runs    []HaltedRun // that were under way
 	Waiting int         // messages that had not woken anybody yet and now will not
+	Waits   int         // answers that nobody waits for any more
 	Unsent  int         // actions that are not sent any more
 }
 

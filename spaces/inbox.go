@@ -69,7 +69,9 @@ type Judged struct {
 	// Senders is what the words of each person have cost since the day began, in
 	// weighted tokens.
 	Senders map[EntityID]int
-	At      time.Time
+	// Waits is what the mind waits for here, or did and has not been told of.
+	Waits []Wait
+	At    time.Time
 }
 
 // RootTally is what a causal chain has used so far.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,11 +134,27 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 	for _, d := range a.Deliveries {
 		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(strings.TrimSpace(d.Code+" "+d.Problem)))
 	}
+	for _, x := range a.Waits {
+		what := "waits"
+		if x.Run != a.Run {
+			what = "awaited"
+		}
+		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+when(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
+	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
 		stopOf(a.RunRow), because(plain(a.Detail)), a.Tokens, costOf(a), a.Calls, len(a.Denials))
 	if a.Rest != "" {
 		fmt.Fprintf(w, "  rest     %s\n", plain(a.Rest))
 	}
+}
+
+// answersOf tells what became of each who was asked.
+func answersOf(answers []spaces.WaitAnswer) string {
+	var each []string
+	for _, x := range answers {
+		each = append(each, strings.TrimSpace(dash(string(x.Who))+" "+string(x.Outcome)+" "+string(x.Event)))
+	}
+	return because(strings.Join(each, ", "))
 }
 
 // explainFrame tells what the last frame was made of.

@@ -62,7 +62,7 @@ var settingKeys = []settingKey{
 	{"cache_ttl", "5m", "how long the endpoint keeps a prefix cached", span(func(s *Settings) *time.Duration { return &s.CacheTTL })},
 	{"relevance.snippet", "500", "characters of a cycle's account that are compared with what arrived", whole(func(s *Settings) *int { return &s.Relevance.Snippet }, 1)},
 	{"read.limit", "50", "messages one read shows", whole(func(s *Settings) *int { return &s.Read.Limit }, 1)},
-	{"wait.timeout", "5m", "how long an agent waits for a reply", later(span(func(s *Settings) *time.Duration { return &s.Wait.Timeout }))},
+	{"wait.timeout", "5m", "how long an agent waits for a reply", span(func(s *Settings) *time.Duration { return &s.Wait.Timeout })},
 	{"memory.max_chars", "200", "characters of one memory", whole(func(s *Settings) *int { return &s.Memory.MaxChars }, 1)},
 	{"prompts.memory_framework", "800", "tokens of the text about memory", later(tokens(func(s *Settings) *int { return &s.Prompts.MemoryFramework }, 0))},
 	{"prompts.tool_contract", "600", "tokens of the text about tools", later(tokens(func(s *Settings) *int { return &s.Prompts.ToolContract }, 0))},

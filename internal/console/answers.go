@@ -54,6 +54,7 @@ type runAnswer struct {
 	Shown      []shownRow      `json:"shown"`
 	Steps      []stepRow       `json:"steps"`
 	Deliveries []deliveryRow   `json:"deliveries"`
+	Waits      []waitRow       `json:"waits"`
 	Plan       json.RawMessage `json:"frame_plan"` // of its last step; null without one
 }
 
@@ -65,6 +66,20 @@ type shownRow struct {
 	Kind   spaces.Kind     `json:"kind"`
 	State  spaces.RowState `json:"state"`
 	Reason string          `json:"reason"`
+}
+
+// A waitRow is what a run expects of a question (BLU-31): of its own, or of one
+// whose end woke it.
+type waitRow struct {
+	Run     spaces.CycleID      `json:"run"` // that asked
+	Space   spaces.SpaceID      `json:"space"`
+	Event   spaces.EventID      `json:"event"` // the question
+	Seq     int64               `json:"seq"`
+	Call    string              `json:"call"`
+	Who     []spaces.EntityID   `json:"waitingFor"` // empty: anybody, or any person
+	Due     time.Time           `json:"due"`
+	Outcome spaces.WaitOutcome  `json:"outcome,omitempty"` // empty as long as it lasts
+	Answers []spaces.WaitAnswer `json:"answers"`
 }
 
 // A stepRow is one model call with what it decided.

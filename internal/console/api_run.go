@@ -14,7 +14,7 @@ func (c *Console) answer(run Run) runAnswer {
 	a := runAnswer{
 		RunRow: RowOf(y), Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
 		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
-		Denials: []denialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{},
+		Denials: []denialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Waits: []waitRow{},
 	}
 	for i, row := range run.Rows {
 		e := run.Events[i]
@@ -29,6 +29,9 @@ func (c *Console) answer(run Run) runAnswer {
 		if d, ok := e.Body.(spaces.Denied); ok {
 			a.Denials = append(a.Denials, denialRow{Denial: d.Denial})
 		}
+	}
+	for _, x := range run.Waits {
+		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, some(x.Who), x.Due, x.Outcome, some(x.Answers)})
 	}
 	for _, x := range run.Actions {
 		a.Deliveries = append(a.Deliveries, deliveryRow{

@@ -211,6 +211,7 @@ type Run struct {
 	Turns   []spaces.Turn   `json:"turns"`
 	Inner   []spaces.Event  `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action `json:"actions"`
+	Waits   []spaces.Wait   `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 
 // DenialFilter chooses denials. Its zero value matches all.

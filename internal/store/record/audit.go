@@ -57,6 +57,9 @@ from cycles y join steps s on s.cycle = y.id group by y.id having sum(s.prompt) 
 from (select coalesce(sum(prompt + output), 0) as n from usage where agent <> '') d, (select coalesce(sum(prompt + output), 0) as n from steps) s where d.n <> s.n`
 	timerTwice query = `select fired_by, 'was woken by ' || count(*) || ' timers' from timers
 where fired_by <> '' group by fired_by having count(*) > 1`
+	waitAstray query = `select cycle, 'waits: ' || state || ', outcome ' || outcome || ', woke ' || woke from waits
+where (state = 'open' and outcome <> '') or (state = 'over' and outcome = '')
+  or (woke <> '' and not exists (select 1 from cycles c where c.id = waits.woke))`
 	messageWithoutEvent query = `select m.account || ' ' || m.chat || ' ' || m.message, 'is of no event' from messages m
 where m.event <> '' and not exists (select 1 from events e where e.id = m.event)`
 )
@@ -78,6 +81,7 @@ var breaches = []breach{
 	{"I12", dayLost},
 	{"I12", messageWithoutEvent},
 	{"I15", timerTwice},
+	{"I15", waitAstray},
 }
 
 // Audit looks for everything in the record that must not be. An empty answer is

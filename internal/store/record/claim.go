@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -82,21 +84,33 @@ func (t *tx) lease(ctx context.Context, c spaces.Claim, p place) (spaces.Lease, 
 func (t *tx) wake(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
-	if err != nil || len(woken) == 0 {
+	if err != nil {
 		return nil, err
 	}
+	waits, err := t.ends(ctx, c.Mind, c.Space, id, c.At)
+	if err != nil || len(woken)+len(waits) == 0 {
+		return nil, err
+	}
+	if up.Space == "" { // no row was due
+		if up, err = uplinkOf(ctx, t, c.Mind, c.Space); err != nil {
+			return nil, err
+		}
+	}
 	wake := &spaces.Wake{Cycle: spaces.Cycle{
-		ID: id, Mind: c.Mind, Space: c.Space, State: spaces.CycleOpen, Wake: woken[0].Reason,
+		ID: id, Mind: c.Mind, Space: c.Space, State: spaces.CycleOpen, Wake: shell.GateAwaited,
 		Active: c.Space, Upto: up.Cursor, Started: c.At,
 	}}
-	fillWake(wake, woken)
-	if _, err = t.pays(ctx, id, woken); err != nil {
+	if len(woken) > 0 {
+		wake.Cycle.Wake = woken[0].Reason
+	}
+	fillWake(wake, woken, waits)
+	if _, err = t.pays(ctx, id, slices.Concat(woken, debts(waits))); err != nil {
 		return nil, err
 	}
 	if wake.Head, err = t.head(ctx, c.Space); err != nil {
 		return nil, err
 	}
-	if wake.Cycle.Authority, err = t.authority(ctx, woken); err != nil {
+	if wake.Cycle.Authority, err = t.authority(ctx, woken, waits); err != nil {
 		return nil, fmt.Errorf("authority of %s: %w", id, err)
 	}
 	return wake, t.start(ctx, c, p, wake)
@@ -161,8 +175,13 @@ func (t *tx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
 	return n, nil
 }
 
-// fillWake gives a wake its rows, their events, and what its messages are caused by.
-func fillWake(w *spaces.Wake, entries []entry) {
+// fillWake gives a wake its rows, their events, what its mind waited for, and what
+// its messages are caused by.
+func fillWake(w *spaces.Wake, entries []entry, waits []spaces.Wait) {
+	w.Waits = waits
+	for i := range waits {
+		w.Consumed = append(w.Consumed, waits[i].Consumed())
+	}
 	for _, e := range entries {
 		w.Rows = append(w.Rows, e.Row)
 		w.Events = append(w.Events, e.event)

@@ -29,6 +29,11 @@ func (k *commit) close(ctx context.Context) error {
 			return err
 		}
 	}
+	if !k.c.Close.Back {
+		if err := k.rested(ctx); err != nil {
+			return err
+		}
+	}
 	delete(k.cache.payers, k.c.Step.Cycle)
 	own, err := k.line(ctx, k.mind.Inner(), k.mind.Branch())
 	if err != nil {
@@ -65,8 +70,14 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
 	why := "attempts " + string(k.c.Close.Stop)
-	err := k.run(ctx, returnAll, string(k.c.Step.Cycle), notBefore(k.c.Close.RetryAt), maxAttempts, why)
-	return spaces.CycleAbandoned, nil, err
+	retry := notBefore(k.c.Close.RetryAt)
+	if err := k.run(ctx, returnAll, string(k.c.Step.Cycle), retry, maxAttempts, why); err != nil {
+		return "", nil, err
+	}
+	if n, err := k.exec(ctx, returnWaits, string(k.c.Step.Cycle), retry, maxAttempts); err != nil || n == 0 {
+		return spaces.CycleAbandoned, nil, err
+	}
+	return spaces.CycleAbandoned, nil, k.recount(ctx, k.space)
 }
 
 // read moves the uplink's cursor to the last event the mind was shown.

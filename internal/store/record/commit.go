@@ -216,13 +216,15 @@ func (k *commit) join(ctx context.Context) error {
 		k.done.Joined = append(k.done.Joined, e.Row)
 		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)
 	}
-	if err != nil {
+	if k.c.Close == nil || len(joined) > 0 {
+		if k.done.Waits, err = k.ends(ctx, k.mind, k.space, k.c.Step.Cycle, k.c.At); err != nil {
+			return err
+		}
+	}
+	if k.done.Head, err = k.head(ctx, k.space); err != nil || len(joined)+len(k.done.Waits) == 0 {
 		return err
 	}
-	if k.done.Head, err = k.head(ctx, k.space); err != nil || len(joined) == 0 {
-		return err
-	}
-	if k.done.Authority, err = k.authority(ctx, joined); err != nil {
+	if k.done.Authority, err = k.authority(ctx, joined, k.done.Waits); err != nil {
 		return err
 	}
 	return k.run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))

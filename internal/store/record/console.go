@@ -181,6 +181,9 @@ func recount(ctx context.Context, src Reader, run *console.Run) error {
 	if run.Turns, err = turnsOf(ctx, src, y.ID); err != nil {
 		return err
 	}
+	if run.Waits, err = all(ctx, src, runsWaits, []any{string(y.ID)}, scanWait); err != nil {
+		return err
+	}
 	orders, err := all(ctx, src, cycleActions, []any{string(y.ID)}, scanOrder)
 	if err != nil {
 		return err

@@ -124,10 +124,15 @@ func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.D
 	if err != nil || !member {
 		return err
 	}
-	return t.append(ctx, &spaces.Event{
+	e := spaces.Event{
 		Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: d.At, RecvAt: d.At,
 		Body: spaces.Left{Who: a.Entity()},
-	})
+	}
+	if err := t.append(ctx, &e); err != nil {
+		return err
+	}
+	_, err = t.answered(ctx, e, nil) // whoever waits for it is found by the next look
+	return err
 }
 
 func (t *tx) unmap(ctx context.Context, r *room, c spaces.Mapping, d spaces.Dismissal) error {

@@ -60,10 +60,18 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 		return err
 	}
 	k.done.Events = append(k.done.Events, e)
+	if err := k.await(ctx, f.Wait, e); err != nil {
+		return err
+	}
 	minds, err := k.knock(ctx, e)
 	if err != nil {
 		return err
 	}
+	over, err := k.answered(ctx, e, f.Wait)
+	if err != nil {
+		return err
+	}
+	k.done.Wakes = append(k.done.Wakes, over...)
 	for _, m := range minds {
 		k.done.Wakes = append(k.done.Wakes, spaces.Waiting{Mind: m, Space: e.Space, Since: k.c.At})
 	}

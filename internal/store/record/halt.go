@@ -69,14 +69,22 @@ func (t *tx) halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err e
 			return done, fmt.Errorf("run %s: %w", run.Run, err)
 		}
 	}
+	if h.Run != "" {
+		if done.Waits, err = t.forgetRunWait(ctx, h.Run); err != nil {
+			return done, err
+		}
+	}
 	if h.Run == "" && h.Space != "" {
 		if _, err := one(ctx, t, countWaiting, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
 			return done, err
 		}
-		for _, q := range []query{stopWaiting, ignoreWaiting} {
+		for _, q := range []query{stopWaiting, stopWaits, ignoreWaiting} {
 			if err := t.run(ctx, q, string(h.Space), string(h.Agent)); err != nil {
 				return done, err
 			}
+		}
+		if done.Waits, err = t.forgetWaits(ctx, h.Space, h.Agent); err != nil {
+			return done, err
 		}
 	}
 	if h.Unsent {

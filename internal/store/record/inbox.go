@@ -17,6 +17,9 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
   group by i.agent, i.circle, i.space
   union all
   select c.agent, c.circle, c.space, c.started from cycles c where c.state = 'open'
+  union all
+  select x.agent, x.circle, x.space, x.due from waits x where x.state <> 'told' and x.due <= $1
+    and not exists (select 1 from timers t where t.agent = x.agent and t.circle = x.circle and t.kind = 'sleep' and t.fired_by = '')
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $3)
 group by agent, circle, space order by min(since) limit $2 + 0`

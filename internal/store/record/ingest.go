@@ -356,17 +356,28 @@ func (i *intake) enter(ctx context.Context, e spaces.Event) (spaces.EventID, err
 	if err := i.relay(ctx, e); err != nil {
 		return "", err
 	}
+	return e.ID, i.wake(ctx, e)
+}
+
+// wake puts an event before the minds of its room, and ends what they waited for.
+func (i *intake) wake(ctx context.Context, e spaces.Event) error {
 	woken, err := i.knock(ctx, e)
 	if err == nil && i.hushed != "" {
-		woken, err = nil, i.hush(ctx, e, i.hushed)
+		return i.hush(ctx, e, i.hushed)
 	}
+	if err != nil {
+		return err
+	}
+	over, err := i.answered(ctx, e, nil)
 	for _, m := range woken {
-		w := spaces.Waiting{Mind: m, Space: e.Space, Since: e.RecvAt}
-		if !slices.ContainsFunc(i.done.Wakes, func(o spaces.Waiting) bool { return o.Mind == m && o.Space == e.Space }) {
+		over = append(over, spaces.Waiting{Mind: m, Space: e.Space, Since: e.RecvAt})
+	}
+	for _, w := range over {
+		if !slices.ContainsFunc(i.done.Wakes, func(o spaces.Waiting) bool { return o.Mind == w.Mind && o.Space == e.Space }) {
 			i.done.Wakes = append(i.done.Wakes, w)
 		}
 	}
-	return e.ID, err
+	return err
 }
 
 // recall appends what was said before. Nobody is woken by it, and a mind that had

@@ -44,6 +44,8 @@ func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, la
 		}
 		if v.Wake {
 			woken = append(woken, e)
+		} else if err := t.refused(ctx, e, j.Waits, v.Reason, c.At); err != nil {
+			return nil, j.Uplink, err
 		}
 		if v.Say == "" {
 			continue
@@ -99,6 +101,11 @@ func (t *tx) judged(ctx context.Context, c spaces.Claim, due []entry) (j spaces.
 	}
 	if j.Members, err = t.present(ctx, space, due); err != nil {
 		return j, err
+	}
+	if r.waits {
+		if j.Waits, err = all(ctx, t, mindWaits, []any{string(m.Agent), string(m.Circle), string(space)}, scanWait); err != nil {
+			return j, err
+		}
 	}
 	j.ReplyTos, j.Roots = map[spaces.EventID]spaces.EntityID{}, map[spaces.EventID]spaces.RootTally{}
 	j.Senders, j.At = map[spaces.EntityID]int{}, c.At

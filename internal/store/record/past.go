@@ -15,6 +15,8 @@ const (
 	timersThen query = `select ` + timerColumns + ` from timers t
 where t.agent = $1 and t.circle = $2 and t.kind in ('timer', 'plan') and (t.fired_by = '' or t.fired_at > $3)
   and exists (select 1 from cycles c where c.id = t.cycle and c.started <= $3) order by t.due, t.id limit $4 + 0`
+	waitsThen query = `select ` + waitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
+  and (w.state <> 'told' or exists (select 1 from cycles c where c.id = w.woke and c.started > $3)) order by w.started, w.cycle`
 	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> '' limit 1`
 	// The event that opened the run in the inner log tells what was recorded before it.
 	runBegan query = `select y.inner_from, e.n from cycles y
@@ -36,6 +38,7 @@ type Past struct {
 	seen  int64          // last event of its room that the mind had been shown
 	head  int64          // last event of its room that was recorded
 	timer []spaces.Timer // that woke it; empty when a row did
+	waits []spaces.Wait  // whose end it was shown
 }
 
 var _ shell.Record = (*Past)(nil)
@@ -53,6 +56,9 @@ func (c Console) Past(ctx context.Context, id string) (*Past, error) {
 		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
 	}
 	if p.timer, err = all(ctx, c.engine, firedTimer, []any{string(run.Cycle.ID)}, scanTimer); err != nil {
+		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+	}
+	if p.waits, err = all(ctx, c.engine, wokenByWait, []any{string(run.Cycle.ID)}, scanWait); err != nil {
 		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
 	}
 	if p.seen, err = p.shown(ctx, run.Cycle.Space); err != nil {
@@ -85,6 +91,10 @@ func (p *Past) Wake() spaces.Wake {
 	}}
 	if len(p.timer) > 0 {
 		w.Timer = &p.timer[0]
+	}
+	w.Waits = p.waits
+	for i := range p.waits {
+		w.Consumed = append(w.Consumed, p.waits[i].Consumed())
 	}
 	for i, r := range p.run.Rows {
 		if e := p.run.Events[i]; e.Seq <= p.head { // what came later joined it
@@ -134,6 +144,18 @@ func (p *Past) Events(ctx context.Context, space spaces.SpaceID, branch spaces.B
 func (p *Past) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
 	events, err := p.now.Self(ctx, m)
 	return slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq >= p.inner }), err
+}
+
+// Waits implements [shell.Record]. What was given up later is not among them.
+func (p *Past) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
+	waits, err := all(ctx, p.now.s.engine, waitsThen, []any{string(m.Agent), string(m.Circle), ms(p.run.Cycle.Started)}, scanWait)
+	if err != nil {
+		return nil, fmt.Errorf("waits of %s: %w", m, err)
+	}
+	for i := range waits {
+		waits[i].Outcome, waits[i].Answers = "", nil
+	}
+	return waits, nil
 }
 
 // Plans implements [shell.Record]. What was called off later is not among them.

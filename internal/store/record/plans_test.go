@@ -16,7 +16,7 @@ import (
 var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
-	"timerTwice", "turnGap", "unseenEvent", "usageLost",
+	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
 	"leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
 	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
 }

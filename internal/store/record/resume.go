@@ -73,7 +73,11 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 	if err != nil {
 		return nil, err
 	}
-	fillWake(w, entries)
+	waits, err := all(ctx, t, wokenByWait, []any{string(y.ID)}, scanWait)
+	if err != nil {
+		return nil, err
+	}
+	fillWake(w, entries, waits)
 	if w.Steps, err = all(ctx, t, doneSteps, []any{string(y.ID)}, scanStep); err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (t *tx) appoint(ctx context.Context, d activity.Desk) error {
 
 // authority returns what a run may do that these rows woke: what all of the
 // people behind them may ask for (SECURITY S2, "Whose authority").
-func (t *tx) authority(ctx context.Context, woken []entry) (spaces.Authority, error) {
+func (t *tx) authority(ctx context.Context, woken []entry, waits []spaces.Wait) (spaces.Authority, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
 		role, err := t.power(ctx, e.event.Actor)
@@ -83,7 +83,14 @@ func (t *tx) authority(ctx context.Context, woken []entry) (spaces.Authority, er
 		}
 		least = min(least, role)
 	}
-	if len(woken) == 0 {
+	for _, w := range waits { // what the run that asked might do is left
+		role := spaces.OfMember
+		if _, err := one(ctx, t, runAuthority, []any{string(w.Cycle)}, &role); err != nil {
+			return spaces.OfStranger, err
+		}
+		least = min(least, role)
+	}
+	if len(woken)+len(waits) == 0 {
 		least = spaces.OfMember
 	}
 	return least, nil

@@ -11,7 +11,7 @@ import (
 
 const (
 	selectSpace query = `select id, kind, name, circle, wake, direct, closed, agent_run, created_at from spaces where id = $1`
-	selectSet   query = `select r.id, r.hash, r.size from spaces s join readers r on r.id = s.readers where s.id = $1`
+	selectSet   query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
 	updateRoom  query = `update spaces set agent_run = $2, readers = $3 where id = $1`
 	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
 	// openChats are the chats that can be reached; when none can, all of them: then
@@ -29,6 +29,7 @@ type room struct {
 	minds   []spaces.Mind // with a live uplink
 	chats   []chat        // where what is said here goes
 	members map[spaces.EntityID]bool
+	waits   bool      // some agent waits here for an answer
 	checkAt time.Time // when its spans may be due for a checkpoint; zero until looked at
 	changed bool
 }
@@ -63,7 +64,7 @@ func (t *tx) room(ctx context.Context, id spaces.SpaceID) (*room, error) {
 }
 
 func (t *tx) fill(ctx context.Context, r *room) error {
-	if _, err := one(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size); err != nil {
+	if _, err := one(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size, &r.waits); err != nil {
 		return err
 	}
 	return t.relist(ctx, r)

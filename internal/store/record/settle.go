@@ -132,6 +132,9 @@ func (t *tx) conclude(ctx context.Context, o order, at time.Time) error {
 	if o.Agent == "" {
 		return nil
 	}
+	if err := t.undelivered(ctx, o, at); err != nil {
+		return err
+	}
 	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(problems.OfDelivery(o.Code))}, at)
 }
 

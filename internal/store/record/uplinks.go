@@ -74,6 +74,9 @@ func (t *tx) unlink(ctx context.Context, m spaces.Mind, r *room, at time.Time) e
 	if err := t.run(ctx, endUplink, string(m.Agent), string(m.Circle), string(r.ID)); err != nil {
 		return fmt.Errorf("unlink %s from %s: %w", m, r.ID, err)
 	}
+	if _, err := t.forgetWaits(ctx, r.ID, m.Agent); err != nil {
+		return err
+	}
 	return t.relist(ctx, r)
 }
 

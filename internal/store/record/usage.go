@@ -19,7 +19,8 @@ on conflict (root) do update set messages = roots.messages + excluded.messages, 
 	chargeSender query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
 on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
 	payingRows query = `select i.root, e.actor from inbox i
-join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> '' order by i.seq`
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
+union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
 	senderTokens  query = `select tokens from senders where day = $1 and entity = $2`
 	sendersTokens query = `select coalesce(max(s.tokens), 0) from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
@@ -108,6 +109,7 @@ func (t *tx) pays(ctx context.Context, id spaces.CycleID, rows []entry) (p payer
 	for n, e := range rows {
 		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
 	}
+	actors = slices.DeleteFunc(actors, func(who spaces.EntityID) bool { return who == "" })
 	slices.Sort(p.roots)
 	slices.Sort(actors)
 	p.roots = slices.Compact(p.roots)
@@ -122,6 +124,15 @@ func (t *tx) pays(ctx context.Context, id spaces.CycleID, rows []entry) (p payer
 	}
 	t.cache.payers[id] = p
 	return p, nil
+}
+
+// debts are the chains that a cycle goes on with after waits, as rows nobody sent.
+func debts(waits []spaces.Wait) []entry {
+	rows := make([]entry, len(waits))
+	for i := range waits {
+		rows[i].root = waits[i].Root
+	}
+	return rows
 }
 
 // Stop marks causal chains as stopped by a person: nothing they lead to wakes

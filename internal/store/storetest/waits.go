@@ -1,0 +1,287 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var waitTests = map[string]func(*testing.T, *world){
+	"AnswerAndWakeAreOneCommit":             waitAnswered,
+	"WaitTimesOutOnceAlsoOverARestart":      waitTimeout,
+	"WaitForSeveralLastsUntilAllHaveSpoken": waitForAll,
+	"WaitKnowsWhyNobodyAnswers":             waitUnanswered,
+	"WaitForAPersonCannotBeAnsweredUnsent":  waitUndelivered,
+	"StopForgetsWaits":                      waitHalted,
+	"WaitGoesBackWithItsCycle":              waitReturned,
+	"WaitIsNotAnsweredByTheWay":             waitAside,
+}
+
+// ask has an agent ask in a room and rest until it is answered.
+func (w *world) ask(m spaces.Mind, room spaces.SpaceID, text string, a spaces.Asking) spaces.Event {
+	w.t.Helper()
+	wake := w.woken(m, room)
+	a.Call, a.Due = "call-"+string(wake.Cycle.ID), w.now.Add(5*time.Minute)
+	c := w.step(wake, 0)
+	f := w.reply(wake, text)
+	f.Wait = &a
+	c.Effect, c.Upto = []spaces.Effect{f}, wake.Rows[len(wake.Rows)-1].Seq
+	c.Close = &spaces.Closing{Stop: spaces.StopWaitingReply, Rest: "Asked."}
+	return w.commit(c).Events[0]
+}
+
+// lasting returns what a mind waits for.
+func (w *world) lasting(m spaces.Mind) []spaces.Wait {
+	w.t.Helper()
+	waits, err := w.s.Shell.Waits(w.t.Context(), m)
+	w.ok(err)
+	return waits
+}
+
+// ended claims a place and expects it to be woken by the end of one wait.
+func (w *world) ended(m spaces.Mind, room spaces.SpaceID, o spaces.WaitOutcome) *spaces.Wake {
+	w.t.Helper()
+	wake := w.woken(m, room)
+	if len(wake.Waits) != 1 || wake.Waits[0].Outcome != o {
+		w.t.Fatalf("woken by the ends of %+v, want one that is %s", wake.Waits, o)
+	}
+	return wake
+}
+
+// over closes a wake that a wait alone may have caused, and expects no second one.
+func (w *world) over(wake *spaces.Wake, n int) {
+	w.t.Helper()
+	c := w.step(wake, n)
+	c.Close = &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+	w.commit(c)
+	y := wake.Cycle
+	if again := w.claim(y.Mind, y.Space); again != nil {
+		w.t.Errorf("woken again by %+v %+v", again.Rows, again.Waits)
+	}
+}
+
+// K24, BLU-52, BLU-19: the process ends right after the answer was recorded; the
+// wake is there, with the call that asked, once.
+func waitAnswered(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "find out when")
+	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	if got := w.lasting(ada); len(got) != 1 || got[0].Message != asked.ID || got[0].Seq != asked.Seq || got[0].Root != asked.Root {
+		t.Fatalf("waits %+v, want one for %+v", got, asked)
+	}
+	w.settleAll(w.due())
+	answer := w.say(room, "zoe", "at six")
+	w.s = w.s.Restart(t, false)
+	if got := w.waiting(); len(got) != 1 || got[0].Mind != ada || got[0].Space != room {
+		t.Fatalf("waiting %+v, want ada in the room", got)
+	}
+	wake := w.ended(ada, room, spaces.WaitReplied)
+	want := []spaces.WaitAnswer{{Who: answer.Actor, Outcome: spaces.WaitReplied, Event: answer.ID}}
+	if diff := cmp.Diff(want, wake.Waits[0].Answers); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if len(wake.Rows) != 1 || wake.Waits[0].Call == "" || len(w.lasting(ada)) != 0 {
+		t.Errorf("rows %+v, call %q, still waits for %+v", wake.Rows, wake.Waits[0].Call, w.lasting(ada))
+	}
+	w.over(wake, 0)
+}
+
+// BLU-31, BLU-55, BLU-T6, I15
+func waitTimeout(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "find out when")
+	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	w.settleAll(w.due())
+	w.now = w.now.Add(5*time.Minute - time.Millisecond)
+	if early := w.claim(ada, room); early != nil || len(w.waiting()) != 0 {
+		t.Fatalf("woken early by %+v", early)
+	}
+	w.s = w.s.Restart(t, false)
+	w.now = w.now.Add(time.Hour)
+	if got := w.waiting(); len(got) != 1 || got[0].Mind != ada || got[0].Space != room {
+		t.Fatalf("waiting %+v, want ada in the room", got)
+	}
+	wake := w.ended(ada, room, spaces.WaitTimeout)
+	// The chain goes on: a question asked again and again meets its bounds.
+	if next := spaces.NextChain(wake.Consumed, "", "x"); next.Root != asked.Root || next.Depth != asked.Depth+1 {
+		t.Errorf("what follows a timeout has root %s and depth %d, the question %s and %d", next.Root, next.Depth, asked.Root, asked.Depth)
+	}
+	if len(wake.Rows) != 0 || wake.Cycle.Upto == 0 || wake.Cycle.Active != room {
+		t.Errorf("wake %+v", wake.Cycle)
+	}
+	w.over(wake, 0)
+	w.say(room, "zoe", "at six, sorry")
+	late := w.woken(ada, room)
+	if len(late.Waits) != 0 {
+		t.Errorf("a late answer ended %+v", late.Waits)
+	}
+	w.rest(late, 0)
+}
+
+// BLU-54
+func waitForAll(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	zoe := w.say(room, "zoe", "ask everybody").Actor
+	w.ask(ada, room, "@zoe and @bea?", spaces.Asking{Who: []spaces.EntityID{zoe, bea.Agent.Entity()}})
+	w.settleAll(w.due())
+	w.say(room, "kai", "me?") // nobody asked
+	first := w.woken(ada, room)
+	if len(first.Waits) != 0 {
+		t.Fatalf("kai ended %+v", first.Waits)
+	}
+	w.rest(first, 0)
+	w.say(room, "zoe", "yes")
+	part := w.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+		if len(j.Waits) != 1 || j.Waits[0].Outcome != "" || !j.Waits[0].AnsweredBy(j.Events[0].ID) {
+			t.Errorf("the gate is shown %+v", j.Waits)
+		}
+		return wakeNone(j)
+	})
+	if part != nil {
+		t.Fatalf("woken by a part of the answer")
+	}
+	w.answer(bea, room, "yes")
+	w.settleAll(w.due())
+	wake := w.ended(ada, room, spaces.WaitReplied)
+	if n := len(wake.Waits[0].Answers); n != 2 {
+		t.Errorf("%d answers, want both", n)
+	}
+	w.over(wake, 0)
+}
+
+// DESIGN 6: silent, declined, budget_stopped.
+func waitUnanswered(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	asks := func() {
+		w.say(room, "zoe", "ask bea")
+		w.ask(ada, room, "@bea?", spaces.Asking{Who: []spaces.EntityID{bea.Agent.Entity()}})
+		w.settleAll(w.due())
+	}
+	asks()
+	silent := w.woken(bea, room)
+	w.over(silent, 0)
+	w.over(w.ended(ada, room, spaces.WaitSilent), 0)
+
+	for reason, want := range map[string]spaces.WaitOutcome{"muted": spaces.WaitDeclined, "depth": spaces.WaitBudget} {
+		asks()
+		w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict {
+			verdicts := wakeNone(j)
+			for i := range verdicts {
+				verdicts[i].Reason = reason
+			}
+			return verdicts
+		})
+		w.over(w.ended(ada, room, want), 0)
+	}
+
+	asks()
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
+	w.over(w.ended(ada, room, spaces.WaitDeclined), 0)
+}
+
+func waitUndelivered(t *testing.T, w *world) {
+	room := w.family()
+	zoe := w.say(room, "zoe", "ask me").Actor
+	w.ask(ada, room, "@zoe?", spaces.Asking{Who: []spaces.EntityID{zoe}})
+	due := w.due()
+	failed := activity.Settlement{Action: due[0].ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "No."}
+	w.ok(w.s.Border.Settle(t.Context(), w.now, []activity.Settlement{failed}))
+	w.over(w.ended(ada, room, spaces.WaitNotDelivered), 0)
+}
+
+// DESIGN 6: a stop ends what is waited for, and the chain it belongs to.
+func waitHalted(t *testing.T, w *world) {
+	room := w.family()
+	for _, h := range []func(spaces.CycleID) spaces.Halt{
+		func(spaces.CycleID) spaces.Halt { return spaces.Halt{Space: room} },
+		func(run spaces.CycleID) spaces.Halt { return spaces.Halt{Run: run} },
+	} {
+		w.say(room, "zoe", "find out when")
+		asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+		w.settleAll(w.due())
+		if done := w.halt(h(w.lasting(ada)[0].Cycle)); done.Waits != 1 {
+			t.Errorf("halted %+v, want one wait", done)
+		}
+		w.now = w.now.Add(time.Hour)
+		if got := w.waiting(); len(got) != 0 || len(w.lasting(ada)) != 0 {
+			t.Errorf("waiting %+v after the stop", got)
+		}
+		w.say(room, "zoe", "at six")
+		wake := w.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+			if len(j.Waits) != 0 {
+				t.Errorf("the gate is shown %+v", j.Waits)
+			}
+			return wakeAll(j)
+		})
+		if len(wake.Waits) != 0 {
+			t.Errorf("the stopped wait of %s woke", asked.ID)
+		}
+		w.rest(wake, 0)
+	}
+}
+
+// I10: what a failing model could not be told is told again, at its time and not for ever.
+func waitReturned(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "find out when")
+	w.ask(ada, room, "When?", spaces.Asking{People: true})
+	w.settleAll(w.due())
+	w.now = w.now.Add(time.Hour)
+	for n := range 5 {
+		wake := w.ended(ada, room, spaces.WaitTimeout)
+		if n == 2 { // its process ends meanwhile
+			w.now = w.now.Add(2 * ttl)
+			if wake = w.ended(ada, room, spaces.WaitTimeout); !wake.Resumed {
+				t.Error("not resumed")
+			}
+		}
+		c := w.step(wake, 0)
+		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, RetryAt: w.now.Add(time.Minute)}
+		w.commit(c)
+		if early := w.claim(ada, room); early != nil {
+			t.Error("tried again at once")
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+	if again := w.claim(ada, room); again != nil || len(w.waiting()) != 0 {
+		t.Error("tried for ever")
+	}
+}
+
+// An agent that asks somebody else first has not answered; what is said in another
+// thread answers nobody in particular.
+func waitAside(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	zoe := w.say(room, "zoe", "ask bea").Actor
+	w.ask(ada, room, "@bea?", spaces.Asking{Who: []spaces.EntityID{bea.Agent.Entity()}})
+	w.ask(bea, room, "@zoe?", spaces.Asking{Who: []spaces.EntityID{zoe}})
+	w.settleAll(w.due())
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Fatalf("ada waits for %d answers, want that of bea still", n)
+	}
+	w.say(room, "zoe", "yes")
+	wake := w.ended(bea, room, spaces.WaitReplied)
+	c := w.step(wake, 0)
+	c.Effect = []spaces.Effect{w.reply(wake, "yes")}
+	w.commit(c)
+	w.over(wake, 1)
+	w.settleAll(w.due())
+	w.over(w.ended(ada, room, spaces.WaitReplied), 0)
+
+	w.say(room, "zoe", "ask anybody")
+	w.ask(ada, room, "Anybody?", spaces.Asking{People: true})
+	elsewhere := w.message(room, "zoe", "by the way")
+	elsewhere.Event.Thread = "t9"
+	w.record(elsewhere)
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Errorf("ada waits for %d answers after a word in another thread, want one", n)
+	}
+	w.settleAll(w.due())
+	if wake := w.claim(ada, room); wake != nil {
+		w.rest(wake, 0)
+	}
+}

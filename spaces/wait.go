@@ -1,0 +1,114 @@
+package spaces
+
+import (
+	"slices"
+	"time"
+)
+
+// WaitOutcome is what became of a question.
+type WaitOutcome string
+
+// The outcomes of a wait.
+const (
+	WaitReplied      WaitOutcome = "replied"
+	WaitDeclined     WaitOutcome = "declined" // will not answer: muted, stopped, failed, or gone
+	WaitSilent       WaitOutcome = "silent"   // an agent read it and said nothing
+	WaitNotDelivered WaitOutcome = "not_delivered"
+	WaitBudget       WaitOutcome = "budget_stopped" // a limit keeps it from answering
+	WaitTimeout      WaitOutcome = "timeout"
+)
+
+// Asking is what an agent says a message waits for.
+type Asking struct {
+	Call string // of the act that asked
+	// Who are those that are to answer, all of them. Nobody named: the first who
+	// answers, a person if People is set, else anybody.
+	Who    []EntityID
+	People bool
+	Due    time.Time
+}
+
+// A WaitAnswer is what became of one who was asked.
+type WaitAnswer struct {
+	Who     EntityID    `json:"who"`
+	Outcome WaitOutcome `json:"outcome"`
+	Event   EventID     `json:"event,omitempty"` // the answer, with replied
+}
+
+// A Wait is an expectation that outlives the run that asked: a row, not a blocked
+// goroutine. It ends once, and then it wakes its mind in its room.
+type Wait struct {
+	Asking
+	Cycle   CycleID // that asked; it has no other wait
+	Mind    Mind
+	Space   SpaceID
+	Thread  ThreadID
+	Message EventID // the question
+	Seq     int64   // of it
+	Root    EventID // its chain, which the wake goes on with
+	Depth   int
+	Started time.Time
+	Outcome WaitOutcome // empty as long as it lasts
+	Answers []WaitAnswer
+}
+
+// Counts reports whether what somebody said answers the question. To one that
+// names nobody the answer stands in its thread or replies to it.
+func (w *Wait) Counts(e Event, person bool) bool {
+	switch {
+	case e.Actor == w.Mind.Agent.Entity() || e.Actor == "":
+		return false
+	case len(w.Who) > 0:
+		return w.Awaits(e.Actor)
+	case e.Thread != w.Thread && e.ReplyTo != w.Message:
+		return false
+	}
+	return person || !w.People
+}
+
+// Awaits reports whether somebody was named and nothing is known of them yet.
+func (w *Wait) Awaits(who EntityID) bool {
+	return w.Outcome == "" && slices.Contains(w.Who, who) && !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who })
+}
+
+// Take notes what became of one who was asked, and reports whether the wait is over
+// with that. Who was not named ends it only by an answer. A wait that some of many
+// answered is replied.
+func (w *Wait) Take(a WaitAnswer) bool {
+	if w.Outcome != "" || len(w.Who) > 0 && !w.Awaits(a.Who) {
+		return false
+	}
+	if len(w.Who) == 0 && a.Outcome != WaitReplied && a.Outcome != WaitNotDelivered {
+		return false
+	}
+	w.Answers = append(w.Answers, a)
+	if len(w.Answers) < len(w.Who) {
+		return false
+	}
+	w.Outcome = w.Answers[0].Outcome
+	if slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Outcome == WaitReplied }) {
+		w.Outcome = WaitReplied
+	}
+	return true
+}
+
+// Missing returns those that were named and of whom nothing is known.
+func (w *Wait) Missing() []EntityID {
+	var out []EntityID
+	for _, who := range w.Who {
+		if !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who }) {
+			out = append(out, who)
+		}
+	}
+	return out
+}
+
+// AnsweredBy reports whether an event is among the answers.
+func (w *Wait) AnsweredBy(e EventID) bool {
+	return e != "" && slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Event == e })
+}
+
+// Consumed is what the wake by its end is caused by: the question.
+func (w *Wait) Consumed() Consumed {
+	return Consumed{Event: w.Message, Root: w.Root, Depth: w.Depth, At: w.Seq}
+}
