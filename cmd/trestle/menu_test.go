@@ -26,5 +26,14 @@ func TestCommandsAreOfferedWhileSomebodyTypes(t *testing.T) {
 				t.Errorf("offered %+v, want %+v", menu[i], want[i])
 			}
 		}
+		asked := 0
+		for _, c := range w.telegram.Ledger().Calls {
+			if c.Method == "setMyCommands" {
+				asked++
+			}
+		}
+		if asked != 1 {
+			t.Errorf("offered %d times in one start, want once", asked)
+		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,23 +22,6 @@ func (p *parts) attendant() *activity.Attendant {
 			price, _ := priceOf(p.config(), id)
 			return activity.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
 		},
-	}
-}
-
-// menuLimit is how long a start waits for a platform to take the menu.
-const menuLimit = 5 * time.Second
-
-// offerMenu shows people which commands there are, where a platform can. Without
-// it they work all the same.
-func (p *parts) offerMenu(ctx context.Context, name string, ad adapters.Adapter) {
-	menu, ok := ad.(adapters.Menu)
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, menuLimit)
-	defer cancel()
-	if err := menu.Commands(ctx, activity.Commands()); err != nil {
-		p.log.Warn("menu not set", "adapter", name, "error", err)
 	}
 }
 

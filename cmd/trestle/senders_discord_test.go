@@ -67,10 +67,11 @@ func discordSenders(w *world) []wireSender {
 	}
 }
 
-// SECURITY S1, Discord's third of the matrix.
+// SECURITY S1, Discord's third of the matrix. That the configuration calls the one
+// who is let in elsewhere and the one who is not here one person lets nobody in.
 func TestNobodyUnauthorisedWakesAnAgentOnDiscord(t *testing.T) {
 	wireStage{
-		config: "# discord\n", owner: fmt.Sprintf("guild:%d", ownersID),
+		config: fmt.Sprintf("# discord\npeople: {them: {accounts: [\"telegram:%d\", \"guild:%[1]d\"]}}\n", theirID), owner: fmt.Sprintf("guild:%d", ownersID),
 		elsewhere: spaces.Identity{Platform: "telegram", User: strconv.Itoa(theirID)},
 		greets: func(w *world) {
 			olivia := w.discord.AddPerson(fakediscord.Profile{Name: discordOwner, ID: ownersID})
