@@ -26,22 +26,24 @@ func ParseShortID(s string) (seq int64, ok bool) {
 	return seq, err == nil && seq > 0
 }
 
-// OwnID returns the name of a message the agent is about to send, which has no
-// seq yet: "~" and a short hash of its id. [Room.FindShort] takes both names.
-func OwnID(id spaces.EventID) string {
+// Handle returns a short name for what has no seq, or none yet: a message that the
+// agent is about to send, a memory, a timer, a plan. It is "~" and a hash of the
+// id, 40 bits of it: of a thousand no two share a name, but for one mind in two
+// million.
+func Handle[ID ~string](id ID) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // a hash does not fail
 	return "~" + strconv.FormatUint(h.Sum64()&(1<<40-1), 36)
 }
 
-// FindShort returns the entry of the room that the HUD shows under the id, or
-// nil. The pointer is good until the next Apply.
+// FindShort returns the entry of the room that the HUD shows under the id, a
+// [ShortID] or a [Handle], or nil. The pointer is good until the next Apply.
 func (r *Room) FindShort(id string) *spaces.Message {
 	id = strings.TrimSpace(id)
 	if strings.HasPrefix(id, "~") {
 		for i := len(r.Chat.Messages) - 1; i >= 0; i-- {
 			m := &r.Chat.Messages[i]
-			if _, ours := m.Sender.IsAgent(); ours && OwnID(m.ID) == id {
+			if _, ours := m.Sender.IsAgent(); ours && Handle(m.ID) == id {
 				return m
 			}
 		}

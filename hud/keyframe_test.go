@@ -142,7 +142,7 @@ func TestShownIDsAreFoundAgain(t *testing.T) {
 		w.says(id, "kai", "x")
 	}
 	e := w.says(id, "ada", "mine")
-	for _, name := range []string{ShortID(e.Seq), strings.ToUpper(ShortID(e.Seq)), OwnID(e.ID)} {
+	for _, name := range []string{ShortID(e.Seq), strings.ToUpper(ShortID(e.Seq)), Handle(e.ID)} {
 		if m := r.FindShort(name); m == nil || m.ID != e.ID {
 			t.Errorf("%s leads to %v", name, m)
 		}

@@ -127,7 +127,7 @@ func (v *View) memoryList(terms []string) *listing {
 }
 
 func memoryLine(m spaces.Memory) string {
-	return "- " + word(m.What) + " " + Quote(m.ID) + ": " + Quote(m.Fact)
+	return "- " + word(m.What) + " " + Handle(m.ID) + ": " + Quote(m.Fact)
 }
 
 // planList lists what the mind has planned, with its next time (CON-13).
@@ -140,7 +140,7 @@ func (v *View) planList() *listing {
 }
 
 func (v *View) planLine(t *spaces.Timer) string {
-	line := "- " + string(t.Kind) + " " + Quote(t.Name()) + ": next " + Clock(t.Due)
+	line := "- " + string(t.Kind) + " " + Handle(t.Name()) + ": next " + Clock(t.Due)
 	if t.Cron != "" {
 		line += ", cron " + Quote(t.Cron)
 	}

@@ -102,7 +102,7 @@ func (w *world) answers(room spaces.SpaceID, text string) {
 	w.v.Current = append(w.v.Current,
 		spaces.Turn{Role: spaces.RoleAssistant, Text: "<notes>I should answer.</notes>"},
 		spaces.Turn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: call, Name: "send_message", Args: `{"text":` + Quote(text) + `}`}}},
-		spaces.Turn{Role: spaces.RoleTool, CallID: call, Text: `{"messageId":"` + OwnID(e.ID) + `","success":true}`, Refs: []spaces.EventID{e.ID}},
+		spaces.Turn{Role: spaces.RoleTool, CallID: call, Text: `{"messageId":"` + Handle(e.ID) + `","success":true}`, Refs: []spaces.EventID{e.ID}},
 	)
 }
 

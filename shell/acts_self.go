@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -131,7 +132,7 @@ func (a remember) perform(s *stage) outcome {
 	}
 	id := "m" + s.newID()
 	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
-	out.body["id"] = id
+	out.body["id"] = hud.Handle(id)
 	return out
 }
 
@@ -159,9 +160,22 @@ type forget struct {
 }
 
 func (a forget) perform(s *stage) outcome {
-	planned := slices.ContainsFunc(s.view.Plans, func(t spaces.Timer) bool { return t.Name() == a.ID })
-	if !planned && !slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return m.ID == a.ID }) {
-		return s.deny("unknown_memory", "There is no memory, timer or plan with that id.", "use memories and use plans show them.")
+	for i := range s.view.Plans {
+		if t := &s.view.Plans[i]; a.means(t.Name()) {
+			return s.keep(spaces.Forgot{ID: t.Name()})
+		}
 	}
-	return s.keep(spaces.Forgot{ID: a.ID})
+	for _, m := range s.view.Self.Memories.All {
+		if a.means(m.ID) {
+			return s.keep(spaces.Forgot{ID: m.ID})
+		}
+	}
+	return s.deny("unknown_memory", "There is no memory, timer or plan with that id.", "use memories and use plans show them.")
+}
+
+// means reports whether it names the id. Turns of before there were handles show
+// ids whole.
+func (a forget) means(id string) bool {
+	named := strings.TrimSpace(a.ID)
+	return named == hud.Handle(id) || named == id
 }

@@ -140,15 +140,15 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
 		text := whole(r)
-		_, after, kept := strings.Cut(text, `- user_fact "`)
-		id, _, _ := strings.Cut(after, `"`)
+		_, after, kept := strings.Cut(text, "- user_fact ~") // it is shown under a short name
+		id, _, _ := strings.Cut(after, ":")
 		switch {
 		case r.NoCalls:
 			return telling("Kai wants this settled, so I settle it."), nil
 		case acts(r) > 1:
 			return telling("Responded to Kai. Settled it."), nil
 		case acts(r) == 1 && kept:
-			return calling(len(r.Messages), "forget", `{"id":"`+id+`"}`), nil
+			return calling(len(r.Messages), "forget", `{"id":"~`+id+`"}`), nil
 		case acts(r) == 1 || !strings.Contains(text, "forget it"):
 			return calling(len(r.Messages), "remember", `{"fact":"Kai drinks tea","kind":"user_fact"}`), nil
 		}

@@ -49,7 +49,7 @@ func (a plan) perform(s *stage) outcome {
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: spaces.TimerPlan, Space: about, Note: a.Note, Due: due, Cycle: s.wake.Cycle.ID,
 		Plan: id, Cron: a.Cron,
 	})
-	return s.done(map[string]any{"id": id, "next": hud.Clock(due)})
+	return s.done(map[string]any{"id": hud.Handle(id), "next": hud.Clock(due)})
 }
 
 // roomForPlan refuses one more plan or timer when there are too many.
@@ -136,7 +136,7 @@ func (m *mind) called(t *spaces.Timer, now time.Time) string {
 	case spaces.TimerSleep:
 		line = "SLEEP OVER: "
 	case spaces.TimerPlan:
-		line = "PLAN " + hud.Quote(t.Plan)
+		line = "PLAN " + hud.Handle(t.Plan)
 		if seat := m.seat(t.Space); seat != nil {
 			line += " for " + seat.Short
 		}

@@ -75,7 +75,7 @@ func (s *stage) do(e spaces.Effect) outcome {
 	s.effects = append(s.effects, e)
 	out := s.done(map[string]any{})
 	if e.Kind == spaces.ActSend {
-		out.body["messageId"] = hud.OwnID(e.ID)
+		out.body["messageId"] = hud.Handle(e.ID)
 	}
 	if e.Branch != "" {
 		out.body["rehearsed"] = true
