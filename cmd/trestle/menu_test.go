@@ -13,6 +13,7 @@ func TestCommandsAreOfferedWhileSomebodyTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "admit: open\n")
 		defer w.stop()
+		w.settle()
 		var menu []struct{ Command, Description string }
 		if err := json.Unmarshal(w.bot.Menu(), &menu); err != nil {
 			t.Fatal(err)
@@ -28,7 +29,7 @@ func TestCommandsAreOfferedWhileSomebodyTypes(t *testing.T) {
 		}
 		asked := 0
 		for _, c := range w.telegram.Ledger().Calls {
-			if c.Method == "setMyCommands" {
+			if c.Method == "getMyCommands" { // Telegram is first asked what it offers
 				asked++
 			}
 		}
