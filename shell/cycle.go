@@ -109,7 +109,8 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 		return context.Cause(ctx) // the process stops; the next one resumes here
 	}
 	if err != nil {
-		c.log.Error("cycle interrupted", "error", err) // it stays open and is resumed when its lease runs out
+		m.doubt()
+		c.log.Error("cycle interrupted", "error", err) // it stays open, and goes on soon
 	}
 	return err
 }

@@ -186,6 +186,18 @@ func (m *mind) overtaken(base int64) {
 	m.loaded = missing <= 0
 }
 
+// doubt has the mind read anew after a commit that failed: it may have happened.
+// While others run here it is left as it is.
+func (m *mind) doubt() {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.open) <= 1 {
+		m.loaded = false
+	}
+}
+
 // behind reports whether a room has events up to seq that the mind has not read.
 func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 	m.mu.Lock()

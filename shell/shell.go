@@ -30,6 +30,7 @@ type Shell struct {
 	load    map[spaces.Mind]int     // cycles under way by mind
 	resting map[spaces.Mind]rest    // to be tended when they have rested
 	awaited map[place][]chan error  // see Serve
+	torn    map[place]*tear         // what broke off
 }
 
 // A place is the unit of claiming.
@@ -65,7 +66,7 @@ func New(o Options) *Shell {
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
 		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
-		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{},
+		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{}, torn: map[place]*tear{},
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.library = &library{shell: s, all: map[spaces.SpaceID]*shelf{}}
@@ -113,11 +114,11 @@ func (s *Shell) Ring(ws []spaces.Waiting) {
 	s.wakeUp()
 }
 
-// Idle reports whether no cycle is under way and nobody has rung.
+// Idle reports whether no cycle is under way, none broke off, and nobody has rung.
 func (s *Shell) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.running) == 0 && len(s.rung) == 0
+	return len(s.running) == 0 && len(s.rung) == 0 && len(s.torn) == 0
 }
 
 // Catalogue returns the acts this shell offers.
@@ -186,6 +187,7 @@ func (s *Shell) sweep(ctx context.Context) {
 	for _, w := range ws {
 		s.rung[place{w.Mind, w.Space}] = true
 	}
+	s.mend(time.Now())
 	s.mu.Unlock()
 }
 
@@ -220,6 +222,7 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 // end.
 func (s *Shell) finished(p place, err error) {
 	s.mu.Lock()
+	s.tears(p, err)
 	delete(s.running, p)
 	if s.load[p.mind]--; s.load[p.mind] <= 0 {
 		delete(s.load, p.mind)

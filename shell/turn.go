@@ -17,11 +17,11 @@ type turn struct {
 	erased bool         // words were taken back, whoever wakes
 }
 
-// turn makes the turn of a place.
+// turn makes the turn of a place. s.mu is held.
 func (s *Shell) turn(p place) *turn {
 	t, judge := &turn{place: p}, s.judge(p)
 	t.claim = spaces.Claim{
-		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(),
+		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Again: s.torn[p] != nil,
 		Judge: func(j spaces.Judged) []spaces.Verdict {
 			t.erased = slices.ContainsFunc(j.Events, func(e spaces.Event) bool { return e.Body.Kind() == spaces.KindDeleted })
 			return judge(j)

@@ -43,6 +43,9 @@ type Claim struct {
 	Holder string
 	TTL    time.Duration
 	At     time.Time
+	// Again is set when what the holder had open here broke off in its hands: it is
+	// taken up although its lease has not run out, and that is no crash.
+	Again bool
 	// Judge is called at most once, within the transaction, and must be pure.
 	Judge func(Judged) []Verdict
 }

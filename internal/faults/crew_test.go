@@ -36,13 +36,19 @@ type crew struct {
 func newCrew(t *testing.T, w *world) *crew {
 	t.Helper()
 	c := &crew{world: w, database: database.Database(t)}
-	address := database.URL(c.database)
 	for range 3 {
-		p := newProgram(t, w, fmt.Sprintf("database: %q\n", address))
-		p.database = address
-		c.members = append(c.members, p)
+		c.joins(t, database.URL(c.database), database.URL(c.database), "")
 	}
 	return c
+}
+
+// joins prepares one more process. It reaches the database, whose address is direct,
+// by way of another one.
+func (c *crew) joins(t *testing.T, direct, way, more string) {
+	t.Helper()
+	p := newProgram(t, c.world, fmt.Sprintf("database: %q\n", way)+more)
+	p.database = direct
+	c.members = append(c.members, p)
 }
 
 // starts runs every process and returns once all take part and somebody was
@@ -57,11 +63,14 @@ func (c *crew) starts(ctx context.Context, t *testing.T) {
 	c.awaits(ctx, t, "answers", func() bool { return len(c.unanswered()) == 0 })
 }
 
+// allTakePart counts the processes that have started and told the others of themselves.
+const allTakePart = `select count(*) from processes where bulletin <> ''`
+
 // complete waits until every process has started and told the others of itself.
 func (c *crew) complete(ctx context.Context, t *testing.T) {
 	t.Helper()
 	c.awaits(ctx, t, "three processes", func() bool {
-		return c.count(ctx, t, `select count(*) from processes where bulletin <> ''`) == len(c.members)
+		return c.count(ctx, t, allTakePart) == len(c.members)
 	})
 }
 
@@ -193,6 +202,15 @@ func (p *program) logged(t *testing.T, words string) int {
 // crews plays a story several times at once, each with a crew of its own.
 func crews(t *testing.T, id string, play func(ctx context.Context, t *testing.T, c *crew, seed uint64)) {
 	t.Helper()
+	abreast(t, id, func(ctx context.Context, t *testing.T, seed uint64) {
+		t.Helper()
+		play(ctx, t, newCrew(t, newWorld(t, seed, 4)), seed)
+	})
+}
+
+// abreast plays a story several times at once.
+func abreast(t *testing.T, id string, play func(ctx context.Context, t *testing.T, seed uint64)) {
+	t.Helper()
 	var playing sync.WaitGroup
 	for n := range min(perCrew, *repeats) {
 		seed := seedOf(id, n)
@@ -201,9 +219,9 @@ func crews(t *testing.T, id string, play func(ctx context.Context, t *testing.T,
 		}
 		playing.Go(func() {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*caseLimit)
 				defer cancel()
-				play(ctx, t, newCrew(t, newWorld(t, seed, 4)), seed)
+				play(ctx, t, seed)
 			})
 		})
 	}

@@ -60,4 +60,10 @@
 // stopped (issue 7), stands still for two terms with sends on the wire and goes on
 // (F42, F44), leases run out under their holders (F41), the work is divided by
 // roles, and the version changes by turns and back.
+//
+// In a siege each crew has servers of its own behind links that are harmed:
+// Postgres crashes seven times (F35), connections break while it answers (F36),
+// Redis is emptied, trimmed, without memory, restarted (F38, F39), and one process
+// is cut off from Postgres alone, then all from Redis alone (F40). F37 and F43 are
+// the store's own tests: a program cannot be given another clock.
 package faults

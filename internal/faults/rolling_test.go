@@ -44,7 +44,7 @@ func TestVersionsChangeByTurns(t *testing.T) {
 					want = len(c.members) - 1 - i
 				}
 				c.awaits(ctx, t, "three processes, as many of them new as there should be", func() bool {
-					all := c.count(ctx, t, `select count(*) from processes where bulletin <> ''`)
+					all := c.count(ctx, t, allTakePart)
 					return all == len(c.members) && c.count(ctx, t, fmt.Sprintf(`select count(*) from processes where program = '%s'`, next)) == want
 				})
 			}

@@ -218,19 +218,19 @@ func (e *engine) Size(ctx context.Context) (n int64, err error) {
 	return n, e.pool.QueryRow(ctx, sizeOf).Scan(&n)
 }
 
-// fate returns nil when a transaction was committed whose answer was lost. It
-// asks until the server can tell, for a while.
-func (e *engine) fate(ctx context.Context, xid string) error {
+// fate returns nil when the turn of that number was committed, whose answer was
+// lost. It asks until the server can tell, for a while.
+func (e *engine) fate(ctx context.Context, turn int64) error {
 	ctx, cancel := context.WithTimeout(ctx, fateFor)
 	defer cancel()
 	for {
-		verdict, err := e.ask(ctx, xid)
+		last, err := e.lastTurn(ctx)
 		switch {
 		case errors.Is(err, ErrBuried):
 			return err
-		case err == nil && verdict != nil && *verdict == "committed":
+		case err == nil && last == turn:
 			return nil
-		case err == nil && (verdict == nil || *verdict == "aborted"):
+		case err == nil:
 			return errUndone
 		case ctx.Err() != nil:
 			return fmt.Errorf("nobody knows whether the transaction was committed: %w", errors.Join(ctx.Err(), err))
@@ -242,12 +242,22 @@ func (e *engine) fate(ctx context.Context, xid string) error {
 	}
 }
 
-// ask returns what the server says of a transaction; nil when it does not know it.
-func (e *engine) ask(ctx context.Context, xid string) (verdict *string, err error) {
+// lastTurn returns the number of this process's last turn, once none is under way.
+// The number of a transaction would tell less: a server that crashed gives those
+// numbers again of which nothing had reached its disk.
+func (e *engine) lastTurn(ctx context.Context) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fateAsk)
 	defer cancel()
-	err = e.pool.QueryRow(ctx, `select pg_xact_status(cast($1 as xid8))`, xid).Scan(&verdict)
-	return verdict, err
+	err = pgx.BeginFunc(ctx, e.pool, func(t pgx.Tx) error {
+		if _, err := t.Exec(ctx, lockTurn); err != nil {
+			return err
+		}
+		return t.QueryRow(ctx, `select turn from processes where id = $1`, e.id).Scan(&n)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrBuried
+	}
+	return n, err
 }
 
 const (

@@ -321,6 +321,47 @@ func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	}
 }
 
+// F35, F36: the server crashes in the middle of a transaction and gives its number to
+// another one, which is committed: that is no proof of the first.
+func TestNumberGivenTwiceProvesNothing(t *testing.T) {
+	var private servertest.Postgres
+	defer func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := options(t, "")
+	database := private.Database(t)
+	o.URL = private.URL(database)
+	s := open(t, o)
+	lost := false
+	for range 3 {
+		err := s.Border().Amend(t.Context(), func(d *activity.Desk) {
+			d.Wrong++
+			if lost {
+				return
+			}
+			lost = true
+			private.Crash(t)
+			private.Return(t)
+			for range 20 {
+				private.Do(t, database, `create table if not exists other (n int); insert into other values (1)`)
+			}
+		})
+		desk, failed := s.Border().Load(t.Context())
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		if err == nil && desk.Wrong == 0 {
+			t.Fatal("a write that never happened is said to have been committed")
+		}
+	}
+	desk, err := s.Border().Load(t.Context())
+	if err != nil || desk.Wrong < 2 {
+		t.Errorf("%d writes are there (%v), want the two after the crash at least", desk.Wrong, err)
+	}
+}
+
 // F35: the server crashes in the middle of everything; what was confirmed is
 // there, and the store goes on.
 func TestStoreOutlivesACrashOfItsServer(t *testing.T) {

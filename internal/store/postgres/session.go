@@ -22,7 +22,6 @@ type session struct {
 	off   pgx.Batch     // put off
 	saved int           // how many statements were put off before the savepoint; -1 when it is on the server
 	n     int64         // of the turns before this one
-	xid   string        // of the transaction, to ask for when the answer to its commit is lost
 	last  bool          // the session had the last turn as far as it knows
 }
 
@@ -134,7 +133,7 @@ func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
 const (
 	begin    = `begin isolation level read committed`
 	lockTurn = `select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`
-	askTurn  = `select t.by, t.n, cast(extract(epoch from clock_timestamp()) * 1000 as bigint), cast(pg_current_xact_id() as text),
+	askTurn  = `select t.by, t.n, cast(extract(epoch from clock_timestamp()) * 1000 as bigint),
   coalesce((select p.turn from processes p where p.id = $1), -1) from turn t`
 	countTurn = `with t as (update turn set by = $1, n = n + 1 returning n) update processes p set turn = t.n from t where p.id = $1`
 )
@@ -149,7 +148,7 @@ func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
 	var by string
 	var now, had int64
 	for found.Next() {
-		if err := found.Scan(&by, &s.n, &now, &s.xid, &had); err != nil {
+		if err := found.Scan(&by, &s.n, &now, &had); err != nil {
 			return turn, errors.Join(err, found.Close())
 		}
 	}
@@ -205,7 +204,7 @@ var (
 )
 
 // Commit implements [record.Session]. When the connection breaks before the
-// answer, the server is asked what became of the transaction.
+// answer, the server is asked what became of the turn.
 func (s *session) Commit(ctx context.Context) error {
 	s.off.Queue(countTurn, s.e.id)
 	s.off.Queue(`commit`)
@@ -220,7 +219,7 @@ func (s *session) Commit(ctx context.Context) error {
 	case s.conn != nil:
 		return errors.Join(err, s.Rollback(ctx))
 	}
-	if lost := s.e.fate(ctx, s.xid); lost != nil {
+	if lost := s.e.fate(ctx, s.n+1); lost != nil {
 		return errors.Join(err, lost)
 	}
 	s.e.had.Store(s.n + 1)

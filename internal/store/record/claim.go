@@ -15,6 +15,7 @@ const (
 	selectPlace query = `select
   coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
+  coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
   exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
 	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
@@ -41,7 +42,7 @@ func (s Shell) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) 
 // claim gives out the wake of a place, unless somebody has it.
 func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
 	p, err := t.place(ctx, c.Mind, c.Space)
-	if err != nil || p.leased.After(c.At) {
+	if err != nil || p.leased.After(c.At) && !p.broken(c) {
 		return nil, err
 	}
 	if p.open != "" {
@@ -58,12 +59,18 @@ func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err 
 type place struct {
 	leased time.Time      // until when somebody has it, by our clock; zero when nobody does
 	epoch  int64          // of the last lease; 0 when there never was one
+	holder string         // of the last lease
 	open   spaces.CycleID // that is not finished; empty for none
 	asleep bool           // what arrives for the mind waits until its sleep timer fires
 }
 
+// broken reports whether a claim is for what broke off in its holder's hands.
+func (p *place) broken(c spaces.Claim) bool {
+	return c.Again && p.open != "" && p.holder == c.Holder && p.leased.After(c.At)
+}
+
 func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p place, err error) {
-	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.epoch, &p.open, &p.asleep)
+	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.epoch, &p.holder, &p.open, &p.asleep)
 	if !p.leased.IsZero() {
 		p.leased = p.leased.Add(-t.skew)
 	}

@@ -16,6 +16,7 @@ where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	innerSince query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
 	crashCycle query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	goOn       query = `update cycles set epoch = $2 where id = $1`
 	// Taking up counts a crash. A process that stops takes that back beforehand.
 	uncrashRows query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
 	uncrash     query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
@@ -40,6 +41,12 @@ func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake,
 		return nil, err
 	}
 	y.Epoch = l.Epoch
+	if p.broken(c) {
+		if err := t.run(ctx, goOn, string(y.ID), y.Epoch); err != nil {
+			return nil, err
+		}
+		return t.again(ctx, y, l, timer)
+	}
 	if err := t.run(ctx, crashCycle, string(y.ID), y.Epoch); err != nil {
 		return nil, err
 	}

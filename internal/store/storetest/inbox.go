@@ -19,6 +19,7 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"LostLeaseIsTakenOverAndResumed":       takenOver,
 	"CycleThatCrashesThreeTimesIsGivenUp":  givenUp,
 	"CleanStopIsNoCrash":                   handedOver,
+	"WhatBrokeOffGoesOnWithItsHolder":      brokeOff,
 	"OneRoomsTroubleLeavesOthersAlone":     isolation,
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
 	"RestartEndsEveryLease":                restartEndsLeases,
@@ -253,6 +254,35 @@ func handedOver(t *testing.T, w *world) {
 	w.s = w.s.Restart(t, false)
 	if again := w.claim(ada, room); again != nil {
 		t.Errorf("three crashes left cycle %s alive", again.Cycle.ID)
+	}
+}
+
+// F35, I8: a holder in whose hands a cycle broke off takes it up at once, as often
+// as it takes, with a new epoch; nobody else does before the lease has run out.
+func brokeOff(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "hello")
+	first := w.woken(ada, room)
+	again := func(who string) *spaces.Wake {
+		wake, err := w.s.Shell.Claim(t.Context(), spaces.Claim{Mind: ada, Space: room, Holder: who, TTL: ttl, At: w.now, Judge: wakeAll, Again: true})
+		w.ok(err)
+		return wake
+	}
+	last := first
+	for range 5 {
+		if wake := again("process-2"); wake != nil {
+			t.Fatal("another process was given what is leased")
+		}
+		wake := again(holder)
+		if wake == nil || wake.Cycle.ID != first.Cycle.ID || !wake.Resumed || len(wake.Rows) != 1 {
+			t.Fatalf("taken up as %+v, want cycle %s", wake, first.Cycle.ID)
+		}
+		w.refused(w.step(last, 0))
+		last = wake
+	}
+	w.rest(last, 0)
+	if wake := again(holder); wake != nil {
+		t.Errorf("what is closed was taken up as %+v", wake)
 	}
 }
 

@@ -1,0 +1,131 @@
+//go:build faultinject
+
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/trestle-bridge/trestle/internal/servertest"
+)
+
+// A siege is a crew whose Postgres and Redis are its own, each process at the end
+// of links that can be harmed.
+type siege struct {
+	*crew
+	postgres   *servertest.Postgres
+	redis      *servertest.Redis
+	toPostgres []*servertest.Link // by member
+	toRedis    []*servertest.Link
+	ended      int // how often a process ended because it could not know whether it may act
+}
+
+// besiege plays a story several times at once, each with servers of its own.
+func besiege(t *testing.T, id string, play func(ctx context.Context, t *testing.T, s *siege, seed uint64)) {
+	t.Helper()
+	abreast(t, id, func(ctx context.Context, t *testing.T, seed uint64) {
+		t.Helper()
+		s := newSiege(t, newWorld(t, seed, 4))
+		s.starts(ctx, t)
+		play(ctx, t, s, seed)
+	})
+}
+
+func newSiege(t *testing.T, w *world) *siege {
+	t.Helper()
+	s := &siege{crew: &crew{world: w}, postgres: &servertest.Postgres{}, redis: &servertest.Redis{}}
+	t.Cleanup(func() {
+		if err := errors.Join(s.postgres.Stop(), s.redis.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	s.database = s.postgres.Database(t)
+	s.redis.URL(t)
+	for range 3 {
+		pg := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", s.postgres.Port))
+		rd := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", s.redis.Port))
+		s.toPostgres, s.toRedis = append(s.toPostgres, pg), append(s.toRedis, rd)
+		way := servertest.Postgres{Port: pg.Port()}
+		s.joins(t, s.postgres.URL(s.database), way.URL(s.database), fmt.Sprintf("redis: \"redis://127.0.0.1:%d\"\n", rd.Port()))
+	}
+	return s
+}
+
+// link returns the link of a process.
+func (s *siege) link(links []*servertest.Link, p *program) *servertest.Link {
+	for i, m := range s.members {
+		if m == p {
+			return links[i]
+		}
+	}
+	panic("faults: a process of another crew")
+}
+
+// keeps starts again, as a service manager does, whatever ended because it could
+// not know whether it may still act.
+func (s *siege) keeps(t *testing.T) {
+	t.Helper()
+	for _, p := range s.members {
+		if !p.over() {
+			continue
+		}
+		// Where the server goes away while a process starts, it fails.
+		if exit, ok := errors.AsType[*exec.ExitError](p.err); !ok || exit.ExitCode() != tryAgain && exit.ExitCode() != 1 {
+			t.Errorf("a process ended with %v, want exit code %d", p.err, tryAgain)
+		}
+		s.ended++
+		p.start(t, nil)
+	}
+}
+
+// recovers waits until every process takes part, and starts again those that ended.
+func (s *siege) recovers(ctx context.Context, t *testing.T) {
+	t.Helper()
+	s.awaits(ctx, t, "three processes", func() bool {
+		s.keeps(t)
+		return s.count(ctx, t, allTakePart) == len(s.members)
+	})
+}
+
+// ends has everybody answered, comes to rest and audits what is left.
+func (s *siege) ends(ctx context.Context, t *testing.T, hush func(), e *evidence) verdict {
+	t.Helper()
+	s.recovers(ctx, t)
+	s.converses(ctx)
+	hush()
+	s.rest(ctx, t, s.members[0])
+	s.stops(ctx, t)
+	v := s.judge(t, s.members[0], e)
+	t.Logf("%d messages, %d came twice, %d ends of processes", len(e.said), v.copies, s.ended)
+	return v
+}
+
+// do tells the Redis server something, beside whoever uses it.
+func (s *siege) do(ctx context.Context, t *testing.T, words ...any) any {
+	t.Helper()
+	o, err := redis.ParseURL(s.redis.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(o)
+	defer func() { _ = c.Close() }() // it was only asked
+	said, err := c.Do(ctx, words...).Result()
+	if err != nil {
+		t.Errorf("%v: %v", words, err)
+	}
+	return said
+}
+
+// passes lets some time pass.
+func passes(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
