@@ -120,7 +120,7 @@ func (w backingUp) copy(ctx context.Context, t *jobs.Task, q backupRequest) erro
 			}
 			if err := t.Save(ctx, p); err != nil {
 				cancel()
-				_ = <-written // it was told to end
+				<-written //nolint:errcheck // it was told to end
 				return err
 			}
 		}

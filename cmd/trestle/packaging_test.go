@@ -1,8 +1,10 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,38 +59,125 @@ func TestPackagedConfigurationIsFine(t *testing.T) {
 	}
 }
 
-// What the image and the compose file call is there.
-func TestContainerCallsWhatExists(t *testing.T) {
-	var compose struct {
-		Services map[string]struct {
-			Command     []string
-			Environment map[string]string
-			ReadOnly    bool `yaml:"read_only"`
-			Secrets     []string
+// What the image and the compose files call is there.
+func TestContainersCallWhatExists(t *testing.T) {
+	for file, want := range map[string][]string{"compose.yaml": {"trestle"}, "compose.many.yaml": {"trestle", "minds", "postgres", "redis"}} {
+		var compose struct {
+			Services map[string]struct {
+				Image       string
+				Command     []string
+				Environment map[string]string
+				ReadOnly    bool `yaml:"read_only"`
+				Secrets     []string
+			}
+			Secrets map[string]struct{ File string }
 		}
-		Secrets map[string]struct{ File string }
-	}
-	if err := yaml.Unmarshal([]byte(packaged(t, "compose.yaml")), &compose); err != nil {
-		t.Fatal(err)
-	}
-	s := compose.Services["trestle"]
-	if !s.ReadOnly || s.Environment["TRESTLE_LISTEN"] == "" || s.Environment["TRESTLE_TOKEN_FILE"] == "" {
-		t.Errorf("the service is %+v", s)
-	}
-	for _, name := range s.Secrets {
-		if compose.Secrets[name].File == "" {
-			t.Errorf("the secret %s is nowhere", name)
+		if err := yaml.Unmarshal([]byte(packaged(t, file)), &compose); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if got := slices.Sorted(maps.Keys(compose.Services)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s has %q, want %q", file, got, want)
+		}
+		if s := compose.Services["trestle"]; s.Environment["TRESTLE_LISTEN"] == "" || s.Environment["TRESTLE_TOKEN_FILE"] == "" {
+			t.Errorf("%s: the console is %+v", file, s)
+		}
+		for name, s := range compose.Services {
+			for _, secret := range s.Secrets {
+				if compose.Secrets[secret].File == "" {
+					t.Errorf("%s: the secret %s is nowhere", file, secret)
+				}
+			}
+			if s.Image != "trestle" {
+				continue
+			}
+			if !s.ReadOnly {
+				t.Errorf("%s: %s is %+v", file, name, s)
+			}
+			runs(t, s.Command, s.Environment)
 		}
 	}
-	for _, args := range [][]string{s.Command, {"run", "--demo"}, {"status", "--check"}} {
-		if _, errs, code := stage0(t).do(t, "", append(args, "--help")...); code != exitDone {
-			t.Errorf("%q is no command line: %s", args, errs)
-		}
-	}
+	runs(t, []string{"run", "--demo"}, nil)
+	runs(t, []string{"status", "--check"}, nil)
 	image := packaged(t, "Containerfile")
 	for _, want := range []string{"FROM scratch", "ca-certificates.crt", "USER 65532", "HEALTHCHECK", `ENTRYPOINT ["/trestle"]`} {
 		if !strings.Contains(image, want) {
 			t.Errorf("the image lacks %s", want)
 		}
+	}
+}
+
+// runs sees that a command line, and what the environment sets, mean something.
+func runs(t *testing.T, args []string, variables map[string]string) {
+	t.Helper()
+	if _, errs, code := stage0(t).do(t, "", append(slices.Clone(args), "--help")...); code != exitDone {
+		t.Errorf("%q is no command line: %s", args, errs)
+	}
+	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=" + strings.Repeat("x", 32)
+	lookup, environ := environment(set)
+	c, err := config.Load(config.Source{Lookup: lookup, Environ: environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := c.Rows(config.Showing{All: true})
+	for name := range variables {
+		from := "env " + strings.TrimSuffix(name, "_FILE")
+		if !slices.ContainsFunc(rows, func(r config.Row) bool { return r.Origin == from }) {
+			t.Errorf("%s sets nothing", name)
+		}
+	}
+}
+
+// ECOSYSTEM 9: the Kustomize bases name what is beside them, one process has the
+// file, and none runs as root.
+func TestKustomizeBases(t *testing.T) {
+	for base, want := range map[string]struct {
+		kind     string
+		replicas int
+	}{"one": {"StatefulSet", 1}, "many": {"Deployment", 2}} {
+		var k struct {
+			Resources          []string
+			ConfigMapGenerator []struct{ Files []string } `yaml:"configMapGenerator"`
+		}
+		folder := filepath.Join("kustomize", base)
+		if err := yaml.Unmarshal([]byte(packaged(t, filepath.Join(folder, "kustomization.yaml"))), &k); err != nil {
+			t.Fatal(err)
+		}
+		conf := filepath.Join("..", "..", "packaging", folder, k.ConfigMapGenerator[0].Files[0])
+		if _, err := config.Load(config.Source{Path: conf, Lookup: func(string) (string, bool) { return "", false }}); err != nil {
+			t.Errorf("%s: %v", conf, err)
+		}
+		first, _, _ := strings.Cut(packaged(t, filepath.Join(folder, k.Resources[0])), "\n---\n")
+		var r struct {
+			Kind string
+			Spec struct {
+				Replicas int
+				Template struct {
+					Spec struct {
+						SecurityContext struct {
+							RunAsNonRoot bool `yaml:"runAsNonRoot"`
+						} `yaml:"securityContext"`
+						Containers []struct {
+							Args []string
+							Env  []struct{ Name, Value string }
+						}
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(first), &r); err != nil {
+			t.Fatalf("%s: %v", base, err)
+		}
+		pod := r.Spec.Template.Spec
+		if r.Kind != want.kind || r.Spec.Replicas != want.replicas || !pod.SecurityContext.RunAsNonRoot || len(pod.Containers) != 1 {
+			t.Fatalf("%s is %+v", base, r)
+		}
+		environment := map[string]string{}
+		for _, e := range pod.Containers[0].Env {
+			environment[e.Name] = e.Value
+		}
+		if alone := environment["TRESTLE_DATABASE_FILE"] == ""; alone != (want.replicas == 1) {
+			t.Errorf("%s has the environment %v", base, environment)
+		}
+		runs(t, pod.Containers[0].Args, environment)
 	}
 }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// llmsHead is what llms.txt begins with.
+const llmsHead = `# Trestle
+
+> LLM agents that live in Telegram chats, Slack channels and Discord servers. One Go program with an SQLite file, or many
+> processes with Postgres and Redis. An agent keeps one memory over its rooms, sees a compressed view within a token budget, and
+> acts through the same adapters that people use.
+
+Try it without a token: ` + "`trestle run --demo`" + `. Every command takes ` + "`-o json`" + `. A finding or problem has a code such as TRS-T02, which is a heading of
+docs/problems.md.
+
+## Docs
+
+`
+
+// ECOSYSTEM 9: llms.txt lists every page of docs by its own title and first
+// sentence. Rewritten with -update.
+func TestLLMsFileListsEveryPage(t *testing.T) {
+	root := filepath.Join("..", "..")
+	pages := []string{"README.md", "ARCHITECTURE.md"}
+	found, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(found) < 12 {
+		t.Fatalf("%d pages, %v", len(found), err)
+	}
+	for _, file := range found {
+		pages = append(pages, "docs/"+filepath.Base(file))
+	}
+	got := llmsHead
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		title, about := headOf(string(text))
+		if title == "" || about == "" {
+			t.Errorf("%s has the title %q and begins with %q", page, title, about)
+		}
+		got += "- [" + title + "](" + page + "): " + about + "\n"
+	}
+	got += "\n## Optional\n\n- [Decisions](docs/adr/README.md): what was chosen, and what was given up\n- [Changes](CHANGELOG.md): release by release\n" +
+		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n"
+	file := filepath.Join(root, "llms.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("llms.txt (-file +pages):\n%s", diff)
+	}
+}
+
+// headOf returns the title of a page and its first sentence.
+func headOf(text string) (title, about string) {
+	for part := range strings.SplitSeq(text, "\n\n") {
+		part = strings.Join(strings.Fields(part), " ")
+		switch {
+		case title == "" && strings.HasPrefix(part, "# "):
+			title = strings.TrimPrefix(part, "# ")
+		case title != "" && part != "" && !strings.HasPrefix(part, "<!--") && !strings.HasPrefix(part, "#") && !strings.HasPrefix(part, "`"):
+			about, _, _ = strings.Cut(part, ". ")
+			return title, strings.TrimRight(about, ".:")
+		}
+	}
+	return title, about
+}
