@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,7 +24,6 @@ type directory struct {
 
 // knownGuild is a server without its channels.
 type knownGuild struct {
-	name   string
 	owner  string
 	roles  map[string]role
 	emojis map[string]emoji // by name
@@ -35,7 +35,7 @@ const maxChannels = 100_000
 
 // learnGuild takes all that is told of a server.
 func (d *directory) learnGuild(g guild, self string) {
-	known := &knownGuild{name: g.Name, owner: g.OwnerID, roles: map[string]role{}, emojis: map[string]emoji{}}
+	known := &knownGuild{owner: g.OwnerID, roles: map[string]role{}, emojis: map[string]emoji{}}
 	for _, r := range g.Roles {
 		known.roles[r.ID] = r
 	}
@@ -137,6 +137,19 @@ func (d *directory) chatsOf(guild string) []channel {
 		}
 	}
 	return all
+}
+
+// shows reports whether somebody sees a channel of that server. Where the server's
+// roles are not known, everybody does.
+func (d *directory) shows(id string, who member, ch channel) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	g := d.guilds[id]
+	if g == nil || len(g.roles) == 0 {
+		return true
+	}
+	on := guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}
+	return on.rights(who, ch)&viewChannel != 0
 }
 
 // role returns the name of a server's role; empty when it is not known.

@@ -98,17 +98,16 @@ type writer struct{ text *markup.Text }
 
 var _ markup.Writer = (*writer)(nil)
 
+// onBothSides are the signs that stand before words as well as after them.
+var onBothSides = map[markup.Look]string{
+	markup.Bold: "**", markup.Italic: "*", markup.Strikethrough: "~~", markup.Spoiler: "||",
+}
+
 // Open returns what stands before the words of s.
 func (w *writer) Open(before []byte, s markup.Span) string {
 	switch s.Look {
-	case markup.Bold:
-		return "**"
-	case markup.Italic:
-		return "*"
-	case markup.Strikethrough:
-		return "~~"
-	case markup.Spoiler:
-		return "||"
+	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:
+		return onBothSides[s.Look]
 	case markup.Code:
 		return w.fence(s) + w.pad(s)
 	case markup.Link:
@@ -129,14 +128,8 @@ func (w *writer) Open(before []byte, s markup.Span) string {
 // Close returns what stands after the words of s.
 func (w *writer) Close(_ []byte, s markup.Span) string {
 	switch s.Look {
-	case markup.Bold:
-		return "**"
-	case markup.Italic:
-		return "*"
-	case markup.Strikethrough:
-		return "~~"
-	case markup.Spoiler:
-		return "||"
+	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:
+		return onBothSides[s.Look]
 	case markup.Code:
 		return w.pad(s) + w.fence(s)
 	case markup.Link:

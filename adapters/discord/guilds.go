@@ -108,8 +108,8 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 	}}, nil
 }
 
-// readMember reads that somebody came to a server or left it: they did so in each
-// of its chats.
+// readMember reads that somebody came to a server, and so into each of its chats
+// that they see, or left it.
 func (r *receiver) readMember(e event) []adapters.Update {
 	var said struct {
 		member
@@ -126,6 +126,9 @@ func (r *receiver) readMember(e event) []adapters.Update {
 	}
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(said.GuildID) {
+		if e.Type == "GUILD_MEMBER_ADD" && !r.client.known.shows(said.GuildID, said.member, ch) {
+			continue
+		}
 		updates = append(updates, adapters.Update{
 			ID: who.ID, Key: eventKey("member:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), From: who,
 			At: time.Now().UTC(), Body: body,
@@ -139,7 +142,7 @@ func (r *receiver) learn(e event) {
 	var said struct {
 		ID      string            `json:"id"`
 		GuildID string            `json:"guild_id"`
-		Name    string            `json:"name"`
+		Owner   string            `json:"owner_id"`
 		Role    *role             `json:"role"`
 		RoleID  string            `json:"role_id"`
 		Emojis  []emoji           `json:"emojis"`
@@ -158,7 +161,7 @@ func (r *receiver) learn(e event) {
 	r.client.known.change(cmp.Or(said.GuildID, said.ID), func(g *knownGuild) {
 		switch e.Type {
 		case "GUILD_UPDATE":
-			g.name = said.Name
+			g.owner = cmp.Or(said.Owner, g.owner)
 		case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
 			if said.Role != nil {
 				g.roles[said.Role.ID] = *said.Role

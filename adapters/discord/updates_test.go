@@ -479,3 +479,24 @@ func TestClearedReactionsAreTold(t *testing.T) {
 		}
 	})
 }
+
+// SECURITY S5, issue 5: who comes to a server comes into the channels that they see.
+func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.guild.NewChannel("secret", fakediscord.TextChannel).Denies(1 << 10)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		synctest.Wait()
+		w.inbox.take()
+		w.guild.Joins(tom)
+		var came []string
+		for _, u := range w.inbox.take() {
+			if _, ok := u.Body.(adapters.Joined); ok {
+				came = append(came, u.Chat.Title)
+			}
+		}
+		if diff := cmp.Diff([]string{"general"}, came); diff != "" {
+			t.Errorf("came into (-want +got):\n%s", diff)
+		}
+	})
+}
