@@ -11,13 +11,15 @@ import (
 const maxSpeech = 32 << 10
 
 type sendMessage struct {
-	Text      string `json:"text" jsonschema:"what to say, as Markdown"`
-	Space     string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
-	ReplyTo   string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
-	Thread    string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
-	Broadcast bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
-	Wait      bool   `json:"wait,omitempty" jsonschema:"rest until those named with @ have answered; nobody named: until somebody answers"`
-	Why       string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
+	Text string `json:"text,omitempty" jsonschema:"what to say, as Markdown"`
+	// Instruction has the words made by a call that sees the two rooms alone (GTS-04).
+	Instruction string `json:"instruction,omitempty" jsonschema:"for another space, instead of text: what to say there; the words are found with that space in view"`
+	Space       string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
+	ReplyTo     string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
+	Thread      string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
+	Broadcast   bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
+	Wait        bool   `json:"wait,omitempty" jsonschema:"rest until those named with @ have answered; nobody named: until somebody answers"`
+	Why         string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
 }
 
 func (a sendMessage) perform(s *stage) outcome {
@@ -25,7 +27,7 @@ func (a sendMessage) perform(s *stage) outcome {
 	if room == nil {
 		return out
 	}
-	text, out := s.speech(room, a.Text)
+	text, out := a.words(s, room)
 	if text == "" {
 		return out
 	}
@@ -49,9 +51,14 @@ func (a sendMessage) perform(s *stage) outcome {
 	e.Mention = ParseMentions(text, room.Members())
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
 	if a.Wait {
-		return s.await(e, room)
+		out = s.await(e, room)
+	} else {
+		out = s.do(e)
 	}
-	return s.do(e)
+	if out.ok && a.composes() {
+		out.body["said"] = text // its own log has the instruction alone
+	}
+	return out
 }
 
 type sendReply struct {

@@ -27,13 +27,14 @@ type canary struct {
 
 // canaries are watched for in all that a model is asked.
 type canaries struct {
-	mu      sync.Mutex // guards all below
-	all     map[string]*canary
-	minds   map[string]*townRoom // by the key of the request; nil is home
-	leaks   []string
-	crossed map[string]bool
-	gone    int // words that were deleted
-	asked   int
+	mu       sync.Mutex // guards all below
+	all      map[string]*canary
+	minds    map[string]*townRoom // by the key of the request; nil is home
+	leaks    []string
+	crossed  map[string]bool
+	gone     int // words that were deleted
+	asked    int
+	composed int // messages by instruction
 }
 
 func newCanaries() *canaries {
@@ -119,6 +120,12 @@ func (c *canaries) Generate(_ context.Context, r model.Request) (model.Response,
 	n, here := c.asked, c.minds[r.CacheKey]
 	c.mu.Unlock()
 	seen := c.sees(text, n)
+	if last := r.Messages[len(r.Messages)-1]; last.Text == "Go ahead." {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.composed++
+		return telling("fine"), nil // what it was shown is watched; an old word would be read anew elsewhere
+	}
 	if r.NoCalls {
 		return telling("<notes>" + seen + "</notes>"), nil
 	}
@@ -136,6 +143,7 @@ func (c *canaries) Generate(_ context.Context, r model.Request) (model.Response,
 		{"read_messages", fmt.Sprintf(`{"space":%q,"limit":20}`, look)},
 		{"remember", fmt.Sprintf(`{"fact":"%s","kind":"user_fact"}`, seen)},
 		{"bookmark", fmt.Sprintf(`{"label":"%s"}`, seen)},
+		{"send_message", fmt.Sprintf(`{"space":"s%d","instruction":"Pass on %s."}`, 1+n%9, seen)},
 		{"send_message", fmt.Sprintf(`{"text":"so %s it is"}`, said)},
 	}
 	if k := acts(r); k < len(does) {
@@ -194,8 +202,9 @@ func TestNoWordReachesWhoCouldNotReadIt(t *testing.T) {
 	if len(heard.leaks) > 10 {
 		t.Errorf("and %d more leaks", len(heard.leaks)-10)
 	}
-	if len(heard.crossed) < *canaryCycles/10 || heard.gone < *canaryCycles/10 {
-		t.Errorf("only %d words of other circles were shown and %d deleted: nothing was put to the test", len(heard.crossed), heard.gone)
+	if len(heard.crossed) < *canaryCycles/10 || heard.gone < *canaryCycles/10 || heard.composed < *canaryCycles/10 {
+		t.Errorf("only %d words of other circles were shown, %d deleted and %d messages composed: nothing was put to the test",
+			len(heard.crossed), heard.gone, heard.composed)
 	}
 	t.Logf("%d cycles, %d words, %d of them shown across circles, %d deleted, %d calls",
 		cycles, len(heard.all), len(heard.crossed), heard.gone, heard.asked)

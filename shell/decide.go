@@ -89,6 +89,9 @@ func (c *cycle) told(d deedList) []spaces.Turn {
 // act performs the acts of one step and makes them durable, all or none.
 func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text string) (ended bool, err error) {
 	st := c.stage()
+	if err := c.composeAll(ctx, st, acts); err != nil {
+		return true, err
+	}
 	d := c.performAll(st, res.Text, acts, text)
 	c.denials += len(st.denials)
 	if d.useful == 0 {

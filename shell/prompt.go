@@ -104,7 +104,7 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 const (
 	promptTokens    = 1761
 	tagPromptTokens = 2034
-	toolTokens      = 1721
+	toolTokens      = 1762
 	fileToolTokens  = 225 // of send_file, where it is offered
 )
 

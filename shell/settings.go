@@ -36,6 +36,7 @@ type Settings struct {
 	Drafts        bool             // people see an answer grow where that is no message (streaming)
 	DraftMessages bool             // and elsewhere as a message that is edited
 	WaitTimeout   time.Duration    // for a reply
+	Histories     hud.Histories    // shown when words for another space are composed
 	Parallel      int              // cycles of one mind at a time
 	Expires       time.Duration    // after which a message is not sent any more; 0 is never
 	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
@@ -79,7 +80,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
-		WaitTimeout: 5 * time.Minute, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
+		WaitTimeout: 5 * time.Minute, Histories: hud.Histories{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultShares(),
 		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200,
 		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,

@@ -23,7 +23,8 @@ type stage struct {
 	now      time.Time
 	newID    func() string
 	phase    spaces.Phase
-	call     string // of the act being performed
+	call     string            // of the act being performed
+	composed map[string]string // words made for the calls that asked for them
 
 	effects    []spaces.Effect
 	inner      []spaces.Body
@@ -111,25 +112,39 @@ func (s *stage) room(name string) (*hud.Room, outcome) {
 		}
 		name = string(s.active)
 	}
-	var named []*hud.Room
-	for _, seat := range s.view.Seats {
-		if !seat.Uplink.Live {
-			continue
-		}
-		switch {
-		case seat.Short == name || string(seat.Room.ID()) == name:
-			return seat.Room, outcome{}
-		case strings.EqualFold(seat.Room.Name(), name):
-			named = append(named, seat.Room)
-		}
-	}
+	named := s.named(name)
 	switch len(named) {
 	case 0:
 		return nil, s.deny("not_a_member", "You are in no space "+hud.Quote(name)+".", "view spaces shows yours.")
 	case 1:
-		return named[0], outcome{}
+		return named[0].Room, outcome{}
 	}
 	return nil, s.deny("ambiguous_space", "Several of your spaces have that name.", "Use the id, such as s2.")
+}
+
+// named returns the agent's places that a name fits: one by its short id or its id,
+// else all that people call so.
+func (s *stage) named(name string) []*hud.Seat {
+	var called []*hud.Seat
+	for i := range s.view.Seats {
+		seat := &s.view.Seats[i]
+		switch {
+		case !seat.Uplink.Live:
+		case seat.Short == name || string(seat.Room.ID()) == name:
+			return []*hud.Seat{seat}
+		case strings.EqualFold(seat.Room.Name(), name):
+			called = append(called, seat)
+		}
+	}
+	return called
+}
+
+// seat returns the agent's place of that name, or nil when there is no such one.
+func (s *stage) seat(name string) *hud.Seat {
+	if named := s.named(name); len(named) == 1 {
+		return named[0]
+	}
+	return nil
 }
 
 // looked finds a space to look into: one of the agent's own here, or one of

@@ -1,0 +1,84 @@
+package hud
+
+import (
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// Histories says how many of the newest messages of two rooms are shown to who
+// composes for one of them (GTS-10, GTS-11), and how many where messages are long
+// (GTS-13).
+type Histories struct {
+	Origin, Target         int
+	LongOrigin, LongTarget int
+}
+
+// longMessage is how many characters the messages of a room have on average from
+// which on they are long.
+const longMessage = 500
+
+// A Place is one room as it is shown to who composes a message (GTS-41). Names and
+// words are quoted; they may be chosen to deceive.
+type Place struct {
+	Name     string
+	Members  []string // `Kai (human)`; nobody where the room is empty
+	Messages []string // `Kai (human): "words"`, most recent last
+}
+
+// Compose returns the rooms that a message is composed from: the one the agent comes
+// from, nil for none, and the one it is for. Both have no more than tokens, the
+// oldest lines going first, and show nothing that the mind was asked to leave behind.
+func (v *View) Compose(origin, target *Seat, h Histories, tokens int) (from *Place, to Place) {
+	to = v.place(target, h.Target, h.LongTarget)
+	lists := []*[]string{&to.Messages}
+	if origin != nil {
+		p := v.place(origin, h.Origin, h.LongOrigin)
+		from, lists = &p, append(lists, &p.Messages)
+	}
+	for {
+		var longest *[]string
+		sum := 0
+		for _, l := range lists {
+			n := boundOf(*l)
+			if sum += n; longest == nil || n > boundOf(*longest) {
+				longest = l
+			}
+		}
+		if sum <= tokens || len(*longest) == 0 {
+			return from, to
+		}
+		*longest = (*longest)[1:]
+	}
+}
+
+func boundOf(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += Bound(l) + 1
+	}
+	return n
+}
+
+// place shows the newest lines of a room.
+func (v *View) place(s *Seat, most, mostLong int) Place {
+	r := s.Room
+	p := Place{Name: string(appendQuoted(nil, v.label(s)))}
+	for i := range min(len(r.members), membersShown) {
+		p.Members = append(p.Members, string(r.appendSpeaker(nil, r.members[i].ID, v.me())))
+	}
+	var newest []*spaces.Message
+	size := 0
+	for i := len(r.Chat.Messages) - 1; i >= 0 && len(newest) < most; i-- {
+		if m := &r.Chat.Messages[i]; m.Seq > s.Uplink.Fresh && !m.Deleted && m.Notice == nil && m.Text != "" {
+			newest, size = append(newest, m), size+len([]rune(m.Text))
+		}
+	}
+	if n := len(newest); n > mostLong && size/n >= longMessage {
+		newest = newest[:mostLong]
+	}
+	for _, m := range slices.Backward(newest) {
+		p.Messages = append(p.Messages, string(appendWords(r.appendSpeaker(nil, m.Sender, v.me()), m.Text, noLimit)))
+	}
+	return p
+}

@@ -1,0 +1,121 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// goAhead is the only user message of a composition (GTS-03, GTS-14).
+const goAhead = "Go ahead."
+
+// A brief is what the words for another room are composed from (GTS-41).
+type brief struct {
+	Agent, Entity    string
+	Persona          string
+	Origin           *hud.Place // nil when the agent comes from nowhere
+	Target           hud.Place
+	Instruction, Why string
+}
+
+// String returns the system message: where the agent was, where it is, what to do
+// (GTS-06, GTS-33).
+func (b brief) String() string {
+	t := template.New("compose").Funcs(template.FuncMap{"join": func(names []string) string {
+		if len(names) == 0 {
+			return "nobody"
+		}
+		return strings.Join(names, ", ")
+	}})
+	var out strings.Builder
+	if err := template.Must(t.Parse(prompt("compose.v1"))).Execute(&out, b); err != nil {
+		panic("shell: prompt compose.v1: " + err.Error())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// composeAll has the words made for those acts of a step that say what to say and
+// not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
+// What could not be composed is refused when the act is performed.
+func (c *cycle) composeAll(ctx context.Context, st *stage, acts []Act) error {
+	for _, a := range acts {
+		b, wanted := c.brief(st, a)
+		if !wanted || len(st.composed) >= c.settings.MaxRoomActs {
+			continue
+		}
+		words, err := c.compose(ctx, b)
+		if err != nil && ctx.Err() != nil {
+			return fmt.Errorf("compose: %w", err)
+		}
+		if err != nil {
+			c.log.Warn("words not composed", "kind", model.KindOf(err).String(), "error", err)
+		}
+		st.composed[a.ID] = words
+	}
+	return nil
+}
+
+// brief returns what an act's words are composed from, and whether they are to be.
+func (c *cycle) brief(st *stage, a Act) (b brief, wanted bool) {
+	c.mind.mu.Lock()
+	defer c.mind.mu.Unlock()
+	s := c.shell.catalogue.find(a.Name)
+	if s == nil || c.done[doneKey(s, a.Args)] {
+		return b, false
+	}
+	d, _ := s.parse(a.Args)
+	act, ok := d.(sendMessage)
+	if !ok || !act.composes() {
+		return b, false
+	}
+	target := st.seat(act.Space)
+	if target == nil || target.Uplink.Space == st.active {
+		return b, false // refused below, in words
+	}
+	origin := st.view.Seat(st.wake.Cycle.Space)
+	if origin == nil || origin == target {
+		origin = st.view.Seat(st.active)
+	}
+	b = brief{Agent: c.agent.Name, Entity: string(c.agent.ID.Entity()), Persona: c.agent.Persona, Instruction: strings.TrimSpace(act.Instruction), Why: strings.TrimSpace(act.Why)}
+	budget := c.settings.ContextTokens/2 - hud.Bound(b.String())
+	b.Origin, b.Target = st.view.Compose(origin, target, c.settings.Histories, budget)
+	return b, true
+}
+
+// compose asks for the words.
+func (c *cycle) compose(ctx context.Context, b brief) (string, error) {
+	system := b.String()
+	res, err := c.agent.Model.Generate(ctx, model.Request{
+		Model: c.settings.ModelName, NoCalls: true, MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
+		Messages: []model.Message{{Role: model.System, Text: system}, {Role: model.User, Text: goAhead}},
+	})
+	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
+	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
+	return strings.TrimSpace(res.Text), err
+}
+
+// composes reports whether the words of the message are still to be made.
+func (a sendMessage) composes() bool { return a.Text == "" && strings.TrimSpace(a.Instruction) != "" }
+
+// words returns what the message says: its text, or what was composed after its
+// instruction.
+func (a sendMessage) words(s *stage, room *hud.Room) (string, outcome) {
+	switch {
+	case a.Text != "" && a.Instruction != "":
+		return "", s.deny("text_and_instruction", "A message has a text or an instruction.", "Leave one out.")
+	case !a.composes():
+		return s.speech(room, a.Text)
+	case room.ID() == s.active:
+		return "", s.deny("instruction_here", "You are in that space: you know how to say it.", "Use text.")
+	}
+	words := s.composed[s.call]
+	if words == "" {
+		return "", s.deny("not_composed", "The words could not be made.", "Say them yourself: use text.")
+	}
+	return s.speech(room, words)
+}
