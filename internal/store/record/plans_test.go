@@ -11,14 +11,14 @@ import (
 )
 
 // whole are the statements that may read all of a table or of an index: what is
-// asked at a start, by an operator or by the auditor, and what waits, whose
+// asked at a start or a stop, by an operator or by the auditor, and what waits, whose
 // index holds nothing else.
 var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
 	"leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
-	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
+	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting",
 }
 
 // A statement on the way of a message takes the same time however long the

@@ -18,8 +18,8 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 	crashCycle query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	goOn       query = `update cycles set epoch = $2 where id = $1`
 	// Taking up counts a crash. A process that stops takes that back beforehand.
-	uncrashRows query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
-	uncrash     query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
+	leaveRows   query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
+	leaveCycles query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
 	leftOpen          = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
   where y.state = 'open' and l.expires > 0 and (l.holder = $1 or $1 = '')`
 	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
@@ -67,10 +67,10 @@ func (t *tx) handOver(ctx context.Context, process string) error {
 	} else if alone {
 		process = ""
 	}
-	if err := t.run(ctx, uncrashRows, process); err != nil {
+	if err := t.run(ctx, leaveRows, process); err != nil {
 		return err
 	}
-	return t.run(ctx, uncrash, process)
+	return t.run(ctx, leaveCycles, process)
 }
 
 // again collects what an open cycle has done so far.
