@@ -365,6 +365,27 @@ func TestTheIdentifyBudgetIsKeptOverRestarts(t *testing.T) {
 	})
 }
 
+// R-DC, PLATFORMS 3.2: what Discord itself counts bounds us as well: a program that
+// shares the token, or a data folder that was lost, leaves fewer sessions than we know.
+func TestDiscordsOwnCountOfSessionsIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{Begun: 898})
+		w.receive()
+		for range 3 {
+			w.bot.Invalidate(false)
+			pass(time.Minute)
+		}
+		err := w.failure(time.Minute)
+		e, ok := errors.AsType[*adapters.Error](err)
+		if !ok || e.Kind != adapters.Limited || e.RetryAfter < 3*time.Hour || e.RetryAfter > 4*time.Hour {
+			t.Errorf("ended with %v, want limited until discord counts anew", err)
+		}
+		if fresh, _ := w.begun(); fresh != 2 {
+			t.Errorf("%d sessions begun, want the two that were left", fresh)
+		}
+	})
+}
+
 // A sink that takes its time holds the platform up, and is no reason to take the
 // connection for dead.
 func TestASlowSinkIsNoZombie(t *testing.T) {

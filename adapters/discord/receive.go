@@ -3,9 +3,6 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -50,7 +47,8 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	asks := make(chan ask)
 	acks := newAcks(c)
 	defer acks.wait()
-	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: time.Now()}
+	now := time.Now()
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: now, allowed: gateway.Start.from(now)}
 	c.receives.Store(r)
 	defer c.receives.Store(nil)
 	for id := range gateway.Shards {
@@ -94,52 +92,6 @@ const (
 	flagContentLimited = 1 << 19
 )
 
-// whereTo is where sessions begin.
-type whereTo struct {
-	URL    string `json:"url"`
-	Shards int    `json:"shards"`
-}
-
-// gateway asks where to connect, and in how many shards.
-func (c *Client) gateway(ctx context.Context) (whereTo, error) {
-	var to whereTo
-	err := c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway/bot"}, nil, &to)
-	if err != nil && adapters.KindOf(err).Permanent() {
-		err = c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway"}, nil, &to)
-	}
-	if err != nil {
-		return to, err
-	}
-	if to.URL == "" {
-		return to, &adapters.Error{Kind: adapters.Unknown, Op: "get gateway", Err: errors.New("the answer names no address")}
-	}
-	if c.shards > 0 {
-		to.Shards = c.shards
-	}
-	const most = 256
-	to.Shards = min(max(to.Shards, 1), most)
-	return to, nil
-}
-
-// ask is a shard's wish to begin a session; granted is answered once.
-type ask struct{ granted chan error }
-
-// askFor asks, and waits for the answer.
-func askFor(ctx context.Context, asks chan<- ask) error {
-	a := ask{granted: make(chan error, 1)}
-	select {
-	case asks <- a:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case err := <-a.granted:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // receiver turns events into updates and hands them in. It is one goroutine,
 // which owns the position.
 type receiver struct {
@@ -151,6 +103,7 @@ type receiver struct {
 	calls  chan called // interactions that Discord calls us with
 
 	began   time.Time       // when the last session began
+	allowed allowance       // what Discord lets us begin
 	stored  time.Time       // when the position was last stored
 	pending map[string]bool // servers whose gap is to be filled
 }
@@ -274,26 +227,4 @@ func (r *receiver) record(ctx context.Context, updates []adapters.Update) error 
 		r.client.log.Error("updates not recorded, handing in again", "updates", len(updates), "pause", rest, "error", err)
 		wait(ctx, rest)
 	}
-}
-
-// identifyPause is how far apart sessions have to begin.
-const identifyPause = 5 * time.Second
-
-// grant counts a new session, durably, before it begins.
-func (r *receiver) grant(ctx context.Context) error {
-	now := time.Now()
-	if rest := r.at.identify(now); rest > 0 {
-		return &adapters.Error{
-			Kind: adapters.Limited, Op: "gateway", RetryAfter: rest,
-			Err: fmt.Errorf("%d sessions began within a day; discord resets the token of who begins a thousand", maxIdentifies),
-		}
-	}
-	if !r.began.IsZero() {
-		wait(ctx, identifyPause-now.Sub(r.began))
-	}
-	if err := r.record(ctx, nil); err != nil {
-		return err
-	}
-	r.began = time.Now()
-	return nil
 }

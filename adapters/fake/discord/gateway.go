@@ -287,6 +287,7 @@ func (s *socket) begin(raw json.RawMessage) int {
 		return 0
 	}
 	b.begun = time.Now()
+	b.profile.Begun++
 	ses := &session{id: fmt.Sprintf("session%d", d.id()), bot: b, intents: said.Intents, shard: said.Shard, socket: s}
 	d.sessions[ses.id] = ses
 	s.session, s.packed = ses, said.Compress

@@ -94,20 +94,30 @@ func (b *Bot) application() wireApp {
 	return wireApp{b.ID, b.user.Username, flags, hex.EncodeToString(b.key().Public().(ed25519.PublicKey))}
 }
 
+// wireStart is how many sessions a bot may begin, as Discord counts them.
+type wireStart struct {
+	Total       int `json:"total"`
+	Remaining   int `json:"remaining"`
+	ResetAfter  int `json:"reset_after"` // milliseconds
+	Concurrency int `json:"max_concurrency"`
+}
+
+// mayStart returns what is left of today's sessions.
+func (b *Bot) mayStart() *wireStart {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	const total, fourHours = 1000, 14_400_000
+	return &wireStart{total, max(total-b.profile.Begun, 0), fourHours, 1}
+}
+
 func (d *Discord) getGateway(c *call) answer {
-	type start struct {
-		Total       int `json:"total"`
-		Remaining   int `json:"remaining"`
-		ResetAfter  int `json:"reset_after"`
-		Concurrency int `json:"max_concurrency"`
-	}
 	w := struct {
-		URL    string `json:"url"`
-		Shards int    `json:"shards,omitempty"`
-		Start  *start `json:"session_start_limit,omitempty"`
+		URL    string     `json:"url"`
+		Shards int        `json:"shards,omitempty"`
+		Start  *wireStart `json:"session_start_limit,omitempty"`
 	}{URL: "ws://" + c.r.Host + "/gateway"}
 	if strings.HasSuffix(c.r.URL.Path, "/bot") {
-		w.Shards, w.Start = max(c.bot.profile.Shards, 1), &start{1000, 1000, 0, 1}
+		w.Shards, w.Start = max(c.bot.profile.Shards, 1), c.bot.mayStart()
 	}
 	return ok(w)
 }

@@ -66,6 +66,8 @@ type BotProfile struct {
 	NoContent, NoMembers bool
 	// Shards is how many connections are recommended. Default: 1.
 	Shards int
+	// Begun is how many sessions other programs began with the token today. Default: none.
+	Begun int
 	// InteractionsURL is where the bot is called with interactions. Default: they
 	// come over the gateway.
 	InteractionsURL string
