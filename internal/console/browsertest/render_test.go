@@ -47,7 +47,7 @@ func watch(b *browser) {
 	b.devtools("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": witness})
 }
 
-// SECURITY S18: hundreds of vectors in every field that is rendered: no script
+// SECURITY S18: 6,613 vectors and CommonMark in every field that is rendered: no script
 // runs, nothing is loaded from elsewhere, nothing stands in the page that the
 // templates did not put there.
 func TestNothingAnybodyWroteRuns(t *testing.T) {
@@ -68,7 +68,9 @@ func TestNothingAnybodyWroteRuns(t *testing.T) {
 			t.Errorf("%s: %q", path, found[:min(len(found), 5)])
 		}
 	}
-	for group := range slices.Chunk(all, together) {
+	spec, table := commonMark(t), crossed()
+	groups := slices.AppendSeq(slices.Collect(slices.Chunk(all, together)), slices.Chunk(slices.Concat(spec, table), 10*together))
+	for _, group := range groups {
 		text := strings.ToValidUTF8(strings.Join(group, "\n"), "\ufffd")
 		l := s.Live(text)
 		look("/spaces/" + string(l.Space))
@@ -91,8 +93,11 @@ func TestNothingAnybodyWroteRuns(t *testing.T) {
 	if calls := p.caught(); len(calls) > 0 {
 		t.Errorf("requests to elsewhere: %q", calls[:min(len(calls), 5)])
 	}
-	t.Logf("%d vectors in every field, %d pages looked at: %d with a script run, a foreign element or a foreign request; %d external requests",
-		len(all), pages, wrong, len(p.caught()))
+	if n := len(all) + len(table); n < 6613 || len(spec) < 650 {
+		t.Errorf("only %d vectors, and %d examples of CommonMark", n, len(spec))
+	}
+	t.Logf("%d vectors and %d examples of CommonMark in every field, %d pages looked at: %d with a script run, a foreign element or a foreign request; %d external requests",
+		len(all)+len(table), len(spec), pages, wrong, len(p.caught()))
 }
 
 // lists are the pages that show everything.
@@ -129,12 +134,26 @@ func TestUnescapedVectorsAreSeen(t *testing.T) {
 	if len(p.caught()) == 0 {
 		t.Error("no vector has reached the trap")
 	}
+	blind := 0
+	const together = 12 // elements
+	for i, group := range slices.Collect(slices.Chunk(crossed(), together*len(handlers))) {
+		b.visit(bad.URL + "/?v=" + url.QueryEscape(strings.Join(group, "\n")))
+		var found []string
+		b.run(inspection, &found)
+		all := strings.ToLower(strings.Join(found, "\n"))
+		for _, e := range elements[i*together : min((i+1)*together, len(elements))] {
+			if e != "image" && !strings.Contains(all, e+" has on") { // image becomes img
+				blind++
+				t.Errorf("handlers of %s are not seen", e)
+			}
+		}
+	}
 	b.visit(bad.URL + "/?v=" + url.QueryEscape(html.EscapeString(strings.Join(payloads, " "))))
 	var found []string
 	if b.run(inspection, &found); len(found) > 0 {
 		t.Errorf("escaped vectors are seen: %q", found)
 	}
-	t.Logf("%d of %d payloads are seen where nothing is escaped", seen, 28)
+	t.Logf("%d of %d payloads and %d of %d elements are seen where nothing is escaped", seen, 28, len(elements)-blind, len(elements))
 }
 
 // SECURITY S18: live events are put into the page as text.
