@@ -26,6 +26,8 @@ type drafts struct {
 	mu    sync.Mutex // guards what follows, and what is in the growing
 	begin func(*growing)
 	all   map[spaces.DraftID]*growing
+	rows  bool // some may be stored
+	busy  bool // those left are being deleted
 }
 
 // A growing is one draft on show.
@@ -36,11 +38,14 @@ type growing struct {
 	ended chan struct{} // closed: nothing more is on its way
 }
 
-// Shows reports whether a chat can show drafts: whole, as what is no message. It
-// does so for as long as anything is sent at all.
-func (e *Egress) Shows(chat string) bool {
-	return e.viewer != nil && e.viewer.Whole(chat) && e.Paused() == ""
+// Shows reports whether a chat can show drafts: whole, as what is no message or, if
+// that is wanted, as one. It does so for as long as anything is sent at all.
+func (e *Egress) Shows(chat string, message bool) bool {
+	return (e.light(chat) || message && e.draws()) && e.Paused() == ""
 }
+
+// light reports whether a chat shows drafts as what is no message.
+func (e *Egress) light(chat string) bool { return e.viewer != nil && e.viewer.Whole(chat) }
 
 // Show has a draft shown in place of what was shown of it before, as far as the
 // chat's budget has room beside sends. It never blocks, and after [Egress.Run] has
@@ -64,10 +69,11 @@ func (e *Egress) Show(d spaces.Draft) {
 	s.begin(g)
 }
 
-// Over ends the showing of a draft. It never blocks: one more change may be on its
-// way.
+// Over ends the showing of a draft whose step is decided or given up. It never
+// blocks: one more change may be on its way. What no message took over is deleted.
 func (e *Egress) Over(id spaces.DraftID) {
 	e.drafts.close(id)
+	e.Ring()
 }
 
 // close has a draft shown no further. It returns what is closed as soon as nothing
@@ -100,6 +106,38 @@ func (s *drafts) newest(g *growing) spaces.Draft {
 	return g.next
 }
 
+// expect notes that drafts are stored.
+func (s *drafts) expect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = true
+}
+
+// clean notes that none are, unless one is on show.
+func (s *drafts) clean() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = len(s.all) > 0
+}
+
+// untidy reports whether stored drafts may be left that nobody is deleting yet; the
+// caller does, until it says that it has tidied.
+func (s *drafts) untidy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.rows || s.busy {
+		return false
+	}
+	s.busy = true
+	return true
+}
+
+func (s *drafts) tidied() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+}
+
 // end forgets a draft of which nothing is on its way.
 func (s *drafts) end(g *growing) {
 	s.mu.Lock()
@@ -113,7 +151,7 @@ func (e *Egress) grow(stop, work context.Context, g *growing) {
 	defer e.drafts.end(g)
 	tick := time.NewTimer(draftAfter)
 	defer tick.Stop()
-	shown, welcome := "", true
+	shown, at, welcome := "", "", true
 	for {
 		select {
 		case <-tick.C:
@@ -125,7 +163,8 @@ func (e *Egress) grow(stop, work context.Context, g *growing) {
 		tick.Reset(draftEvery)
 		d := e.drafts.newest(g)
 		if welcome && d.Text != shown && e.spare(work, d.Chat) {
-			shown, welcome = d.Text, e.reveal(work, d)
+			shown = d.Text
+			at, welcome = e.reveal(work, d, at)
 		}
 	}
 }
@@ -141,27 +180,27 @@ func (e *Egress) spare(ctx context.Context, chat string) bool {
 	return taken
 }
 
-// reveal shows a draft as it is now, and reports whether it is worth going on.
-func (e *Egress) reveal(ctx context.Context, d spaces.Draft) bool {
-	parts := e.adapter.Split(d.Text)
-	if len(parts) == 0 {
-		return true
-	}
+// reveal shows a draft as it is now. It returns where it stands, if that is a
+// message, and whether it is worth going on.
+func (e *Egress) reveal(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
+	if !e.light(d.Chat) {
+		return e.draw(ctx, d, at)
+	}
 	now := time.Now()
 	err := e.viewer.Preview(ctx, adapters.Post{
-		Chat: d.Chat, Thread: string(d.Thread), Text: parts[0], Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
+		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
 	})
 	if wait, limited := limitedFor(err); limited {
 		e.hold(ctx, d.Chat, now, wait)
-		return true
+		return "", true
 	}
 	if err != nil {
 		e.logger.Debug("draft not shown", "chat", d.Chat, "err", err)
-		return false
+		return "", false
 	}
-	return fault.Point("preview.shown") == nil
+	return "", fault.Point("preview.shown") == nil
 }
 
 // draftKey is the same for all that is shown of a draft, and no message's.

@@ -132,11 +132,11 @@ func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := screen{&platform{}}
 		e := on(t, p, newRecord(), EgressOptions{})
-		if !e.Shows("private") || e.Shows("group") {
-			t.Errorf("drafts: private %t, group %t", e.Shows("private"), e.Shows("group"))
+		if !e.Shows("private", false) || e.Shows("group", false) || e.Shows("group", true) {
+			t.Errorf("drafts: private %t, group %t", e.Shows("private", false), e.Shows("group", true))
 		}
 		e.pause(time.Now().Add(time.Minute), "no")
-		if e.Shows("private") {
+		if e.Shows("private", true) {
 			t.Error("a way out that is shut shows drafts")
 		}
 		closed := NewEgress(ours, p, newRecord(), nil, EgressOptions{})

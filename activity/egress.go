@@ -77,6 +77,9 @@ type EgressOptions struct {
 	Backlog int
 	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
 	Grace time.Duration
+	// Drafts keeps drafts that are messages. Default: none are, only what fades by
+	// itself is shown of what is not decided yet.
+	Drafts Drafts
 	// Shelf and Cupboard are where files that were seen stand. Default: there are
 	// none, and only their names are told.
 	Shelf    Shelf
@@ -170,6 +173,7 @@ func (e *Egress) Run(ctx context.Context) error {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
+	e.drafts.rows = e.draws() // what an earlier process left
 	e.drafts.open(func(g *growing) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
 	for ctx.Err() == nil {
 		restOn(ctx, e.bell, e.round(ctx, work))
@@ -194,6 +198,9 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	}
 	if until := e.pausedUntil(); until.After(now) {
 		return until.Sub(now)
+	}
+	if e.drafts.untidy() {
+		e.hands.busy.Go(func() { e.tidy(work) })
 	}
 	free := e.o.Hands - len(e.hands.all())
 	if free <= 0 {

@@ -44,7 +44,7 @@ func (b *berth) find(ctx context.Context) error {
 		case err == nil:
 			b.thread = thread
 		case !adapters.KindOf(err).Permanent():
-			return beforehand(err)
+			return beforehand("open thread", err)
 		default:
 			e.logger.Info("thread is a chain of answers", "chat", a.Chat, "thread", string(a.RoomThread), "err", err)
 		}
@@ -55,13 +55,13 @@ func (b *berth) find(ctx context.Context) error {
 
 // beforehand is what a failure means for the step that was to follow: nothing of it
 // was sent.
-func beforehand(err error) error {
+func beforehand(op string, err error) error {
 	kind := adapters.KindOf(err)
 	if kind == adapters.Unknown {
 		kind = adapters.NotSent
 	}
 	wait, _ := limitedFor(err)
-	return &adapters.Error{Kind: kind, Op: "open thread", RetryAfter: wait, Err: err}
+	return &adapters.Error{Kind: kind, Op: op, RetryAfter: wait, Err: err}
 }
 
 // in returns p as it is posted there. The part that answers nothing and is the

@@ -87,6 +87,41 @@ type Outbox interface {
 	Named(ctx context.Context, account string, message spaces.EventID, kin Kin) (people []spaces.Identity, broadcast bool, err error)
 }
 
+// Drafts keeps drafts that are messages: from before their post until a message has
+// taken them over ([Outbox.Settle] lets go of them with its receipt) or they are
+// deleted.
+type Drafts interface {
+	// Draft stores that a draft is about to be posted, unless its step is decided or
+	// its run over. What an earlier process has stored of the step stays as it is, and
+	// is returned.
+	Draft(ctx context.Context, d spaces.Draft, at time.Time) (was Drafted, state DraftState, err error)
+	// Drawn stores which message a draft is.
+	Drawn(ctx context.Context, id spaces.DraftID, message string) error
+	// Rub forgets a draft that is no message, or none any more. One that is not known
+	// is no error.
+	Rub(ctx context.Context, id spaces.DraftID) error
+	// Drafts returns those of an account, the oldest first.
+	Drafts(ctx context.Context, account string) ([]Drafted, error)
+}
+
+// DraftState is what [Drafts.Draft] found.
+type DraftState string
+
+// The states.
+const (
+	DraftNew     DraftState = "new"     // nothing of it was posted
+	DraftKnown   DraftState = "known"   // it may have been
+	DraftRefused DraftState = "refused" // nothing more may be shown of the step
+)
+
+// A Drafted is a draft as it is stored. Its text is that of its post.
+type Drafted struct {
+	spaces.Draft
+	Message string // empty: nobody knows whether it was posted
+	At      time.Time
+	Left    bool // no message can take it over any more
+}
+
 // A Mooring is where a thread of a room hangs in one chat of it.
 type Mooring struct {
 	There  spaces.ThreadID // the thread that the chat has for it; empty when it is not known to have one

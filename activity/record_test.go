@@ -40,6 +40,8 @@ type record struct {
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
+	drafts []Drafted
+
 	broadcast bool    // what an agent says is shown beside its thread
 	mooring   Mooring // of every thread
 
@@ -53,6 +55,7 @@ var (
 	_ Log       = (*record)(nil)
 	_ Logbook   = (*record)(nil)
 	_ Outbox    = (*record)(nil)
+	_ Drafts    = (*record)(nil)
 	_ Notices   = (*record)(nil)
 	_ Pairings  = (*record)(nil)
 	_ Roles     = (*record)(nil)
@@ -252,7 +255,9 @@ func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) erro
 				if s.Part > 0 && s.Part <= a.Part {
 					continue
 				}
-				a.Part++
+				if a.Part++; a.Part == 1 {
+					r.rub(a.Draft)
+				}
 				a.Attempts, a.Resent = 1, false
 				if !s.Ref.IsZero() {
 					a.Refs = append(a.Refs, s.Ref)
@@ -313,6 +318,51 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spa
 			}
 		}
 	})
+}
+
+func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was Drafted, state DraftState, err error) {
+	err = r.locked(ctx, func() {
+		i := r.drafted(d.ID)
+		if state = DraftKnown; i >= 0 {
+			was = r.drafts[i]
+			return
+		}
+		state, r.drafts = DraftNew, append(r.drafts, Drafted{Draft: d, At: at})
+	})
+	return was, state, err
+}
+
+func (r *record) Drawn(ctx context.Context, id spaces.DraftID, message string) error {
+	return r.locked(ctx, func() { r.drafts[r.drafted(id)].Message = message })
+}
+
+func (r *record) Rub(ctx context.Context, id spaces.DraftID) error {
+	return r.locked(ctx, func() { r.rub(id) })
+}
+
+func (r *record) Drafts(context.Context, string) ([]Drafted, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.drafts), nil
+}
+
+// drafted returns the place of a draft; -1 when there is none. r.mu is held, as it
+// is for rub.
+func (r *record) drafted(id spaces.DraftID) int {
+	return slices.IndexFunc(r.drafts, func(d Drafted) bool { return d.ID == id })
+}
+
+func (r *record) rub(id spaces.DraftID) {
+	r.drafts = slices.DeleteFunc(r.drafts, func(d Drafted) bool { return d.ID == id })
+}
+
+// leave has every draft stand alone: no message will take it over.
+func (r *record) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.drafts {
+		r.drafts[i].Left = true
+	}
 }
 
 func (r *record) Named(context.Context, string, spaces.EventID, Kin) ([]spaces.Identity, bool, error) {

@@ -86,6 +86,9 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	at := e.berth(a)
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		if i == 0 && a.Draft != "" && e.draws() {
+			steps[0] = e.finishing(a, steps[0], text)
+		}
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {

@@ -97,10 +97,14 @@ func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text st
 	if d.useful == 0 {
 		c.repairs++
 	}
+	draft := spaces.DraftID("")
+	if c.settings.DraftMessages {
+		draft = spaces.DraftOf(c.wake.Cycle.ID, c.step) // perhaps of an earlier process
+	}
 	closing := c.closing(st, text, d.useful == len(acts) && !d.looked)
 	c.move(spaces.Acting, "agent", acts[0].Name)
 	sc := spaces.StepCommit{
-		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Close: closing,
+		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Draft: draft, Close: closing,
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")

@@ -44,8 +44,11 @@ type StepCommit struct {
 	// they are stored as being sent and come back in [Committed.Leaving]. Nil: all
 	// wait in the outbox.
 	Leaves func(Action) bool
-	Close  *Closing
-	At     time.Time
+	// Draft is what people may have been shown of the step's message as a message of
+	// its own: the action for that chat takes it over. Empty: nothing.
+	Draft DraftID
+	Close *Closing
+	At    time.Time
 }
 
 // A Closing ends a cycle: its rows are consumed, its cursor moves, it gets its number.

@@ -12,9 +12,9 @@ type drafts struct{ parts *parts }
 var _ shell.Drafts = drafts{}
 
 // Shows implements [shell.Drafts].
-func (d drafts) Shows(account, chat string, _ bool) bool {
+func (d drafts) Shows(account, chat string, message bool) bool {
 	out := d.parts.egress(account)
-	return out != nil && out.Shows(chat)
+	return out != nil && out.Shows(chat, message)
 }
 
 // Show implements [shell.Drafts].

@@ -32,6 +32,10 @@ var points = []Place{
 	{"send.part", []string{"K19"}, "one part of a split message is settled; another follows"},
 	{"receipt.committed", []string{"K20"}, "the receipt is recorded; the echo may arrive"},
 	{"preview.shown", []string{"K22"}, "the platform shows what waits for its turn; the message is not sent"},
+	{"draft.begun", []string{"K22"}, "a draft is recorded; nothing of it is posted"},
+	{"draft.posted", []string{"K22"}, "the platform has a draft; the record does not know its message"},
+	{"draft.kept", []string{"K22"}, "a draft stands, and the record knows where; its step is not decided"},
+	{"draft.edited", []string{"K22"}, "a draft has grown; its step is not decided"},
 	{"send.limited", []string{"K21"}, "the platform said wait; the time is not recorded"},
 }
 

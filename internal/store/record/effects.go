@@ -12,8 +12,8 @@ const (
 	spokenAfter query = `select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
   and kind in ('said', 'edited', 'deleted') and actor <> $4 limit 1`
 	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, attempts, expires, created, files, room_thread)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
+  target, policy, state, attempts, expires, created, files, room_thread, draft)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
 	laneBusy query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
@@ -146,12 +146,15 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
 			State: spaces.ActionReady, Expires: instant(ms(f.Expires)), Created: instant(ms(k.c.At)),
 		}
+		if err := k.takeOver(ctx, f, &a); err != nil {
+			return err
+		}
 		if err := k.leave(ctx, &a); err != nil {
 			return err
 		}
 		err = k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
-			string(a.Target), string(a.Policy), string(a.State), a.Attempts, ms(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread))
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, ms(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread), string(a.Draft))
 		if err != nil {
 			return fmt.Errorf("put action into outbox: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 const (
 	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
-  o.voice, o.via, o.portrait, o.files, o.room_thread`
+  o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft`
 	// A lane is what keeps its order: one thread of one chat. Its head is its
 	// oldest action that waits or is under way.
 	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
@@ -49,7 +49,7 @@ func scanOrder(r row) (o order, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, stamp{&o.NotBefore}, stamp{&o.Expires}, stamp{&o.Created},
-		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, &o.Portrait, list[spaces.File]{&o.Files}, &o.RoomThread)
+		list[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, &o.Portrait, list[spaces.File]{&o.Files}, &o.RoomThread, &o.Draft)
 	o.Text, o.Problem = string(text), string(problems.OfDelivery(o.Code))
 	return o, err
 }
@@ -146,6 +146,12 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 				ready = look
 			}
 			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
+			if !again && o.Draft != "" { // what takes over a message that stands may be repeated
+				var message string
+				if again, err = one(ctx, t, draftStands, []any{string(o.Draft)}, &message); err != nil {
+					return err
+				}
+			}
 			if again && o.Attempts <= maxRecoveries {
 				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, ready
 				err = t.saveAt(ctx, o, time.Time{}, false)

@@ -88,6 +88,11 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 		}
 		o.Refs = append(o.Refs, s.Ref)
 	}
+	if o.Draft != "" && o.Part == 0 {
+		if err := t.run(ctx, deleteDraft, string(o.Draft)); err != nil {
+			return fmt.Errorf("let go of draft: %w", err)
+		}
+	}
 	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.reason = s.State, o.Part+1, 0, false, "", ""
 	if s.State == spaces.ActionSending {
 		o.Attempts = 1 // of the next part, which is under way

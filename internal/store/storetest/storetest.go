@@ -53,6 +53,7 @@ type Border interface {
 	activity.Shelf
 	activity.Stock
 	activity.Voices
+	activity.Drafts
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.Configured, error)
@@ -77,7 +78,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

@@ -1,0 +1,204 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var draftTests = map[string]func(*testing.T, *world){
+	"DraftIsTakenOverByItsStepsMessage": draftTaken,
+	"DraftOfAnUndecidedStepOutlivesIt":  draftResumed,
+	"DraftThatNobodySaysIsLeft":         draftLeft,
+	"DraftElsewhereIsNotTakenOver":      draftElsewhere,
+	"TakingOverMayBeRepeated":           draftRepeated,
+}
+
+// sketched stores the draft of a wake's first step, which stands as a message.
+func (w *world) sketched(wake *spaces.Wake, change ...func(*spaces.Draft)) spaces.Draft {
+	w.t.Helper()
+	d := spaces.Draft{
+		ID: spaces.DraftOf(wake.Cycle.ID, 0), Cycle: wake.Cycle.ID, Agent: wake.Cycle.Mind.Agent, Space: wake.Cycle.Space,
+		Account: account, Chat: chat, Text: "There is",
+	}
+	for _, f := range change {
+		f(&d)
+	}
+	_, state, err := w.s.Border.Draft(w.t.Context(), d, w.now)
+	w.ok(err)
+	if state != activity.DraftNew {
+		w.t.Fatalf("the draft is %s, want it new", state)
+	}
+	w.ok(w.s.Border.Drawn(w.t.Context(), d.ID, "draft-"+string(d.ID)))
+	return d
+}
+
+// drawn lists the stored drafts: where they stand, and whether they are left.
+func (w *world) drawn() (all []string) {
+	w.t.Helper()
+	found, err := w.s.Border.Drafts(w.t.Context(), account)
+	w.ok(err)
+	for _, d := range found {
+		line := d.Text + " in " + d.Message
+		if d.Left {
+			line += ", left"
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// decides commits a step with one message that may take over a draft, and returns its
+// action.
+func (w *world) decides(wake *spaces.Wake, d spaces.Draft, change ...func(*spaces.Effect)) spaces.Action {
+	w.t.Helper()
+	c := w.step(wake, d.Step)
+	f := w.reply(wake, "There is soup.")
+	for _, g := range change {
+		g(&f)
+	}
+	c.Effect, c.Draft = []spaces.Effect{f}, d.ID
+	w.commit(c)
+	due := w.due()
+	if len(due) != 1 {
+		w.t.Fatalf("%d actions are due, want one", len(due))
+	}
+	return due[0]
+}
+
+// K22: the action that says the step's message has its draft, and the receipt lets
+// go of it.
+func draftTaken(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "is there soup?")
+	wake := w.woken(ada, room)
+	d := w.sketched(wake)
+	a := w.decides(wake, d)
+	if a.Draft != d.ID {
+		t.Errorf("the action has draft %q, want %q", a.Draft, d.ID)
+	}
+	if diff := cmp.Diff([]string{"There is in draft-" + string(d.ID)}, w.drawn()); diff != "" {
+		t.Errorf("drafts before the receipt (-want +got):\n%s", diff)
+	}
+	if _, state, err := w.s.Border.Draft(t.Context(), spaces.Draft{ID: "other", Cycle: d.Cycle, Account: account}, w.now); err != nil || state != activity.DraftRefused {
+		t.Errorf("a draft of a decided step is %s (%v)", state, err)
+	}
+	w.settle(w.sent(a))
+	if got := w.drawn(); got != nil {
+		t.Errorf("drafts after the receipt: %q", got)
+	}
+	w.rest(wake, 1)
+}
+
+// K22: the step is thought again after a crash; what an earlier process has shown of
+// it is known.
+func draftResumed(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "is there soup?")
+	wake := w.woken(ada, room)
+	d := w.sketched(wake)
+	w.now = w.now.Add(2 * ttl)
+	wake = w.woken(ada, room)
+	if diff := cmp.Diff([]string{"There is in draft-" + string(d.ID)}, w.drawn()); diff != "" || !wake.Resumed {
+		t.Errorf("drafts of an open step (-want +got):\n%s", diff)
+	}
+	again := d
+	again.Text = "Soup is"
+	was, state, err := w.s.Border.Draft(t.Context(), again, w.now)
+	if err != nil || state != activity.DraftKnown || was.Text != d.Text || was.Message == "" {
+		t.Errorf("the draft is %s, %+v (%v); want what was stored", state, was, err)
+	}
+	a := w.decides(wake, d)
+	w.settle(w.sent(a))
+	w.rest(wake, 1)
+}
+
+// K22: a draft is left when its step is decided without it, when its run was
+// stopped, and when the message that took it over was taken back.
+func draftLeft(t *testing.T, w *world) {
+	room := w.family()
+	for name, end := range map[string]func(*spaces.Wake, spaces.Draft){
+		"silence": func(wake *spaces.Wake, _ spaces.Draft) { w.commit(w.step(wake, 0)); w.rest(wake, 1) },
+		"a stop": func(wake *spaces.Wake, _ spaces.Draft) {
+			w.halt(spaces.Halt{Run: wake.Cycle.ID})
+			if got := w.drawn(); len(got) != 1 || got[0] != "There is in draft-"+string(wake.Cycle.ID)+"/0, left" {
+				t.Errorf("drafts of a stopped run: %q", got)
+			}
+			w.stopped(wake, 0)
+		},
+		"an end": func(wake *spaces.Wake, _ spaces.Draft) { w.rest(wake, 0) },
+		"a failure": func(wake *spaces.Wake, d spaces.Draft) {
+			a := w.decides(wake, d)
+			w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "no"})
+			w.rest(wake, 1)
+		},
+	} {
+		w.say(room, "zoe", name)
+		wake := w.woken(ada, room)
+		d := w.sketched(wake)
+		end(wake, d)
+		if diff := cmp.Diff([]string{"There is in draft-" + string(d.ID) + ", left"}, w.drawn()); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", name, diff)
+		}
+		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		if got := w.drawn(); got != nil {
+			t.Errorf("rubbed and kept: %q", got)
+		}
+	}
+}
+
+// K22: a message takes over only what stands where it will be, and none that calls
+// somebody or is shown beside its thread: an edit does neither.
+func draftElsewhere(t *testing.T, w *world) {
+	room := w.family()
+	for name, c := range map[string]struct {
+		draft  func(*spaces.Draft)
+		effect func(*spaces.Effect)
+	}{
+		"another thread":  {func(d *spaces.Draft) { d.Thread = "t" }, func(*spaces.Effect) {}},
+		"another chat":    {func(d *spaces.Draft) { d.Chat = "other" }, func(*spaces.Effect) {}},
+		"another account": {func(d *spaces.Draft) { d.Account = "telegram:9" }, func(*spaces.Effect) {}},
+		"another target":  {func(d *spaces.Draft) { d.Target = "e" }, func(*spaces.Effect) {}},
+		"a call":          {func(*spaces.Draft) {}, func(f *spaces.Effect) { f.Mention = []spaces.EntityID{"zoe"} }},
+		"a broadcast":     {func(*spaces.Draft) {}, func(f *spaces.Effect) { f.Broadcast = true }},
+	} {
+		w.say(room, "zoe", name)
+		wake := w.woken(ada, room)
+		d := w.sketched(wake, c.draft)
+		a := w.decides(wake, d, c.effect)
+		if a.Draft != "" {
+			t.Errorf("%s: the action takes over %q", name, a.Draft)
+		}
+		w.settle(w.sent(a))
+		w.rest(wake, 1)
+		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+	}
+}
+
+// K18: what takes over a message that stands is done again after a crash, whatever
+// the policy; where nobody knows whether it stands, the policy holds.
+func draftRepeated(t *testing.T, w *world) {
+	room := w.family()
+	for _, stands := range []bool{true, false} {
+		w.say(room, "zoe", "is there soup?")
+		wake := w.woken(ada, room)
+		d := w.sketched(wake)
+		if !stands {
+			w.ok(w.s.Border.Drawn(t.Context(), d.ID, ""))
+		}
+		w.decides(wake, d, func(f *spaces.Effect) { f.Policy = spaces.Hold })
+		w.rest(wake, 1)
+		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
+		again := w.due()
+		if stands != (len(again) == 1) {
+			t.Errorf("the draft stands: %t; recovered %q", stands, texts(again))
+		}
+		w.settleAll(again)
+		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+	}
+}
