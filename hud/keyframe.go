@@ -242,7 +242,7 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 		room -= max(k.Tokens-tokens, room/50, 1) // what joins the elements took more than was set aside
 		if room <= 0 {
 			k.Text, k.Refs, k.Tokens = "", nil, 0
-			plan.Tokens, plan.Items, plan.Bundles = 0, nil, nil
+			plan.Tokens, plan.Items, plan.Bundles, plan.Analyses = 0, nil, nil, nil
 			return k, plan
 		}
 	}
@@ -254,11 +254,12 @@ type composed struct {
 	refs    []spaces.EventID
 	items   []PlanItem
 	bundles []Bundle
+	found   []Analysis
 	whole   bool // every element has its richest form
 }
 
 func (c composed) into(k *spaces.Keyframe, p *Plan) {
-	k.Text, k.Refs, p.Items, p.Bundles = c.text, c.refs, c.items, c.bundles
+	k.Text, k.Refs, p.Items, p.Bundles, p.Analyses = c.text, c.refs, c.items, c.bundles, c.found
 }
 
 // compose chooses a form for every element of the delegates within the tokens
@@ -302,6 +303,9 @@ func (v *View) compose(ds []Delegate, tokens int) composed {
 		}
 		if h, ok := d.(*history); ok {
 			out.bundles = append(out.bundles, h.told(part)...)
+			if a := h.analyse(); a.Lines > 0 {
+				out.found = append(out.found, a)
+			}
 		}
 	}
 	out.text = strings.Join(sections, "\n\n")

@@ -14,6 +14,8 @@ type Plan struct {
 	// Bundles tell of a cut what it left of each connection span, room by room, the
 	// oldest first.
 	Bundles []Bundle `json:"bundles,omitempty"`
+	// Analyses tell of a cut what it found in each room before it chose.
+	Analyses []Analysis `json:"analyses,omitempty"`
 	// Shed lists what had to go from this one frame, in the order it went.
 	Shed []PlanItem `json:"shed,omitempty"`
 }

@@ -1,0 +1,88 @@
+package hud
+
+import (
+	"slices"
+	"time"
+)
+
+// An Analysis is what a cut found in the lines of one room that it looked at closely,
+// before it chose any (SEQ-46).
+type Analysis struct {
+	Space string `json:"space"` // short, "s1"
+	Lines int    `json:"lines"`
+	// From and To are when the first and the last of them were said.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// Talks are the conversations among them, and Density how many lines one has.
+	Talks   int     `json:"talks"`
+	Density float64 `json:"density"`
+	// Edges are how the lines hang together, in order of the lines they start from;
+	// the last maxEdges of them.
+	Edges []Edge `json:"edges,omitempty"`
+	// Important are the lines that matter whatever is asked: pinned ones, and those
+	// that name the agent or answer it. Short ids, oldest first.
+	Important []string `json:"important,omitempty"`
+}
+
+// maxEdges bounds what a plan keeps of a graph.
+const maxEdges = 200
+
+// An Edge joins a line to an earlier one (SEQ-44).
+type Edge struct {
+	From string   `json:"from"` // short id
+	To   string   `json:"to"`
+	Is   Relation `json:"is"`
+}
+
+// A Relation is what a line has to do with an earlier one.
+type Relation string
+
+// The relations of lines.
+const (
+	RepliesTo  Relation = "reply_to"
+	SameThread Relation = "same_thread" // the line before it there
+	Addresses  Relation = "mentions"    // the last words of who is named
+)
+
+// analyse looks at the lines of the history's elements.
+func (h *history) analyse() Analysis {
+	r := h.seat.Room
+	ms := r.Chat.Messages
+	var lines []int
+	for i := range h.elements {
+		lines = append(lines, h.elements[i].lines...)
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	a := Analysis{Space: h.seat.Short, Lines: len(lines)}
+	if len(lines) == 0 {
+		return a
+	}
+	a.From, a.To = ms[lines[0]].At, ms[lines[len(lines)-1]].At
+	last := map[string]int{} // of a thread, and of a speaker
+	for n, i := range lines {
+		m := &ms[i]
+		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= sessionGap {
+			a.Talks++
+		}
+		if m.Pinned || h.v.addressed(r, m) {
+			a.Important = append(a.Important, ShortID(m.Seq))
+		}
+		edge := func(to int, is Relation) { a.Edges = append(a.Edges, Edge{ShortID(m.Seq), ShortID(ms[to].Seq), is}) }
+		if to := r.Chat.At(m.ReplyTo); m.ReplyTo != "" && to >= 0 {
+			edge(to, RepliesTo)
+		}
+		if to, ok := last["thread "+string(m.Thread)]; ok && m.Thread != "" {
+			edge(to, SameThread)
+		}
+		for _, who := range m.Mentions {
+			if to, ok := last["speaker "+string(who)]; ok {
+				edge(to, Addresses)
+			}
+		}
+		last["thread "+string(m.Thread)], last["speaker "+string(m.Sender)] = i, i
+	}
+	a.Edges = a.Edges[max(0, len(a.Edges)-maxEdges):]
+	a.Density = score(float64(a.Lines) / float64(a.Talks))
+	return a
+}
