@@ -113,7 +113,7 @@ func (c *crew) count(ctx context.Context, t *testing.T, question string) (n int)
 // owner returns the process that serves the account; nil while none does.
 func (c *crew) owner(ctx context.Context, t *testing.T) *program {
 	t.Helper()
-	pid := c.count(ctx, t, `select p.pid from owners o join processes p on p.id = o.process where o.thing = 'adapter telegram'`)
+	pid := c.count(ctx, t, `select p.pid from owners o join processes p on p.id = o.process where o.thing like 'adapter %' and o.thing <> 'adapter local'`)
 	for _, p := range c.members {
 		if p.cmd.Process.Pid == pid {
 			return p

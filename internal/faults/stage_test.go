@@ -137,7 +137,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)
 	defer cancel()
-	prog := s.program(t, p.id == "K22")
+	prog := s.program(t, p.id == "K22", "")
 	hung := s.arranges(p, n)
 	var plan fault.Plan
 	if p.name != "" {
@@ -217,11 +217,12 @@ func (s *stage) arranges(p stagePoint, n int) (hung func() bool) {
 }
 
 // program writes the configuration of the stage; paced keeps the platform's pace.
-func (s *stage) program(t *testing.T, paced bool) *program {
+// more is appended.
+func (s *stage) program(t *testing.T, paced bool, more string) *program {
 	t.Helper()
 	p := newProgram(t, s.world, "")
 	outgoing := map[bool]string{true: "platform", false: "off"}[paced]
-	text := fmt.Sprintf("listen: \"\"\nmodel: {base_url: %q, api_key: none, name: teller}\nadmit: open\nlimits: {outgoing: %s}\nagents: {ada: {name: Ada}%s}\n", s.base, outgoing, s.more) + s.config
+	text := fmt.Sprintf("listen: \"\"\nmodel: {base_url: %q, api_key: none, name: teller}\nadmit: open\nlimits: {outgoing: %s}\nagents: {ada: {name: Ada}%s}\n", s.base, outgoing, s.more) + s.config + more
 	if err := os.WriteFile(filepath.Clean(p.config), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

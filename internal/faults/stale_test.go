@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -45,12 +46,7 @@ func TestStandingStillIsNoWayToWriteLater(t *testing.T) {
 		c.awaits(ctx, t, "a new owner", func() bool { next := c.owner(ctx, t); return next != nil && next != stale })
 		await(ctx, func() bool { return time.Since(stopped) > 2*term })
 		stale.signal(t, syscall.SIGCONT)
-		c.awaits(ctx, t, "an end of the stale process", stale.over)
-		if exit, ok := errors.AsType[*exec.ExitError](stale.err); !ok || exit.ExitCode() != tryAgain {
-			t.Errorf("the stale process ended with %v, want exit code %d", stale.err, tryAgain)
-		}
-		stale.start(t, nil)
-		c.complete(ctx, t)
+		c.replaces(ctx, t, stale)
 		c.says()
 		c.rest(ctx, t, stale)
 		c.stops(ctx, t)
@@ -61,6 +57,58 @@ func TestStandingStillIsNoWayToWriteLater(t *testing.T) {
 			t.Error("the stale process was not refused anything")
 		}
 	})
+}
+
+// replaces waits until a process has ended that others have given up, and starts it
+// again.
+func (c *crew) replaces(ctx context.Context, t *testing.T, stale *program) {
+	t.Helper()
+	c.awaits(ctx, t, "an end of the stale process", stale.over)
+	if exit, ok := errors.AsType[*exec.ExitError](stale.err); !ok || exit.ExitCode() != tryAgain {
+		t.Errorf("the stale process ended with %v, want exit code %d", stale.err, tryAgain)
+	}
+	stale.start(t, nil)
+	c.complete(ctx, t)
+}
+
+// F44, F42, I6: the process that serves the account stands still with a message on
+// the wire that the platform has taken. Who takes over asks the platform for it:
+// nothing is said twice, here or by the stale process when it goes on.
+func TestMessageOnTheWireIsNotRepeatedByTheNextOwner(t *testing.T) {
+	for platform, open := range map[string]func(*testing.T, uint64) *stage{"slack": slackStage, "discord": discordStage} {
+		t.Run(platform, func(t *testing.T) {
+			t.Parallel()
+			abreast(t, "F44 "+platform, func(ctx context.Context, t *testing.T, seed uint64) {
+				t.Helper()
+				s := open(t, seed)
+				c := &crew{world: s.world, database: database.Database(t)}
+				for range 2 {
+					p := s.program(t, false, fmt.Sprintf("database: %q\n", database.URL(c.database)))
+					p.database = database.URL(c.database)
+					c.members = append(c.members, p)
+				}
+				c.members[0].start(t, nil)
+				s.connects(ctx, t, c.members[0])
+				c.members[1].start(t, nil)
+				c.complete(ctx, t)
+				hung := s.hangs(1)
+				s.speaks(8, false)
+				c.awaits(ctx, t, "sends on the wire", hung)
+				stale := c.owner(ctx, t)
+				stale.signal(t, syscall.SIGSTOP)
+				c.awaits(ctx, t, "a new owner", func() bool { next := c.owner(ctx, t); return next != nil && next != stale })
+				stale.signal(t, syscall.SIGCONT)
+				c.replaces(ctx, t, stale)
+				s.speaks(4, false)
+				if !await(ctx, func() bool { return len(s.unheard()) == 0 && s.unacked() == 0 && !stale.busy(ctx) }) {
+					t.Errorf("%v have no answer, %d events are not acknowledged", s.unheard(), s.unacked())
+				}
+				c.stops(ctx, t)
+				end := stale.audited(t)
+				s.audits(t, &end)
+			})
+		})
+	}
 }
 
 // F41, I8: the leases of minds run out while their holders are at work, so that
