@@ -10,8 +10,9 @@ import (
 
 // A query is what old lines are looked for by.
 type query struct {
-	terms []weighed // distinct
-	when  stretch   // zero: any time
+	terms   []weighed     // distinct
+	when    stretch       // zero: any time
+	meaning spaces.Vector // nil: unknown
 }
 
 // maxTerms bounds the terms of a query.
@@ -49,7 +50,7 @@ func (v *View) query(words string) query {
 		words = v.newestWords()
 	}
 	q := asking(words)
-	q.when = dated(words, v.newest())
+	q.when, q.meaning = dated(words, v.newest()), v.Asked
 	return q
 }
 

@@ -24,7 +24,7 @@ type Recalled struct {
 // left out. An answer is recalled with the question it answers.
 func (v *View) Recall(words string, budget int) []Recalled {
 	q := v.query(words)
-	if len(q.terms) == 0 || budget <= 0 {
+	if len(q.terms) == 0 && q.meaning == nil || budget <= 0 {
 		return nil
 	}
 	inPrefix := v.inPrefix()

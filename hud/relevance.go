@@ -22,12 +22,12 @@ type hit struct {
 
 // rank scores the lines of the seats' rooms against the query: BM25 over all of
 // them together, smoothed over neighbours, answers, and the conversation a line
-// stands in; weighed by focus. It calls f for each line that something points at,
+// stands in, and where models know it, by what lines mean; weighed by focus. It calls f for each line that something points at,
 // room by room, in order.
 func (v *View) rank(seats []*Seat, q query, f func(hit)) {
 	w := v.weights()
 	terms, average := weigh(seats, q, &w)
-	if len(terms) == 0 {
+	if len(terms) == 0 && q.meaning == nil {
 		return
 	}
 	found := make([]scoredRoom, len(seats))
@@ -39,6 +39,10 @@ func (v *View) rank(seats []*Seat, q query, f func(hit)) {
 		for _, t := range r.talks {
 			best = max(best, r.focus*float64(s.Room.index.talk[t]))
 		}
+	}
+	resemble(found, q.meaning, w.Meaning)
+	if best == 0 {
+		best = 1 // no conversation has a score
 	}
 	for i := range found {
 		s := found[i].seat

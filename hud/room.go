@@ -26,6 +26,9 @@ type Room struct {
 	files   []int            // messages that carry files, those deleted since too
 	tokens  []uint16         // of each message's compact line; 0 unknown
 	named   called
+	// meanings say where messages stand; it is empty where nobody asks for that, and
+	// may end before the last message.
+	meanings []spaces.Vector
 
 	witness  spaces.Witness
 	reworded map[int][]int64 // by message, the seqs of what changed its words
@@ -133,6 +136,9 @@ func (r *Room) rewrite(i int) {
 	r.tokens[i] = 0
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
+	}
+	if i < len(r.meanings) {
+		r.meanings[i] = nil
 	}
 	for _, u := range r.linked[i] {
 		if r.urls[u]--; r.urls[u] == 0 {

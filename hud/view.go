@@ -110,6 +110,9 @@ type View struct {
 	Limits      Limits
 	Counter     *Counter
 	Weights     *Weights // nil: the default ones
+	// Asked is where the words stand that old lines are recalled by; nil: unknown, and
+	// no line is found by its meaning.
+	Asked spaces.Vector
 
 	shown   shown
 	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway

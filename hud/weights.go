@@ -12,6 +12,7 @@ type Weights struct {
 	Kin       float64 // of a word that means much the same
 	Date      float64 // what a line gains that was said at a time that was asked for, a share of its score
 	Crowding  float64 // by which each line of a conversation makes its others worth less
+	Meaning   float64 // of a line that means much the same, against the best by words
 	Thrift    float64 // how much the length of a line counts against it: the power of its tokens
 }
 
@@ -19,7 +20,7 @@ type Weights struct {
 func DefaultWeights() Weights {
 	return Weights{
 		Neighbour: 0.4, Second: 0.15, Answer: 0.4, Session: 1.5, Focus: 0.35,
-		Alike: 0.5, Kin: 0.45, Date: 0.5, Crowding: 0.04, Thrift: 0.1,
+		Alike: 0.5, Kin: 0.45, Date: 0.5, Meaning: 0.5, Crowding: 0.04, Thrift: 0.1,
 	}
 }
 
@@ -43,6 +44,8 @@ func (w *Weights) Named(name string) *float64 {
 		return &w.Kin
 	case "date":
 		return &w.Date
+	case "meaning":
+		return &w.Meaning
 	case "crowding":
 		return &w.Crowding
 	case "thrift":
@@ -53,7 +56,7 @@ func (w *Weights) Named(name string) *float64 {
 
 // WeightNames are the names that [Weights.Named] knows, in the order of the fields.
 func WeightNames() []string {
-	return []string{"neighbour", "second", "answer", "session", "focus", "alike", "kin", "date", "crowding", "thrift"}
+	return []string{"neighbour", "second", "answer", "session", "focus", "alike", "kin", "date", "meaning", "crowding", "thrift"}
 }
 
 // weights returns the weights of the view.

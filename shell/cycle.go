@@ -46,6 +46,8 @@ type cycle struct {
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.Recalled
+	asked    <-chan spaces.Vector       // will say where the words stand that woke it; nil: nobody asked
+	meaning  spaces.Vector              // that, once it is known
 	layers   []layer                    // of memory in the last frame
 	sights   []sighting                 // pictures worth seeing now, whether they are here or not
 	seen     map[sighting]model.Picture // those that were asked for; an empty one cannot be shown
@@ -145,6 +147,7 @@ func (c *cycle) live(ctx context.Context) error {
 		return spaces.ErrHalted
 	}
 	c.listen(ctx)
+	defer c.wonder(ctx)()
 	c.mind.overtaken(c.wake.Cycle.Base)
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err

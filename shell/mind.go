@@ -248,7 +248,10 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 			return errors.Join(err, failed)
 		}
 	}
-	return err
+	if err != nil || !first {
+		return err
+	}
+	return m.recollect(ctx, room)
 }
 
 // follow reads what happened in a room since it was last read, with each event

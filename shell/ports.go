@@ -55,6 +55,18 @@ type Digests interface {
 	Digest(ctx context.Context, d spaces.Digest) error
 }
 
+// Meanings keeps where the words of messages stand, as a model made it out.
+type Meanings interface {
+	// Meanings returns what the model made of a room's messages with after < seq ≤
+	// upto, in order.
+	Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Meaning, error)
+	// Mean counts what a call took and stores what came of it, in place of what was
+	// known of the same messages. When words of the room have been changed or deleted
+	// since m.Upto, nothing is stored and it fails with [spaces.ErrStale]. With the
+	// event that changes them, what was known of words is gone.
+	Mean(ctx context.Context, m spaces.Meant) error
+}
+
 // Halter ends runs by a person's word.
 type Halter interface {
 	// Halt stores that runs are to end, stops the causal chains they answer to, and

@@ -16,6 +16,9 @@ type Agent struct {
 	Name    string
 	Persona string
 	Model   model.Model
+	// Embedder is who says where words stand, for agents with Settings.MeaningModel.
+	// Default: nobody does.
+	Embedder model.Embedder
 	// System is the system message, instead of the one made of the prompts, the
 	// name and the persona. Default: that one.
 	System string
@@ -67,6 +70,7 @@ type Settings struct {
 	CompactKeep   int           // newest ones that every cut leaves verbatim
 	SummaryTokens int           // of what such a cut leaves of the others, at least
 	DigestModel   string        // the endpoint's model that condenses old accounts; empty: none
+	MeaningModel  string        // the endpoint's model that says where words stand; empty: none
 	CacheTTL      time.Duration // how long a provider's cache lives
 	CycleTokens   int           // what one cycle may use
 	RootTokens    int           // what one causal chain may use; 0 is unlimited
@@ -106,7 +110,9 @@ type Options struct {
 	Record  Record
 	Halter  Halter
 	Digests Digests // nil: old accounts stay as they are
-	Agents  []Agent
+	// Meanings is nil where old lines are found by words alone.
+	Meanings Meanings
+	Agents   []Agent
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings
 	Bus      Bus

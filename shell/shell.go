@@ -159,6 +159,7 @@ func (s *Shell) Run(ctx context.Context) error {
 				cycles.Go(func() {
 					s.tend(ctx, p)
 					s.digest(ctx, p)
+					s.mean(ctx, p)
 				})
 			}
 			sweep.Reset(s.Poll)

@@ -70,7 +70,8 @@ func (m *mind) rests(o outlook) (time.Time, bool) {
 	defer m.mu.Unlock()
 	set := o.settings
 	at, digest := m.digestDue(set)
-	return at, digest || len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep
+	_, mean := m.meaningDue(o)
+	return at, digest || mean || len(m.closed) >= set.CompactAfter && len(m.closed) > set.CompactKeep
 }
 
 // rested returns the places whose minds have rested long enough, and forgets

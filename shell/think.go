@@ -60,6 +60,8 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	defer m.across(v)()
 	v.Current = append(slices.Clip(c.turns), c.pending...)
 	v.FixedTokens += tokens
+	c.learnAsked()
+	v.Asked = c.meaning
 	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)

@@ -114,8 +114,8 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
 // endpoints returns a part for each model that is asked.
 func (x *examination) endpoints() []doctor.Part {
 	var all []doctor.Part
-	add := func(name, entry string, m config.Model, window int) {
-		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: window, Count: new(hud.Counter).Count}
+	add := func(name, entry string, m config.Model, s config.Settings) {
+		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
 		all = append(all, doctor.Part{Name: name, Examine: func(ctx context.Context) []adapters.Finding {
 			if m.Offline && x.models == nil {
 				return []adapters.Finding{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
@@ -127,10 +127,10 @@ func (x *examination) endpoints() []doctor.Part {
 			return e.Examine(ctx)
 		}})
 	}
-	add("model", "model", x.conf.Model, x.conf.SettingsFor("", "").ContextTokens)
+	add("model", "model", x.conf.Model, x.conf.SettingsFor("", ""))
 	for _, a := range x.conf.Agents {
 		if a.Model != x.conf.Model && !a.Misconfigured {
-			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, "").ContextTokens)
+			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, ""))
 		}
 	}
 	return all

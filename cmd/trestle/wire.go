@@ -223,7 +223,7 @@ func (p *parts) agents() []shell.Agent {
 		if clients[a.Model] == nil {
 			clients[a.Model] = p.model(entryOf(p.config(), a), a.Model)
 		}
-		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model]})
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: p.embedder(a)})
 	}
 	p.clients = clients
 	return all
@@ -256,7 +256,7 @@ func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
-		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Digests: view,
+		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Digests: view, Meanings: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p), Drafts: drafts{p},
 		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
@@ -313,19 +313,33 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		Threads:    hud.Shares{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
 		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
-		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: digestModel(a, s),
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: cheap(a, s.Summary.Model), MeaningModel: cheap(a, s.Relevance.Embeddings),
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
 	}
 }
 
-// digestModel returns who condenses old accounts of an agent: the model that answers
-// without an endpoint does not.
-func digestModel(a config.Agent, s config.Settings) string {
+// cheap returns who is asked beside the agent's own model: nobody where that answers
+// without an endpoint.
+func cheap(a config.Agent, name string) string {
 	if a.Model.Offline {
 		return ""
 	}
-	return s.Summary.Model
+	return name
+}
+
+// embedder returns who says where words stand: the endpoint of the agent's model,
+// asked through connections of its own; nil when it is not to be asked.
+func (p *parts) embedder(a config.Agent) model.Embedder {
+	if cheap(a, p.config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
+		return nil
+	}
+	client, err := p.openEndpoint(a.Model)
+	if err != nil {
+		p.log.Error("lines are not found by meaning", "agent", a.ID, "error", err)
+		return nil
+	}
+	return client
 }
 
 // newAdapter makes the client of a configured account. It calls nobody.

@@ -47,11 +47,14 @@ type Settings struct {
 	Levels     struct{ Start, Max int }
 	CrossSpace struct{ OriginLimit, TargetLimit, LongOriginLimit, LongTargetLimit int }
 	Compact    struct{ AfterTurns, Keep, SummaryTokens int }
-	Relevance  struct{ Snippet int }
-	Read       struct{ Limit int }
-	Wait       struct{ Timeout time.Duration }
-	Memory     struct{ MaxChars int }
-	Prompts    struct{ MemoryFramework, ToolContract, AntiPatterns, Capabilities, Onboarding int }
+	Relevance  struct {
+		Snippet    int
+		Embeddings string // names the model that says where lines stand by their meaning; empty: none does
+	}
+	Read    struct{ Limit int }
+	Wait    struct{ Timeout time.Duration }
+	Memory  struct{ MaxChars int }
+	Prompts struct{ MemoryFramework, ToolContract, AntiPatterns, Capabilities, Onboarding int }
 
 	// Price is what a million tokens of the model cost; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }

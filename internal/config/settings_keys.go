@@ -61,6 +61,7 @@ var settingKeys = []settingKey{
 	{"guard", "0.8", "share of the window that is never passed", ratio(func(s *Settings) *float64 { return &s.Guard })},
 	{"cache_ttl", "5m", "how long the endpoint keeps a prefix cached", span(func(s *Settings) *time.Duration { return &s.CacheTTL })},
 	{"relevance.snippet", "500", "characters of a cycle's account that are compared with what arrived", whole(func(s *Settings) *int { return &s.Relevance.Snippet }, 1)},
+	{"relevance.embeddings", "", "the endpoint's model of `/embeddings` by which old lines are also found by what they mean, such as `text-embedding-3-small`; without one, by their words and signs", name(func(s *Settings) *string { return &s.Relevance.Embeddings })},
 	{"read.limit", "50", "messages one read shows", whole(func(s *Settings) *int { return &s.Read.Limit }, 1)},
 	{"wait.timeout", "5m", "how long an agent waits for a reply", span(func(s *Settings) *time.Duration { return &s.Wait.Timeout })},
 	{"memory.max_chars", "200", "characters of one memory", whole(func(s *Settings) *int { return &s.Memory.MaxChars }, 1)},

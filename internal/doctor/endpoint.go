@@ -18,6 +18,9 @@ type Endpoint struct {
 	Name   string // the endpoint's name for the model
 	Entry  string // where it is configured: "model", "agents.ada.model"
 	Window int    // context_tokens
+	// Embeddings is the endpoint's name for the model by which lines are found by what
+	// they mean; empty: none is.
+	Embeddings string
 	// Count counts tokens as the program does.
 	Count func(text string) int
 }
@@ -52,6 +55,9 @@ func (e Endpoint) Examine(ctx context.Context) []adapters.Finding {
 	}
 	read, f, bad := e.canary(ctx, ratio)
 	if bad {
+		found = append(found, f)
+	}
+	if f, bad := e.embeds(ctx); bad {
 		found = append(found, f)
 	}
 	if len(found) > 0 {
@@ -129,6 +135,20 @@ func (e Endpoint) takesTools(ctx context.Context) (f adapters.Finding, bad bool)
 		return adapters.Finding{}, false
 	}
 	return Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"), true
+}
+
+// embeds warns when lines cannot be found by what they mean although they should be.
+func (e Endpoint) embeds(ctx context.Context) (f adapters.Finding, bad bool) {
+	client, can := e.Model.(model.Embedder)
+	if e.Embeddings == "" || !can {
+		return adapters.Finding{}, false
+	}
+	_, _, err := client.Embed(ctx, e.Embeddings, []string{"yes"})
+	if err == nil {
+		return adapters.Finding{}, false
+	}
+	return Warn("TRS-M12", fmt.Sprintf("the endpoint makes no vectors by %q: %s", e.Embeddings, said(err)),
+		"set relevance.embeddings to a model that it has, or take the key away"), true
 }
 
 // password is what the canary's first line says and its last line asks for.

@@ -133,6 +133,18 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			golden(t, test.name, text)
 		})
 	}
+	t.Run("no vectors", func(t *testing.T) {
+		server := httptest.NewServer(&modeltest.Server{Model: attentive{}, Names: []string{"gpt-5-mini", "small"}})
+		defer server.Close()
+		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
+		for name, want := range map[string]string{"": "", "small": "", "smal": "TRS-M12"} {
+			e.Embeddings = name
+			_, r := printed(t, "model", e.Examine)
+			if r.Findings[0].Code != want {
+				t.Errorf("with vectors by %q found %+v, want %q", name, r.Findings, want)
+			}
+		}
+	})
 	t.Run("model unreachable", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()

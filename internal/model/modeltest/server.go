@@ -17,8 +17,8 @@ import (
 
 // Server is an endpoint like OpenAI's in front of any model.
 //
-// It serves POST …/chat/completions, streamed or not, and GET …/models, under
-// any base path. Every request is put in the ledger with the verdict of [Check]
+// It serves POST …/chat/completions, streamed or not, POST …/embeddings with
+// [Vector], and GET …/models, under any base path. Every chat request is put in the ledger with the verdict of [Check]
 // and with usage: a quarter of the bytes, of which those count as cached that
 // begin an earlier request too. Set the fields before the first request.
 type Server struct {
@@ -84,6 +84,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
 		s.complete(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/embeddings"):
+		s.embed(w, r)
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
 		s.list(w)
 	default:

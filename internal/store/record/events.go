@@ -109,6 +109,9 @@ func (t *tx) joinIn(ctx context.Context, r *room, e *spaces.Event) error {
 		return err
 	}
 	e.Readers = r.readers
+	if err := t.reword(ctx, e.Body); err != nil {
+		return err
+	}
 	if b, deleted := e.Body.(spaces.Deleted); deleted {
 		return t.unshow(ctx, b.Target)
 	}

@@ -16,6 +16,7 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"DeletedWordsLeaveTurnsAndKeyframes": redaction,
 	"DeletedWordsLeaveWhatRepeatsThem":   repetition,
 	"DigestsGoWithWhatTheyWereMadeOf":    digests,
+	"MeaningsGoWithTheirWords":           meanings,
 	"MindWithoutAPastIsEmpty":            emptyMind,
 }
 

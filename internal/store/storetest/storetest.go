@@ -67,6 +67,7 @@ type Shell interface {
 	shell.Inbox
 	shell.Journal
 	shell.Digests
+	shell.Meanings
 	shell.Record
 	shell.Halter
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
