@@ -60,6 +60,14 @@ func (s *sage) texts() []string {
 	return slices.Concat(s.asked...)
 }
 
+// A ponderer takes a second for each answer.
+type ponderer struct{ model.Model }
+
+func (p ponderer) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	<-time.After(time.Second)
+	return p.Model.Generate(ctx, r)
+}
+
 // gossip opens a group in which much was said that the agent was not asked about.
 func gossip(w *world, set func(*shell.Settings)) (room spaces.SpaceID, sold spaces.Ref) {
 	w.t.Helper()
@@ -84,7 +92,7 @@ const costava = "@Ada Quanto costava?"
 // also over a restart; afterwards a line is found that shares no word with what is
 // asked. What is deleted is not found and its vector is gone. All of it is counted.
 func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
-	k, s := &keeper{Model: replier("noted")}, &sage{}
+	k, s := &keeper{Model: ponderer{replier("noted")}}, &sage{}
 	play(t, k, func(w *world) {
 		w.agents[0].Embedder = s
 		room, sold := gossip(w, func(*shell.Settings) {})
