@@ -93,6 +93,13 @@ await shows('edits, reactions and deletions of others', async () => {
   const taken = once(client, Events.MessageReactionRemove);
   await control('reacts', { channel: room, person: maya, message: said.id });
   await taken;
+  for (const emoji of ['🔥', '👍']) await control('reacts', { channel: room, person: maya, message: said.id, emoji });
+  const cleared = once(client, Events.MessageReactionRemoveEmoji);
+  await control('clears', { channel: room, message: said.id, emoji: '👍' });
+  assert.equal((await cleared)[0].emoji.name, '👍');
+  const emptied = once(client, Events.MessageReactionRemoveAll, (message) => message.id === said.id);
+  await control('clears', { channel: room, message: said.id });
+  await emptied;
 });
 
 await shows('the same nonce is the same message', async () => {
