@@ -14,7 +14,7 @@ import (
 // messages of both rooms, most recent last, fewer where they are long; nothing
 // deleted, left behind or unquoted.
 func TestComposingShowsTheNewestOfBothRooms(t *testing.T) {
-	h := Histories{Origin: 3, Target: 4, LongOrigin: 1, LongTarget: 2}
+	h := Histories{Origin: 4, Target: 4, LongOrigin: 1, LongTarget: 2}
 	w := newWorld(t)
 	origin, target, empty := w.room("Family", "kai", "ada"), w.room("Work", "omar", "ada", "max"), w.room("Den")
 	w.says(origin, "kai", "before a fresh start")

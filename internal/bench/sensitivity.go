@@ -19,28 +19,28 @@ func sensitivity(ctx context.Context, b *bench) error {
 		"written": together(b.parlours(parlour.Written)[:3]), "chat": together(b.parlours(parlour.Chat)[:3]),
 	}
 	for _, name := range []string{"written", "chat"} {
-		measure := func(more ...string) (float64, error) {
+		measure := func(more ...string) (mean, margin float64, err error) {
 			var all scores
-			err := b.replay(ctx, &all, rooms[name], 4000, more...)
+			err = b.replay(ctx, &all, rooms[name], 4000, more...)
 			all = slices.DeleteFunc(all, func(s scored) bool { return !s.evident })
-			mean, _ := all.interval()
-			return mean, err
+			mean, margin = all.interval()
+			return mean, margin, err
 		}
-		base, err := measure()
+		base, margin, err := measure()
 		if err != nil {
 			return err
 		}
 		for _, w := range weights {
-			half, err := measure("--weigh", w+"=0.5")
+			half, _, err := measure("--weigh", w+"=0.5")
 			if err != nil {
 				return err
 			}
-			more, err := measure("--weigh", w+"=1.5")
+			more, _, err := measure("--weigh", w+"=1.5")
 			if err != nil {
 				return err
 			}
 			b.add(fmt.Sprintf("weight %s, three %s spaces at 4k", w, name), "within 3 points", max(base-half, base-more) <= 3, "",
-				"%+.1f points at half, %+.1f at 1.5 times", half-base, more-base)
+				"%+.1f points at half, %+.1f at 1.5 times, of %.1f ± %.1f", half-base, more-base, base, margin)
 		}
 	}
 	return nil
