@@ -152,7 +152,7 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 func TestOnlyTheRightCallersAreAskedForACredential(t *testing.T) {
 	exposed := console.Access{Token: strings.Repeat("t", 32), Hosts: []string{"trestle.example"}}
 	proxied := console.Access{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}, Hosts: []string{"trestle.example"}}
-	weak := console.Access{Token: "short"}
+	weak := console.Access{Token: strings.Repeat("t", 31)}
 	for _, test := range []struct {
 		name   string
 		access console.Access
