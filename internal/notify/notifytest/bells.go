@@ -14,7 +14,7 @@ import (
 )
 
 // late ends a test in which something is not heard.
-const late = 20 * time.Second
+const late = 30 * time.Second
 
 // A Bell rings and hears.
 type Bell interface {

@@ -8,6 +8,7 @@ import (
 
 	library "github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
@@ -31,15 +32,15 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 			rings, stop := b.Listen("inbox")
 			defer stop()
 			link.Suffer(harm)
-			eventually(t, "nobody says that the server is away", func() bool { return troubled(b) != "" })
+			notifytest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(b) != "" })
 			for len(rings) > 0 {
 				<-rings
 			}
 			b.Ring("inbox")
-			within(t, rings, "the ring was not heard at home")
+			notifytest.Within(t, rings, "the ring was not heard at home")
 			link.Mend()
-			eventually(t, "the trouble is over and still told of", func() bool { return troubled(b) == "" })
-			eventually(t, "rings of others are not heard after the harm", func() bool {
+			notifytest.Eventually(t, "the trouble is over and still told of", func() bool { return troubled(b) == "" })
+			notifytest.Eventually(t, "rings of others are not heard after the harm", func() bool {
 				other.Ring("inbox")
 				return len(rings) > 0
 			})
@@ -93,11 +94,11 @@ func TestEvictionCostsLatencyOnly(t *testing.T) {
 		case <-answered:
 		}
 	}
-	eventually(t, "rings are not heard any more", func() bool {
+	notifytest.Eventually(t, "rings are not heard any more", func() bool {
 		other.Ring("inbox")
 		return len(rings) > 0
 	})
-	eventually(t, "calls are not answered any more", func() bool {
+	notifytest.Eventually(t, "calls are not answered any more", func() bool {
 		other.Call("minds", "ada")
 		return len(answered) > 0
 	})

@@ -8,6 +8,7 @@ import (
 
 	library "github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 )
 
@@ -70,7 +71,7 @@ func TestStoppedAnswerIsLeftToOthers(t *testing.T) {
 		})
 	})
 	a.Call("minds", "ada")
-	within(t, begun, "nobody answers")
+	notifytest.Within(t, begun, "nobody answers")
 	cancel()
 	attending.Wait()
 	stop()

@@ -65,32 +65,9 @@ func begun(t *testing.T, o redis.Options) (c *redis.Client, stop func()) {
 		}
 	})
 	t.Cleanup(stop)
-	within(t, heard, "the client does not begin") // it rings everything when it has
+	notifytest.Within(t, heard, "the client does not begin") // it rings everything when it has
 	forget()
 	return c, stop
-}
-
-func within(t *testing.T, happens <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-happens:
-	case <-time.After(late):
-		t.Fatal(what)
-	}
-}
-
-// eventually looks again and again until something has happened.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.After(late); !happened(); {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatal(what)
-		}
-	}
 }
 
 // troubled says what is wrong with the server; empty when nothing is.
@@ -136,8 +113,8 @@ func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 		c.Call("minds", "a")
 		c.Show(notify.Event{Type: "x"})
 	}
-	within(t, rings, "the ring was not heard at home")
-	eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
+	notifytest.Within(t, rings, "the ring was not heard at home")
+	notifytest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
 	cancel()
 	running.Wait()
 	if err := c.Close(); err != nil {
@@ -158,14 +135,14 @@ func TestEverythingRingsWhenTheServerIsBack(t *testing.T) {
 	rings, stop := c.Listen("inbox")
 	defer stop()
 	own.Crash(t)
-	eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
+	notifytest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
 	for len(rings) > 0 {
 		<-rings
 	}
 	own.Return(t)
-	within(t, rings, "the server is back and nothing rings")
+	notifytest.Within(t, rings, "the server is back and nothing rings")
 	other := begin(t, redis.Options{URL: url, Process: "b"})
-	eventually(t, "rings are not heard after the return", func() bool {
+	notifytest.Eventually(t, "rings are not heard after the return", func() bool {
 		other.Ring("inbox")
 		return len(rings) > 0
 	})
@@ -182,15 +159,15 @@ func TestRingsAreHeardAfterAFlushAndAClockThatWentBack(t *testing.T) {
 	if err := r.XAdd(t.Context(), future).Err(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, rings, "the first ring was not heard")
+	notifytest.Within(t, rings, "the first ring was not heard")
 	if err := r.Del(t.Context(), stream).Err(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, rings, "a flush is not noticed")
+	notifytest.Within(t, rings, "a flush is not noticed")
 	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"key", "inbox", "from", "b"}}).Err(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, rings, "nothing is heard after a flush")
+	notifytest.Within(t, rings, "nothing is heard after a flush")
 }
 
 // PRD-6.2: one process shows what happens in another, and not its own twice.
@@ -271,7 +248,7 @@ func TestEachCallIsAnsweredOnce(t *testing.T) {
 func empties(t *testing.T, stream string) {
 	t.Helper()
 	r := raw(t)
-	eventually(t, "what is over is still on the server", func() bool {
+	notifytest.Eventually(t, "what is over is still on the server", func() bool {
 		n, err := r.XLen(t.Context(), stream).Result()
 		return err == nil && n == 0
 	})
@@ -292,7 +269,7 @@ func TestCallsOfTheDeadAreAnswered(t *testing.T) {
 	answered := make(chan struct{}, 8)
 	c := begin(t, redis.Options{Process: "alive", Reclaim: 20 * time.Millisecond})
 	attend(t, c, func(string) error { answered <- struct{}{}; return nil })
-	within(t, answered, "the call was not taken over")
+	notifytest.Within(t, answered, "the call was not taken over")
 	empties(t, stream)
 }
 
@@ -304,7 +281,7 @@ func TestCallIsGivenUpAfterFiveTries(t *testing.T) {
 	end := attend(t, c, func(string) error { tries <- struct{}{}; return errors.New("no") })
 	c.Call("minds", "poison")
 	for range 5 {
-		within(t, tries, "it is not tried again")
+		notifytest.Within(t, tries, "it is not tried again")
 	}
 	empties(t, t.Name()+":calls:minds")
 	end()
@@ -366,7 +343,7 @@ func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 		c := begin(t, redis.Options{Process: "a"})
 		end := attend(t, c, func(string) error { answered <- struct{}{}; return test.answer })
 		c.Call("minds", "x")
-		within(t, answered, "nobody answers")
+		notifytest.Within(t, answered, "nobody answers")
 		end()
 		there, err := r.XInfoConsumers(t.Context(), stream, "attendants").Result()
 		if err != nil || len(there) != test.left {
@@ -398,12 +375,12 @@ func TestServerWithoutRoomIsTrouble(t *testing.T) {
 	rings, stop := c.Listen("inbox")
 	defer stop()
 	c.Ring("inbox")
-	within(t, rings, "the ring was not heard at home")
-	eventually(t, "nobody says that the server is full", func() bool { return strings.Contains(troubled(c), "OOM") })
+	notifytest.Within(t, rings, "the ring was not heard at home")
+	notifytest.Eventually(t, "nobody says that the server is full", func() bool { return strings.Contains(troubled(c), "OOM") })
 	if err := r.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is in trouble for ever", func() bool {
+	notifytest.Eventually(t, "it is in trouble for ever", func() bool {
 		c.Ring("inbox")
 		return troubled(c) == ""
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
@@ -119,7 +120,7 @@ func TestSilentTreasurerCostsOneShortWait(t *testing.T) {
 		t.Error("nobody says that the server is away")
 	}
 	link.Mend()
-	eventually(t, "it is not asked any more", func() bool {
+	notifytest.Eventually(t, "it is not asked any more", func() bool {
 		_, taken, err := c.Take(t.Context(), 0, b)
 		return taken && err == nil
 	})

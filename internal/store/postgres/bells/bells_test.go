@@ -24,9 +24,6 @@ var server servertest.Postgres
 
 func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 
-// late ends a test in which something does not happen.
-const late = 30 * time.Second
-
 // begin opens the bells of a process and lets them run until the test ends. It
 // returns once they hear the server.
 func begin(t *testing.T, o bells.Options) *bells.Bells {
@@ -45,31 +42,8 @@ func begin(t *testing.T, o bells.Options) *bells.Bells {
 		}
 	})
 	t.Cleanup(func() { cancel(); running.Wait() })
-	within(t, heard, "the bells do not begin") // everything rings when they have
+	notifytest.Within(t, heard, "the bells do not begin") // everything rings when they have
 	return b
-}
-
-func within(t *testing.T, happens <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-happens:
-	case <-time.After(late):
-		t.Fatal(what)
-	}
-}
-
-// eventually looks again and again until something has happened.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.After(late); !happened(); {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatal(what)
-		}
-	}
 }
 
 // drain forgets the rings that were not answered.
@@ -109,20 +83,20 @@ func TestLostConnectionCostsLatencyOnly(t *testing.T) {
 	rings, stop := b.Listen("inbox")
 	defer stop()
 	link.Cut()
-	eventually(t, "nobody says that the server is away", func() bool { return troubled(b) })
+	notifytest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(b) })
 	drain(rings)
 	for n := range 10_000 { // more than is kept for a server
 		b.Ring("inbox" + strconv.Itoa(n))
 	}
 	b.Ring("inbox")
-	within(t, rings, "the ring was not heard at home")
+	notifytest.Within(t, rings, "the ring was not heard at home")
 	link.Mend()
-	within(t, rings, "the server is back and nothing rings")
-	eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
+	notifytest.Within(t, rings, "the server is back and nothing rings")
+	notifytest.Eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
 	other := begin(t, bells.Options{URL: server.URL(database), Process: "b"})
 	drain(rings)
 	other.Ring("inbox")
-	within(t, rings, "rings of others are not heard after the return")
+	notifytest.Within(t, rings, "rings of others are not heard after the return")
 }
 
 // DELIVERY 2.7: however often something rings, the server is told fifty times a
@@ -186,15 +160,15 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 			rings, stop := b.Listen(name)
 			defer stop()
 			link.Suffer(harm)
-			eventually(t, "nobody says that the server passes nothing on", func() bool { return troubled(b) })
+			notifytest.Eventually(t, "nobody says that the server passes nothing on", func() bool { return troubled(b) })
 			drain(rings)
 			b.Ring(name)
-			within(t, rings, "the ring was not heard at home")
+			notifytest.Within(t, rings, "the ring was not heard at home")
 			link.Mend()
-			eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
+			notifytest.Eventually(t, "the trouble is over and still told of", func() bool { return !troubled(b) })
 			drain(rings)
 			other.Ring(name)
-			within(t, rings, "rings of others are not heard after the harm")
+			notifytest.Within(t, rings, "rings of others are not heard after the harm")
 		})
 	}
 }
