@@ -16,7 +16,8 @@ import (
 // and nobody else is given it meanwhile; others are answered beside it.
 func TestLongAnswerKeepsItsCall(t *testing.T) {
 	begun, hold, others := make(chan string, 8), make(chan struct{}), make(chan string, 8)
-	a := begin(t, redis.Options{Process: "a", Reclaim: 60 * time.Millisecond})
+	const reclaim = 2 * time.Second // a process that stands still for longer is taken for dead
+	a := begin(t, redis.Options{Process: "a", Reclaim: reclaim})
 	attend(t, a, func(note string) error {
 		begun <- note
 		if note == "long" {
@@ -24,15 +25,18 @@ func TestLongAnswerKeepsItsCall(t *testing.T) {
 		}
 		return nil
 	})
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release)
 	a.Call("minds", "long")
 	if got := <-begun; got != "long" {
 		t.Fatalf("got %q", got)
 	}
-	b := begin(t, redis.Options{Process: "b", Reclaim: 60 * time.Millisecond})
+	b := begin(t, redis.Options{Process: "b", Reclaim: reclaim})
 	attend(t, b, func(note string) error { others <- note; return nil })
 	r, stream := raw(t), t.Name()+":calls:minds"
 	// The idle time of a call that is kept falls again and again.
-	for last, falls := time.Duration(0), 0; falls < 5; {
+	last, falls := time.Duration(0), 0
+	notifytest.Eventually(t, "the call is not kept", func() bool {
 		open, err := r.XPendingExt(t.Context(), &library.XPendingExtArgs{Stream: stream, Group: "attendants", Start: "-", End: "+", Count: 9}).Result()
 		if err != nil || len(open) != 1 || open[0].Consumer != "a" || open[0].RetryCount != 1 {
 			t.Fatalf("open: %+v (%v), want the one call that a answers", open, err)
@@ -41,7 +45,8 @@ func TestLongAnswerKeepsItsCall(t *testing.T) {
 			falls++
 		}
 		last = open[0].Idle
-	}
+		return falls == 2
+	})
 	for len(begun)+len(others) == 0 {
 		b.Call("minds", "short")
 		select {
@@ -53,7 +58,7 @@ func TestLongAnswerKeepsItsCall(t *testing.T) {
 	if got := <-others; got != "short" {
 		t.Errorf("the call %q was answered beside the long one", got)
 	}
-	close(hold)
+	release()
 	empties(t, stream)
 }
 
