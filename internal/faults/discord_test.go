@@ -42,7 +42,9 @@ func discordStage(t *testing.T, seed uint64) *stage {
 	s.posted = func() (all []posted) {
 		for _, c := range corners {
 			for _, m := range c.Sent(bot) {
-				all = append(all, posted{m.Content, c.ID.String() + " " + m.Content})
+				if !m.Deleted {
+					all = append(all, posted{m.Content, c.ID.String() + " " + m.Content})
+				}
 			}
 		}
 		return all

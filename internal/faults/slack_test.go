@@ -44,7 +44,9 @@ func slackStage(t *testing.T, seed uint64) *stage {
 	}
 	s.posted = func() (all []posted) {
 		for _, m := range slices.Concat(ops.Sent(), direct.Sent()) {
-			all = append(all, posted{m.Text, m.Key})
+			if !m.Deleted {
+				all = append(all, posted{m.Text, m.Key})
+			}
 		}
 		return all
 	}
