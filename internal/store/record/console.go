@@ -23,7 +23,7 @@ const (
   (select count(*) from outbox
     where (state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled') and settled >= $1 and state in ('failed', 'expired')),
   (select count(*) from timers where fired_by = ''),
-  (select count(*) from waits where outcome = ''),
+  (select count(*) from waits where state <> 'told' and state = 'open'),
   (select coalesce(sum(prompt + output), 0) from usage where day = $2)`
 	roomColumns query = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
   (select count(*) from members m where m.space = s.id), b.head_seq, b.last_at
