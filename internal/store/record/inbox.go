@@ -22,7 +22,7 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
     and not exists (select 1 from timers t where t.agent = x.agent and t.circle = x.circle and t.kind = 'sleep' and t.fired_by = '')
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $3)
-group by agent, circle, space order by min(since) limit $2 + 0`
+group by agent, circle, space order by min(since), agent, circle, space limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// The rows are found on the index of those that are ready, never on the key,
 	// which holds all there ever were.
