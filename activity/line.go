@@ -82,9 +82,9 @@ func (l *Line) Run(ctx context.Context) error {
 	l.begin(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
-	ctx, cancel := context.WithCancel(ctx)
+	run, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside.Go(func() { l.attest(ctx) })
+	beside.Go(func() { l.attest(run) })
 	tries := l.newBackoff()
 	account, ok := l.connect(ctx, tries)
 	if !ok {
