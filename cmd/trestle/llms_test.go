@@ -35,7 +35,8 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	for _, file := range found {
 		pages = append(pages, "docs/"+filepath.Base(file))
 	}
-	got := llmsHead
+	var got strings.Builder
+	got.WriteString(llmsHead)
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
@@ -45,13 +46,13 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 		if title == "" || about == "" {
 			t.Errorf("%s has the title %q and begins with %q", page, title, about)
 		}
-		got += "- [" + title + "](" + page + "): " + about + "\n"
+		got.WriteString("- [" + title + "](" + page + "): " + about + "\n")
 	}
-	got += "\n## Optional\n\n- [Decisions](docs/adr/README.md): what was chosen, and what was given up\n- [Changes](CHANGELOG.md): release by release\n" +
-		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n"
+	got.WriteString("\n## Optional\n\n- [Decisions](docs/adr/README.md): what was chosen, and what was given up\n- [Changes](CHANGELOG.md): release by release\n" +
+		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n")
 	file := filepath.Join(root, "llms.txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +60,7 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("llms.txt (-file +pages):\n%s", diff)
 	}
 }
