@@ -130,10 +130,11 @@ func (s *slackSide) sent() string {
 	}
 	var out strings.Builder
 	for _, name := range s.names {
-		for _, m := range s.rooms[name].Sent() {
+		all := s.rooms[name].Sent()
+		for _, m := range all {
 			out.WriteString(name)
 			if m.Thread != "" {
-				out.WriteString("/" + m.Thread)
+				out.WriteString("/" + among(all, m.Thread))
 			}
 			if m.Broadcast {
 				out.WriteString(" and in the channel")
@@ -157,11 +158,21 @@ func (s *slackSide) sent() string {
 		}
 		for _, c := range s.Ledger().Calls {
 			if c.Method == "reactions.add" && c.Error == "" && c.Channel == s.rooms[name].ID {
-				fmt.Fprintf(&out, "%s reacted to %s\n", name, c.Target)
+				fmt.Fprintf(&out, "%s reacted to %s\n", name, among(all, c.Target))
 			}
 		}
 	}
 	return out.String()
+}
+
+// among names a message by its place among those that the app sent: of two that are
+// sent at the same moment either may be the first.
+func among(all []fakeslack.Sent, ts string) string {
+	i := slices.IndexFunc(all, func(m fakeslack.Sent) bool { return m.TS == ts })
+	if i < 0 {
+		return ts
+	}
+	return fmt.Sprintf("sent %d", i+1)
 }
 
 // named writes the scene's own names for messages in place of Slack's.
