@@ -55,7 +55,6 @@ func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
 		c.done[doneKey(s, a.Args)] = true
 	case r.Note == staleNote:
 		c.reread = true
-		clear(c.done)
 	case r.OK && s != nil:
 		c.done[doneKey(s, a.Args)] = true
 		switch {

@@ -212,6 +212,40 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 	}
 }
 
+// DESIGN 2, I4: what is held back may be meant again; what a run said before that is
+// said, and is not said twice.
+func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
+	said := 0
+	m := slow(10*time.Second, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("two things"), nil
+		}
+		said++
+		switch words := []string{"First.", "Second.", "First.", "Second."}; {
+		case said <= len(words):
+			return calling(said, "send_message", `{"text":"`+words[said-1]+`"}`), nil
+		default:
+			return telling("Responded to Kai about two things. Said both."), nil
+		}
+	}))
+	play(t, m, func(w *world) {
+		room := w.room("family")
+		w.start()
+		w.says(room, "Nova", "hello all")
+		w.settle()
+		w.says(room, "Kai", "@Ada tell us two things")
+		<-time.After(25 * time.Second) // the first is said, the second is being thought
+		if diff := cmp.Diff([]string{"First."}, w.spoken(room)); diff != "" {
+			t.Fatalf("said by then (-want +got):\n%s", diff)
+		}
+		w.says(room, "Nova", "I am listening, too")
+		w.settle()
+		if diff := cmp.Diff([]string{"First.", "Second."}, w.spoken(room)); diff != "" {
+			t.Errorf("said (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // DESIGN 2: when others never stop, the words go as written at the second try.
 func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
 	n := 0

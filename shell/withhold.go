@@ -18,12 +18,26 @@ const (
 // or when it has been asked already, the words go as written.
 func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList) error {
 	c.reread = true
-	c.done = map[string]bool{} // the same words may be meant again
+	c.takeBack(d)
 	c.log.Info("speech was stale", "step", c.step)
 	return c.withhold(ctx, sc, st, d, outcome{note: staleNote, body: map[string]any{
 		"success": false, "error": staleNote,
 		"message": "Not sent: others wrote meanwhile. Read the new lines, then send again, change it, or leave it.",
 	}})
+}
+
+// takeBack forgets that a step spoke: the same words may be meant again. What earlier
+// steps said stays said.
+func (c *cycle) takeBack(d deedList) {
+	var of spaces.Acted // what a result is of
+	for _, b := range d.inner {
+		if a, ok := b.(spaces.Acted); ok {
+			of = a
+		}
+		if r, ok := b.(spaces.Result); ok && r.OK && c.shell.catalogue.isRoom(of.Name) {
+			delete(c.done, doneKey(c.shell.catalogue.find(of.Name), of.Args))
+		}
+	}
 }
 
 // hushed records that the words were refused because agents have spoken often
