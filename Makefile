@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling hostile bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege hostile bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -81,7 +81,10 @@ endif
 
 faults: ## kill the real binary at every crash point and audit what is left (some minutes)
 	@go test -count=1 -tags faultinject -timeout 5m ./internal/fault
-	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/faults/...
+	@go test -count=1 -tags faultinject -timeout 30m -v -skip '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/faults/...
+
+siege: ## crash the Postgres server seven times under three processes
+	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/faults
 
 rolling: ## replace three processes by those of another version and back, under load
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/faults
