@@ -8,6 +8,8 @@
 // is retired on request, and its address is good for one use. Text is read as
 // strictly as there, and every refusal has Slack's own code. The methods of
 // [Channel] say what people do: [Channel.Says], [Channel.Edits], [Channel.Joins].
+// A slash command can be answered by the address that comes with it, also by an app
+// that is not in the channel; [Channel.Whispers] shows that.
 // A fault makes calls fail in a chosen way, and the [Record] tells what was
 // received, what was acknowledged, whom a message called and which addresses a
 // preview would have fetched.
