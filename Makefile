@@ -62,7 +62,7 @@ browser: chromium ## run the console's tests in a real browser
 	@go test -count=1 -timeout 2m -v ./internal/console/browsertest
 
 race: chromium postgres redis ## run every test under the race detector, in another order (needs a C compiler)
-	@CGO_ENABLED=1 go test -race -shuffle=1 -timeout 20m ./...
+	@.ci/race ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect
 	@go test -count=1 -run Scene -timeout 5m ./cmd/trestle/... $(if $(UPDATE),-args -update)
