@@ -102,7 +102,7 @@ func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
 	if err != nil || limit < 1 {
 		return nil, &failure{what: "the limit is no number of jobs", where: "jobs --limit", todo: "write 1 or more", code: exitUsage}
 	}
-	found, err := o.Jobs().Jobs(ctx, limit)
+	found, err := o.Jobs().Jobs(ctx, 0, limit)
 	all := make([]jobs.Snapshot, 0, len(found))
 	for _, j := range found {
 		all = append(all, jobs.Shown(j))
@@ -260,11 +260,10 @@ func (s *process) serveJob(rw http.ResponseWriter, r *http.Request) {
 	if !readJSON(rw, r, &q) {
 		return
 	}
-	j, err := s.store.Jobs().Ask(r.Context(), q.ID, q.Want, time.Now())
+	j, err := longWork{s: s}.Ask(r.Context(), q.ID, q.Want)
 	if err != nil {
 		refuse(rw, jobFailure(err, q.ID))
 		return
 	}
-	s.bells.Ring(jobsBell)
 	writeJSON(rw, http.StatusOK, jobs.Shown(j))
 }

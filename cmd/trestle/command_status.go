@@ -105,7 +105,7 @@ func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.C
 		return err
 	}
 	a.Problems = problemRows(problems.Worst(open), now)
-	found, err := r.Jobs().Jobs(ctx, manyJobs)
+	found, err := r.Jobs().Jobs(ctx, 0, manyJobs)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -24,7 +25,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 // newConsole makes the console of a process whose shell is there.
 func (s *process) newConsole() *console.Console {
 	return console.New(console.Options{
-		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Settings: settings{s.parts}, Live: live{s.bus},
+		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Jobs: longWork{s.store.Jobs(), s}, Settings: settings{s.parts}, Live: live{s.bus},
 		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
@@ -125,6 +126,23 @@ func pairingOf(p activity.Pairing) console.Pairing {
 func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
 	done, err := reins{d.s.parts}.Halt(ctx, spaces.Halt{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
+}
+
+// longWork is the jobs of the record as the console sees and steers them.
+type longWork struct {
+	jobs.Shelf
+	s *process
+}
+
+var _ console.Jobs = longWork{}
+
+// Ask implements [console.Jobs].
+func (w longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+	j, err := w.s.store.Jobs().Ask(ctx, id, want, time.Now())
+	if err == nil {
+		w.s.bells.Ring(jobsBell)
+	}
+	return j, err
 }
 
 // settings is the configuration in force as the console shows it.

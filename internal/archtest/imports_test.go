@@ -57,8 +57,8 @@ var rows = []row{
 	{"internal/jobs", nil, "long work is a row and a loop, whatever it does: it needs none of our types"},
 	{"internal/demo", []string{"adapters/fake/...", "hud", "internal/console", "internal/model", "internal/model/offline", "internal/notify", "spaces"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console/browsertest", nil, "it holds nothing but tests"},
-	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/notify/...", "internal/store/record", "internal/store/sqlite"}, "a console for tests stands on a real record"},
-	{"internal/console", []string{"spaces", "internal/notify"}, "pages read through ports the console declares; live events keep the form they are published in"},
+	{"internal/console/consoletest", []string{"activity", "spaces", "hud", "internal/console", "internal/jobs", "internal/notify/...", "internal/store/record", "internal/store/sqlite"}, "a console for tests stands on a real record"},
+	{"internal/console", []string{"spaces", "internal/jobs", "internal/notify"}, "pages read through ports the console declares; live events and long work keep the form they have"},
 	{"internal/setup", []string{"adapters", "internal/config"}, "a first configuration is written in the words of the configuration"},
 	{"internal/secrets", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 

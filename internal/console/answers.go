@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -285,6 +286,12 @@ type problemsAnswer struct {
 
 type adaptersAnswer struct {
 	Adapters []Adapter `json:"adapters"`
+}
+
+// jobsAnswer is a page of long work, newest first.
+type jobsAnswer struct {
+	Jobs []jobs.Snapshot `json:"jobs"`
+	Next int64           `json:"next,omitempty"` // goes into before for the next page
 }
 
 type pairingsAnswer struct {

@@ -14,6 +14,7 @@ type Options struct {
 	Record   Record
 	Keys     Keys
 	Process  Process
+	Jobs     Jobs
 	Settings Settings
 	Live     Live
 	// Tools are the acts agents have, and Manifest the name of that set.
@@ -131,6 +132,8 @@ func (c *Console) routes() []route {
 		{"GET /api/search", holder, c.apiSearch},
 		{"GET /api/answers/{command}", holder, c.apiAnswer},
 		{"GET /api/problems", holder, c.apiProblems},
+		{"GET /api/jobs", holder, c.apiJobs},
+		{"POST /api/jobs/{id}/{verb}", holder, c.apiAskJob},
 		{"GET /api/adapters", holder, c.apiAdapters},
 		{"GET /api/config", holder, c.apiConfig},
 		{"GET /api/config/schema", holder, c.apiSchema},

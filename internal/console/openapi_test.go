@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -53,6 +54,8 @@ var operations = map[string]operation{
 	"GET /api/search":              {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
 	"GET /api/answers/{command}":   {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
 	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
+	"GET /api/jobs":                {summary: "Long work, newest first: how far it is, how fast, how long it will take, how it ended.", query: paging[:2], gives: jobsAnswer{}},
+	"POST /api/jobs/{id}/{verb}":   {summary: "Has a job pause, resume or cancel, as the verb says; a running one stops after its next piece. 409 when it is over.", gives: jobs.Snapshot{}},
 	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
 	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
 	"GET /api/config/schema":       {summary: "The JSON schema of the configuration.", gives: map[string]any{}},

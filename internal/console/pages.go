@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -36,6 +37,9 @@ func (c *Console) pages() []route {
 		{"GET /runs/{id}/steps/{n}", holder, c.pageFrame},
 		{"GET /denials", holder, c.pageDenials},
 		{"GET /live", holder, c.pageLive},
+		{"GET /jobs", holder, c.pageJobs},
+		{"GET /jobs/{id}", holder, c.pageJob},
+		{"POST /jobs/{id}/{verb}", holder, c.pageAskJob},
 		{"GET /problems", holder, c.pageProblems},
 		{"GET /settings", holder, c.pageSettings},
 		{"GET /search", holder, c.pageSearch},
@@ -83,6 +87,7 @@ var sections = []navItem{
 	{Name: "Runs", Path: "/runs"},
 	{Name: "Denials", Path: "/denials"},
 	{Name: "Live", Path: "/live"},
+	{Name: "Jobs", Path: "/jobs"},
 	{Name: "Problems", Path: "/problems"},
 	{Name: "Settings", Path: "/settings"},
 }
@@ -95,7 +100,7 @@ func (c *Console) parse() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "frame", "runs", "run",
-		"denials", "live", "problems", "settings", "search",
+		"denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -166,17 +171,13 @@ func (c *Console) words() template.FuncMap {
 		"count": count,
 		"num":   thousands, "num64": func(n int64) string { return thousands(int(n)) }, "bytes": size,
 		"seconds": func(s float64) string { return span(time.Duration(s * float64(time.Second))) },
-		"percent": func(part, whole int) string {
-			if whole <= 0 {
-				return "0 %"
-			}
-			return fmt.Sprintf("%d %%", part*100/whole)
-		},
+		"percent": percent[int], "percent64": percent[int64],
 		"coded":         coded,
 		"next":          func(seq int64) int64 { return seq + 1 },
 		"money":         func(v float64) string { return fmt.Sprintf("%.4f", v) },
 		"stopClass":     stopClass,
 		"deliveryClass": deliveryClass,
+		"jobClass":      jobClass,
 		"spaceName":     c.spaceName,
 	}
 }
@@ -230,6 +231,19 @@ func deliveryClass(s spaces.ActionState) string {
 		return "calm"
 	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
 		return "bad"
+	}
+	return "calm"
+}
+
+func jobClass(s jobs.State) string {
+	switch s {
+	case jobs.Done:
+		return "good"
+	case jobs.Failed:
+		return "bad"
+	case jobs.Running:
+		return "open"
+	case jobs.Ready, jobs.Paused, jobs.Cancelled:
 	}
 	return "calm"
 }

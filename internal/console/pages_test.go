@@ -58,7 +58,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/spaces", "/uplinks", "/minds/ada/home", "/runs", "/denials", "/live", "/problems", "/settings", "/static/console.js", "/static/console.css"} {
+	for _, want := range []string{"/spaces", "/uplinks", "/minds/ada/home", "/runs", "/denials", "/live", "/jobs", "/jobs/1", "/problems", "/settings", "/static/console.js", "/static/console.css"} {
 		if !seen[want] {
 			t.Errorf("nothing leads to %s", want)
 		}
@@ -129,7 +129,7 @@ func TestListsArePagedByKey(t *testing.T) {
 	for range 7 {
 		w.Live("hello")
 	}
-	for _, list := range []struct{ path, items, key string }{{"/api/runs", "runs", "run"}, {"/api/denials", "denials", "n"}} {
+	for _, list := range []struct{ path, items, key string }{{"/api/runs", "runs", "run"}, {"/api/denials", "denials", "n"}, {"/api/jobs", "jobs", "id"}} {
 		var all []any
 		before := ""
 		for range 20 {

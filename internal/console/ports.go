@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -118,6 +119,15 @@ type Process interface {
 	// Cancel ends a run where it stands, with the stop reason human_cancelled. It
 	// reports whether it was under way.
 	Cancel(ctx context.Context, run spaces.CycleID) (bool, error)
+}
+
+// Jobs is long work as an operator sees and steers it. Beside its own errors it
+// returns [jobs.ErrUnknown] and [jobs.ErrOver].
+type Jobs interface {
+	jobs.Shelf
+	// Ask has a job become Paused, Cancelled or Ready (to resume) and returns it as
+	// it is then: a running one is told with its next piece.
+	Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error)
 }
 
 // Settings is the configuration in force. Credentials are shown as ***.

@@ -58,17 +58,23 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 		t.Fatalf("%d %s", page.Code, page.Body)
 	}
 	got := strings.ReplaceAll(figure.FindString(page.Body.String()), "00000000-0000-7000-8000-", "") + "\n"
-	const golden = "testdata/uplinks.svg"
+	golden(t, "uplinks.svg", got)
+}
+
+// golden compares what was rendered with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	name = "testdata/" + name
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("timeline (-want +got):\n%s", diff)
+		t.Errorf("%s; write it with -update (-file +page):\n%s", name, diff)
 	}
 }

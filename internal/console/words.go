@@ -73,6 +73,13 @@ func span(d time.Duration) string {
 	return strconv.Itoa(int(d.Hours()/24)) + " d"
 }
 
+func percent[N int | int64](part, whole N) string {
+	if whole <= 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%d %%", part*100/whole)
+}
+
 // size writes a number of bytes for people.
 func size(n int64) string {
 	f, unit := float64(n), 0

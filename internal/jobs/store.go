@@ -46,6 +46,7 @@ type Desk interface {
 type Shelf interface {
 	// Job returns one job, or [ErrUnknown].
 	Job(ctx context.Context, id int64) (Job, error)
-	// Jobs returns the newest jobs, oldest first, at most limit.
-	Jobs(ctx context.Context, limit int) ([]Job, error)
+	// Jobs returns the newest jobs, of all or with before of those with a smaller
+	// number, oldest first, at most limit.
+	Jobs(ctx context.Context, before int64, limit int) ([]Job, error)
 }

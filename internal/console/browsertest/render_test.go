@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
 // witness stands in every page before its own scripts.
@@ -103,7 +105,7 @@ func TestNothingAnybodyWroteRuns(t *testing.T) {
 // lists are the pages that show everything.
 func lists() []string {
 	return []string{
-		"/", "/spaces", "/uplinks?window=1h", "/uplinks?window=7d", "/minds", "/minds/ada/home", "/runs", "/runs?limit=500", "/denials?limit=500", "/live", "/problems", "/settings",
+		"/", "/spaces", "/uplinks?window=1h", "/uplinks?window=7d", "/minds", "/minds/ada/home", "/runs", "/runs?limit=500", "/denials?limit=500", "/live", "/jobs", "/problems", "/settings",
 		"/runs?stop=%22%3E%3Cscript%3Emarked()%3C/script%3E&agent=%22onfocus%3Dmarked()&since=%3Csvg/onload%3Dmarked()%3E", "/denials?agent=%22%3E%3Cimg%20src%3Dx%20onerror%3Dmarked()%3E&since=x",
 		"/live?type=%22%3E%3Cscript%3Emarked()%3C/script%3E,gate_decision", "/nothing/%3Cscript%3Emarked()%3C/script%3E", "/uplinks?space=%22%3E%3Cscript%3Emarked()%3C/script%3E",
 	}
@@ -154,6 +156,25 @@ func TestUnescapedVectorsAreSeen(t *testing.T) {
 		t.Errorf("escaped vectors are seen: %q", found)
 	}
 	t.Logf("%d of %d payloads and %d of %d elements are seen where nothing is escaped", seen, 28, len(elements)-blind, len(elements))
+}
+
+// ECOSYSTEM 6: the page of long work follows it by itself.
+func TestJobsPageFollowsTheWork(t *testing.T) {
+	b := newBrowser(t)
+	s := newStand(t, b)
+	s.Live("first")
+	b.visit(s.server.URL + "/jobs")
+	b.run("document.body.dataset.kept = 'yes'", nil)
+	if _, err := s.Store.Jobs().Ask(t.Context(), 1, jobs.Cancelled, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	s.Bus.Publish("job", "cancelled", nil, time.Now())
+	var kept string
+	b.await(`const done = arguments[arguments.length - 1];
+const wait = () => document.querySelector("#j1.cancelled") ? done(document.body.dataset.kept) : setTimeout(wait, 20); wait();`, &kept)
+	if kept != "yes" {
+		t.Error("the page was loaded again")
+	}
 }
 
 // SECURITY S18: live events are put into the page as text.

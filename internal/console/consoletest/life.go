@@ -7,6 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -41,6 +42,7 @@ func (w *World) Live(text string) Life {
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, false, now.Add(-20*time.Minute)))
 	w.ok(w.Store.Border().Hearing(w.t.Context(), account, true, now.Add(-10*time.Minute)))
 	w.stand(text, now)
+	w.work(text, now)
 	w.say(l, chat, text, now.Add(-9*time.Minute))
 	l.Closed, l.Woke = w.cycle(l, text, now.Add(-8*time.Minute), true)
 	w.deliver(text, now.Add(-7*time.Minute))
@@ -64,6 +66,24 @@ func (w *World) stand(text string, now time.Time) {
 	}
 	w.ok(w.Store.Border().Seen(w.t.Context(), "telegram", now))
 	w.ok(w.Store.Border().Seen(w.t.Context(), "acme", now.Add(-30*time.Minute)))
+}
+
+// work plays a job that failed and one that waits for its platform, in words that
+// somebody else chose.
+func (w *World) work(text string, now time.Time) {
+	w.t.Helper()
+	for _, failed := range []bool{true, false} {
+		added, err := w.Store.Jobs().Add(w.t.Context(), jobs.Job{Kind: "import", Subject: text, Progress: jobs.Progress{Total: 15_020, Unit: "messages"}}, now.Add(-time.Hour))
+		w.ok(err)
+		j, err := w.Store.Jobs().Claim(w.t.Context(), jobs.Claim{ID: added.ID, Holder: text, TTL: time.Hour, At: now.Add(-time.Hour)})
+		w.ok(err)
+		j.Done, j.Rate, j.Note, j.Until = 6_310, 38, text, now.Add(time.Minute)
+		w.ok(w.Store.Jobs().Save(w.t.Context(), *j, time.Hour, now))
+		if failed {
+			j.Error = text
+			w.ok(w.Store.Jobs().End(w.t.Context(), *j, jobs.Failed, now))
+		}
+	}
 }
 
 // say records what a person says, does and is called.

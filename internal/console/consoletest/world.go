@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -56,7 +57,7 @@ func Open(tb testing.TB) *World {
 	})
 	w.Store = store
 	w.Console = console.New(console.Options{
-		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Settings: w.Program, Live: stream{w.Bus},
+		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus},
 		Tools:    []console.Tool{{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)}},
 		Manifest: "0123456789abcdef", Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
@@ -103,6 +104,17 @@ func (w *World) Key(kind console.KeyKind) console.Made {
 	m := console.NewKey(kind, "test", time.Now())
 	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
 	return m
+}
+
+// longWork is the jobs of the record as a console steers them.
+type longWork struct {
+	jobs.Shelf
+	desk jobs.Desk
+}
+
+// Ask implements [console.Jobs].
+func (l longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+	return l.desk.Ask(ctx, id, want, time.Now())
 }
 
 // stream is the bus as a console reads it.

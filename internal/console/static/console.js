@@ -93,6 +93,21 @@ const live = (list) => {
 };
 for (const list of document.querySelectorAll("[data-live]")) live(list);
 
+// A part of a page that shows what certain events change is asked for anew when
+// one comes, once a second at most, and not under somebody's hands.
+for (const part of document.querySelectorAll("[data-fresh]")) {
+  let due = null;
+  const look = async () => {
+    due = null;
+    if (part.contains(document.activeElement)) return ask();
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+    part.replaceChildren(...page.querySelector("[data-fresh]")?.childNodes ?? []);
+    refresh();
+  };
+  const ask = () => { due ??= setTimeout(look, 1000); };
+  new EventSource("/events?type=" + part.dataset.fresh).onmessage = ask;
+}
+
 document.addEventListener("keydown", (e) => {
   if (e.target.matches("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.key === "/") {

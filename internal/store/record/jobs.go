@@ -16,7 +16,7 @@ const (
 	insertJob query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
 values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + jobColumns
 	selectJob  query = `select ` + jobColumns + ` from jobs where id = $1`
-	newestJobs query = `select ` + jobColumns + ` from (select * from jobs order by id desc limit $1 + 0) newest order by id`
+	newestJobs query = `select ` + jobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
 	openJobs   query = `select ` + jobColumns + ` from jobs
 where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id`
 	claimJob query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
@@ -228,8 +228,8 @@ func (v Jobs) Job(ctx context.Context, id int64) (jobs.Job, error) {
 }
 
 // Jobs implements [jobs.Shelf].
-func (v Jobs) Jobs(ctx context.Context, limit int) ([]jobs.Job, error) {
-	found, err := all(ctx, v.engine, newestJobs, []any{limit}, scanJob)
+func (v Jobs) Jobs(ctx context.Context, before int64, limit int) ([]jobs.Job, error) {
+	found, err := all(ctx, v.engine, newestJobs, []any{before, limit}, scanJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}

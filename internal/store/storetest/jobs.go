@@ -161,10 +161,12 @@ func jobsInTurn(t *testing.T, w *world) {
 	if first == nil || second == nil || first.ID != a.ID || second.ID != b.ID {
 		t.Errorf("taken %+v, then %+v", first, second)
 	}
-	all, err := w.s.Jobs.Jobs(t.Context(), 1)
-	w.ok(err)
-	if len(all) != 1 || all[0].ID != b.ID {
-		t.Errorf("the newest is %+v", all)
+	for _, page := range []struct{ before, want int64 }{{0, b.ID}, {b.ID, a.ID}} {
+		all, err := w.s.Jobs.Jobs(t.Context(), page.before, 1)
+		w.ok(err)
+		if len(all) != 1 || all[0].ID != page.want {
+			t.Errorf("the newest before %d is %+v, want %d", page.before, all, page.want)
+		}
 	}
 }
 
