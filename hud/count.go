@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/tiktoken-go/tokenizer/codec"
@@ -37,8 +38,37 @@ const (
 // a token of a byte-level vocabulary holds at least one byte.
 func Bound(text string) int { return len(text) }
 
-// Count returns how many tokens text has.
+// Count returns how many tokens text has. A long text is counted line by line:
+// most lines of a keyframe stood in the one before.
 func (c *Counter) Count(text string) int {
+	n := 0
+	for len(text) > maxKey {
+		line := firstLine(text)
+		n += c.count(line)
+		text = text[len(line):]
+	}
+	return n + c.count(text)
+}
+
+// firstLine returns the beginning of text up to the first end of a line behind
+// which the vocabulary surely begins a token: no token goes from a line into a
+// word, only into space up to a later end of line, or into a slash. Without one
+// it is all of the text.
+func firstLine(text string) string {
+	for end := 0; ; {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			return text
+		}
+		end += i + 1
+		next := strings.TrimLeft(text[end:], " ")
+		if next != "" && '!' <= next[0] && next[0] <= '~' && next[0] != '/' {
+			return text[:end]
+		}
+	}
+}
+
+func (c *Counter) count(text string) int {
 	if text == "" {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 
 // historyClips are the lengths, in characters, to which the words of a history
 // line are cut in its forms.
-var historyClips = []int{noLimit, 400, 80}
+var historyClips = [...]int{noLimit, 400, 80}
 
 // maxCandidates is how many lines of one room a cut looks at closely: the newest
 // and those that answer the newest words best, half and half.
@@ -141,7 +141,7 @@ func (h *history) element(i int, rel float64, rank int) Element {
 	tokens := v.lineTokens(s, i)
 	age := h.age(i)
 	talk, share := h.talk(i)
-	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, m, tokens)
+	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
 	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank) + ", " + string(age) + ", " + string(talk), lines: []int{i}}
 	for k, limit := range historyClips {
 		f := Form{Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
@@ -149,14 +149,15 @@ func (h *history) element(i int, rel float64, rank int) Element {
 			if clip(m.Text, limit) == m.Text {
 				continue
 			}
-			f.Tokens = v.count(v.oneLine(s, i, limit))
+			f.Tokens = v.clippedTokens(s, i, k)
 		}
 		e.Forms = append(e.Forms, f)
 	}
 	return e
 }
 
-func importance(v *View, r *Room, m *spaces.Message, tokens int) float64 {
+func importance(v *View, r *Room, i, tokens int) float64 {
+	m := &r.Chat.Messages[i]
 	w := min(1, float64(tokens)/fillerTokens)
 	if v.addressed(r, m) {
 		w *= mentionFactor
@@ -164,7 +165,7 @@ func importance(v *View, r *Room, m *spaces.Message, tokens int) float64 {
 	if m.Pinned {
 		w *= pinFactor
 	}
-	if decisive(m.Text) > 0 {
+	if r.decides(i) {
 		w *= decisionFactor
 	}
 	return w

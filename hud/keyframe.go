@@ -165,13 +165,18 @@ func (v *View) recent(tokens int) (kept, spent int) {
 	return kept, spent
 }
 
-// Settle counts the turns of closed cycles that nobody has counted, once the
-// bytes no longer prove that the context is below its low-water mark. Asked for
-// after every cycle it counts little each time, and a later cut finds it done.
+// Settle counts the turns of closed cycles and the lines of the active room that
+// nobody has counted, once the bytes no longer prove that the context is below
+// its low-water mark. Asked for after every cycle it counts little each time, and
+// a later cut finds it done.
 func (v *View) Settle() {
 	l := v.Limits.withDefaults()
-	if v.size() > v.Budget()*l.LowWater/100 {
-		v.Count()
+	if v.size() <= v.Budget()*l.LowWater/100 {
+		return
+	}
+	v.Count()
+	if s := v.Seat(v.Active); s != nil {
+		v.gaugeNewest(s)
 	}
 }
 

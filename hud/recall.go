@@ -66,17 +66,7 @@ func (v *View) rowTokens(text string) int {
 
 // lineTokens returns the exact tokens of a line standing alone, as long as it
 // is shown whole.
-func (v *View) lineTokens(s *Seat, i int) int {
-	if v.bounded {
-		return Bound(v.oneLine(s, i, noLimit))
-	}
-	if n := s.Room.tokens[i]; n > 0 {
-		return int(n)
-	}
-	n := v.Counter.Count(v.oneLine(s, i, noLimit))
-	s.Room.tokens[i] = uint16(min(n, 1<<16-1))
-	return n
-}
+func (v *View) lineTokens(s *Seat, i int) int { return v.clippedTokens(s, i, 0) }
 
 // oneLine renders a line as it stands in the middle of a bundle.
 func (v *View) oneLine(s *Seat, i, limit int) string {

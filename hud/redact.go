@@ -27,7 +27,7 @@ func Redact(text, words string) string {
 		return text
 	}
 	shorts := []string{clip(words, 60)}
-	for _, limit := range append(slices.Clone(inboxClips), historyClips...) {
+	for _, limit := range append(slices.Clone(inboxClips), historyClips[:]...) {
 		if short := clip(words, limit); !slices.Contains(shorts, short) {
 			shorts = append(shorts, short)
 		}

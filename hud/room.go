@@ -24,7 +24,7 @@ type Room struct {
 	urls    map[string]int   // how often each stands in the room
 	linked  map[int][]string // by message
 	files   []int            // messages that carry files, those deleted since too
-	tokens  []uint16         // of each message's compact line; 0 unknown
+	gauges  []gauge          // of each message
 	named   called
 	// meanings say where messages stand; it is empty where nobody asks for that, and
 	// may end before the last message.
@@ -89,8 +89,8 @@ func (r *Room) Apply(e spaces.Event) {
 	r.witness.Apply(e)
 	for _, i := range r.Chat.Apply(e) {
 		switch {
-		case i == len(r.tokens):
-			r.tokens = append(r.tokens, 0)
+		case i == len(r.gauges):
+			r.gauges = append(r.gauges, gauge{})
 			r.noteURLs(i)
 			if len(r.Chat.Messages[i].Attachments) > 0 {
 				r.files = append(r.files, i)
@@ -126,14 +126,14 @@ func (r *Room) amended(e spaces.Event, i int) {
 		}
 		r.reworded[i] = append(r.reworded[i], e.Seq)
 	}
-	r.tokens[i] = 0
+	r.gauges[i] = gauge{}
 	r.changes = append(r.changes, c)
 }
 
 // rewrite brings what is kept about message i up to date after a change.
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
-	r.tokens[i] = 0
+	r.gauges[i] = gauge{}
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
 	}

@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,22 +81,14 @@ func (v *View) answered(c *spaces.ClosedCycle, terms []string) float64 {
 // the beginnings of the accounts that say most about the terms.
 func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
 	name := "Cycles " + strconv.FormatInt(cs[0].N, 10) + "–" + strconv.FormatInt(cs[len(cs)-1].N, 10)
-	best := make([]int, len(cs))
+	best, worth := make([]int, len(cs)), make([]float64, len(cs))
 	rel := 0.0
 	for i := range best {
-		best[i] = i
-		rel = max(rel, v.answered(&cs[i], terms))
+		answered := v.answered(&cs[i], terms)
+		best[i], worth[i] = i, answered+decisionWeight*decisive(cs[i].Rest)
+		rel = max(rel, answered)
 	}
-	slices.SortStableFunc(best, func(a, b int) int {
-		x, y := v.answered(&cs[a], terms)+decisionWeight*decisive(cs[a].Rest), v.answered(&cs[b], terms)+decisionWeight*decisive(cs[b].Rest)
-		switch {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	e := Element{
 		Area: "summaries", What: name, Why: why(rel, rank),
 		Value: valueGroup * (0.4 + rel) * recency(rank, 15),
@@ -132,10 +125,9 @@ const decisionWeight = 4
 
 // decisive is what the words of a decision add to a text's worth.
 func decisive(text string) float64 {
-	for _, cue := range decisionCues {
-		if strings.Contains(strings.ToLower(text), cue) {
-			return 0.25
-		}
+	text = strings.ToLower(text)
+	if slices.ContainsFunc(decisionCues, func(cue string) bool { return strings.Contains(text, cue) }) {
+		return 0.25
 	}
 	return 0
 }

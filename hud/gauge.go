@@ -1,0 +1,64 @@
+package hud
+
+import "math"
+
+// A gauge is what is remembered of a message until it changes.
+type gauge struct {
+	tokens   [len(historyClips)]uint16 // of its compact line, clipped; 0 unknown
+	decision decision
+}
+
+// A decision says whether a message decides something.
+type decision int8
+
+const (
+	unread decision = iota
+	decides
+	decidesNothing
+)
+
+// clippedTokens returns the exact tokens of a line standing alone with its words
+// clipped to the limit k of historyClips, or a bound while that is enough.
+func (v *View) clippedTokens(s *Seat, i, k int) int {
+	if v.bounded {
+		return Bound(v.oneLine(s, i, historyClips[k]))
+	}
+	kept := &s.Room.gauges[i].tokens[k]
+	if *kept > 0 {
+		return int(*kept)
+	}
+	n := v.Counter.Count(v.oneLine(s, i, historyClips[k]))
+	*kept = uint16(min(n, math.MaxUint16))
+	return n
+}
+
+// mostGauged is how many lines are counted at once between cycles.
+const mostGauged = 64
+
+// gaugeNewest counts the lines of a room from the newest back to one that is
+// counted.
+func (v *View) gaugeNewest(s *Seat) {
+	ms := s.Room.Chat.Messages
+	for i := len(ms) - 1; i >= max(0, len(ms)-mostGauged); i-- {
+		if s.Room.gauges[i].tokens[0] > 0 {
+			return
+		}
+		for k, limit := range historyClips {
+			if k == 0 || clip(ms[i].Text, limit) != ms[i].Text {
+				v.clippedTokens(s, i, k)
+			}
+		}
+	}
+}
+
+// decides reports whether the words of message i decide something.
+func (r *Room) decides(i int) bool {
+	g := &r.gauges[i]
+	if g.decision == unread {
+		g.decision = decidesNothing
+		if decisive(r.Chat.Messages[i].Text) > 0 {
+			g.decision = decides
+		}
+	}
+	return g.decision == decides
+}
