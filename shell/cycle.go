@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -28,13 +27,14 @@ type cycle struct {
 	outlook
 	nonce string // of the tags dialect
 
-	branch  spaces.BranchID // on which it acts, once it has forked
-	step    int             // number of the next model call
-	phase   spaces.Phase    // it is in
-	upto    int64           // last event of the trigger space that was shown
-	judged  int64           // last event of it that the gate had judged when it was last asked
-	turns   []spaces.Turn   // committed
-	pending []spaces.Turn   // shown, not yet committed
+	branch   spaces.BranchID // on which it acts, once it has forked
+	step     int             // number of the next model call
+	phase    spaces.Phase    // it is in
+	upto     int64           // last event of the trigger space that was shown
+	judged   int64           // last event of it that the gate had judged when it was last asked
+	turns    []spaces.Turn   // committed
+	pending  []spaces.Turn   // shown, not yet committed
+	failures []spaces.Failed // of what was sent, for the next frame
 
 	usage   spaces.Usage  // of all calls
 	unsaved spaces.Usage  // of calls whose step is not committed
@@ -188,7 +188,9 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 	if ended, err := c.afford(ctx); ended || err != nil {
 		return ended, err
 	}
-	c.notice()
+	if err := c.notice(ctx); err != nil {
+		return true, err
+	}
 	res, err := c.ask(ctx, true)
 	if err != nil {
 		return true, c.failed(ctx, err)
@@ -226,7 +228,9 @@ func (c *cycle) engage(ctx context.Context) error {
 		if err := c.look(ctx); err != nil {
 			return err
 		}
-		c.notice()
+		if err := c.notice(ctx); err != nil {
+			return err
+		}
 		if ended, err := c.answer(ctx); ended || err != nil {
 			return err
 		}
@@ -242,52 +246,6 @@ func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
 		return true, c.failed(ctx, err)
 	}
 	return c.decide(ctx, res)
-}
-
-// look brings the mind up to date before a step of engagement. Right after
-// contemplation only what has happened in the room meanwhile can be new.
-func (c *cycle) look(ctx context.Context) error {
-	if c.step == 1 && !c.reread && !c.mind.behind(c.place.space, c.judged) {
-		return nil
-	}
-	return c.mind.refresh(ctx, c.place.space)
-}
-
-// notice shows what is new in the trigger space, or the timer that woke the
-// cycle, as a turn of the log. What the gate has not judged waits for the next
-// step, unless stale speech made the agent look again.
-func (c *cycle) notice() {
-	m := c.mind
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
-		c.pending = append(c.pending, spaces.Turn{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + m.called(t, c.began) + " ← TRIGGER"})
-	}
-	if c.heard < len(c.wake.Waits) {
-		c.hear(m.view(c))
-	}
-	seat := m.seat(c.wake.Cycle.Space)
-	if seat == nil {
-		return
-	}
-	upto := seat.Room.Upto()
-	if !c.reread {
-		upto = min(upto, c.judged)
-	}
-	if upto <= c.upto {
-		return
-	}
-	triggers := map[spaces.EventID]string{}
-	for i, e := range c.wake.Events {
-		triggers[e.ID] = c.wake.Rows[i].Reason
-	}
-	v := m.view(c)
-	v.Current = append(slices.Clip(c.turns), c.pending...)
-	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers); turn.Text != "" {
-		c.pending = append(c.pending, turn)
-		c.recalled = nil
-	}
-	c.upto = upto
 }
 
 // facts returns the metadata of a live event about the cycle.

@@ -63,6 +63,13 @@ func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committ
 	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.Committed, error) { return m.ports.Commit(ctx, c) })
 }
 
+func (m mortal) Failures(ctx context.Context, id spaces.Mind, since time.Time) ([]spaces.Failed, error) {
+	if err := m.reaper.pass("read"); err != nil {
+		return nil, err
+	}
+	return m.ports.Failures(ctx, id, since)
+}
+
 func (m mortal) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
 	_, err := around(m.reaper, "cut", func() (struct{}, error) { return struct{}{}, m.ports.Cut(ctx, holder, k, c) })
 	return err
@@ -245,6 +252,43 @@ func TestACycleThatBrokeOffGoesOn(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the record (-undisturbed +failed once):\n%s", diff)
 			}
+		})
+	}
+}
+
+// F35, DELIVERY 2.7: an intake whose commit failed says nothing of what its claims
+// got. A cycle that broke off before is not forgotten by it, and one that it began
+// after all is found; both go on long before their leases run out.
+func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
+	errAway := errors.New("the server is away")
+	for name, at := range map[string]int{"broke off before": 7, "began with it": 0} {
+		t.Run(name, func(t *testing.T) {
+			r := &reaper{at: at, merciful: true}
+			asked := 0
+			play(t, steady(r, &asked), func(w *world) {
+				room := w.room("kai", direct)
+				w.ports = func(s record.Shell) ports { return mortal{s, r} }
+				w.start()
+				synctest.Wait()
+				in := spaces.Intake{Account: account, Items: []spaces.Incoming{w.update(room, "Kai", spaces.Said{Text: "when is lunch?"})}, At: time.Now()}
+				var claims []spaces.Claim
+				in.Claims = func(ws []spaces.Waiting) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+				done, err := w.store.Border().Record(w.t.Context(), in)
+				w.ok(err)
+				if at > 0 {
+					w.shell.Claimed(claims, done.Woken, nil)
+					synctest.Wait()
+					claims = w.shell.Claims([]spaces.Waiting{{Mind: mind("Ada"), Space: room}})
+				}
+				if len(claims) != 1 || w.shell.Idle() {
+					w.t.Fatalf("%d claims, idle %v: the test has lost its way", len(claims), w.shell.Idle())
+				}
+				w.shell.Claimed(claims, nil, errAway)
+				<-time.After(15 * time.Second)
+				if got := w.stops(mind("Ada")); len(got) != 1 {
+					w.t.Errorf("%d cycles came to their end, want one; passed %q", len(got), r.passed)
+				}
+			})
 		})
 	}
 }

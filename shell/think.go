@@ -15,13 +15,9 @@ import (
 
 // ask renders the frame and makes one model call.
 func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
-	failures, err := c.shell.Record.Failures(ctx, c.mind.id, c.since)
-	if err != nil {
-		return model.Response{}, fmt.Errorf("failures of %s: %w", c.mind.id, err)
-	}
 	c.see(ctx)
 	shown, lines, tokens := c.pictures()
-	frame, err := c.frame(failures, lines, tokens)
+	frame, err := c.frame(lines, tokens)
 	if err != nil {
 		return model.Response{}, &model.Error{Kind: model.TooLong, Err: err}
 	}
@@ -51,7 +47,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 }
 
 // frame renders what the model sees now, beside pictures that take some tokens.
-func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens int) (hud.Frame, error) {
+func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +58,7 @@ func (c *cycle) frame(failures []spaces.Failed, pictures []hud.Pictured, tokens 
 	v.FixedTokens += tokens
 	c.learnAsked()
 	v.Asked = c.meaning
-	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Failures: failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
+	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}

@@ -15,6 +15,7 @@ type turn struct {
 	claim  spaces.Claim
 	wake   *spaces.Wake // nil when nothing wakes
 	erased bool         // words were taken back, whoever wakes
+	err    error        // why nobody knows whether it got anything
 }
 
 // turn makes the turn of a place. s.mu is held.
@@ -79,9 +80,9 @@ func (s *Shell) Claims(ws []spaces.Waiting) []spaces.Claim {
 	return claims
 }
 
-// Claimed tells what came of claims: the wakes of those that woke. The cycles
-// begin, and the other places are free again.
-func (s *Shell) Claimed(claims []spaces.Claim, woken []spaces.Wake) {
+// Claimed tells what came of claims: the wakes of those that woke, or why their
+// commit failed. The cycles begin, and the other places are free again.
+func (s *Shell) Claimed(claims []spaces.Claim, woken []spaces.Wake, err error) {
 	if len(claims) == 0 {
 		return
 	}
@@ -89,6 +90,7 @@ func (s *Shell) Claimed(claims []spaces.Claim, woken []spaces.Wake) {
 	for _, c := range claims {
 		p := place{c.Mind, c.Space}
 		t := s.turns[p]
+		t.err = err
 		delete(s.turns, p)
 		if i := slices.IndexFunc(woken, func(w spaces.Wake) bool { return w.Cycle.Mind == c.Mind && w.Cycle.Space == c.Space }); i >= 0 {
 			t.wake = &woken[i]
@@ -133,9 +135,10 @@ func (s *Shell) attend(ctx context.Context, t *turn) {
 // carry runs the wake of a turn, if there is one. Where nobody wakes, words that
 // were deleted must still go from what is kept.
 func (s *Shell) carry(ctx context.Context, t *turn) {
-	var err error
+	err := t.err
 	defer func() { s.finished(t.place, err) }()
 	switch {
+	case t.err != nil: // it is asked again soon
 	case t.wake != nil:
 		if err = fault.Point("wake.claimed"); err != nil {
 			s.Logger.Error("wake given up", "error", err)

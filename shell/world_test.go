@@ -324,7 +324,7 @@ func (w *world) record(items ...spaces.Incoming) {
 	w.ok(err)
 	w.claims.Store(int64(len(claims)))
 	if w.shell != nil {
-		w.shell.Claimed(claims, done.Woken)
+		w.shell.Claimed(claims, done.Woken, nil)
 		w.shell.Ring(done.Wakes)
 	}
 }

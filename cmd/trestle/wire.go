@@ -150,7 +150,7 @@ func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 		}
 	}
 	done, err := b.Border.Record(ctx, in)
-	b.shell().Claimed(claims, done.Woken)
+	b.shell().Claimed(claims, done.Woken, err)
 	if len(done.Waiting) > 0 {
 		b.ring()
 	}

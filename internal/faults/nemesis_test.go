@@ -71,7 +71,7 @@ func TestWhateverHappensToRedisCostsTimeOnly(t *testing.T) {
 			func() { s.redis.Crash(t) },
 			func() { s.redis.Return(t) },
 		} {
-			s.converses(ctx)
+			s.converses(ctx, t)
 			harm()
 		}
 		if v := s.ends(ctx, t, hush, &evidence{}); v.copies > 0 || s.ended > 0 {
@@ -102,21 +102,21 @@ func TestHalfAPartitionSplitsNoDecision(t *testing.T) {
 		t.Helper()
 		hush := s.talks(seed)
 		defer hush()
-		s.converses(ctx)
+		s.converses(ctx, t)
 		alone := s.owner(ctx, t)
 		way := s.link(s.toPostgres, alone)
 		way.Suffer(servertest.Harm{Hold: servertest.Both})
 		passes(ctx, 200*time.Millisecond) // what had arrived is carried out
 		e := &evidence{}
 		s.loses(t, e)
-		s.awaits(ctx, t, "an end of the process that is alone", alone.over)
-		s.awaits(ctx, t, "a new owner", func() bool { next := s.owner(ctx, t); return next != nil && next != alone })
+		s.crew.awaits(ctx, t, "an end of the process that is alone", alone.over)
+		s.crew.awaits(ctx, t, "a new owner", func() bool { next := s.owner(ctx, t); return next != nil && next != alone })
 		way.Mend()
 		s.recovers(ctx, t)
 		for _, link := range s.toRedis {
 			link.Suffer(servertest.Harm{Hold: servertest.Both})
 		}
-		s.converses(ctx)
+		s.converses(ctx, t)
 		for _, link := range s.toRedis {
 			link.Mend()
 		}

@@ -84,21 +84,32 @@ func (s *siege) keeps(t *testing.T) {
 	}
 }
 
-// recovers waits until every process takes part, and starts again those that ended.
+// awaits is [crew.awaits] of processes that are kept.
+func (s *siege) awaits(ctx context.Context, t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	s.crew.awaits(ctx, t, what, func() bool { s.keeps(t); return cond() })
+}
+
+// recovers waits until every process takes part.
 func (s *siege) recovers(ctx context.Context, t *testing.T) {
 	t.Helper()
-	s.awaits(ctx, t, "three processes", func() bool {
-		s.keeps(t)
-		return s.count(ctx, t, allTakePart) == len(s.members)
-	})
+	s.awaits(ctx, t, "three processes", func() bool { return s.count(ctx, t, allTakePart) == len(s.members) })
+}
+
+// converses waits until fifteen more messages were written.
+func (s *siege) converses(ctx context.Context, t *testing.T) {
+	t.Helper()
+	till := len(s.sayings()) + 15
+	s.awaits(ctx, t, "fifteen more messages", func() bool { return len(s.sayings()) >= till })
 }
 
 // ends has everybody answered, comes to rest and audits what is left.
 func (s *siege) ends(ctx context.Context, t *testing.T, hush func(), e *evidence) verdict {
 	t.Helper()
 	s.recovers(ctx, t)
-	s.converses(ctx)
+	s.converses(ctx, t)
 	hush()
+	s.awaits(ctx, t, "answers", func() bool { return len(s.unanswered()) == 0 })
 	s.rest(ctx, t, s.members[0])
 	s.stops(ctx, t)
 	v := s.judge(t, s.members[0], e)
