@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -155,26 +156,7 @@ func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 		ops.Invites(maya, w.slack.app)
 		w.settle()
 		w.slack.Fault(fake.Fault{Method: "conversations.replies", Do: fake.Hang, Skip: 13})
-		chats, err := chatsOf(t.Context(), w.process.store, "ops")
-		if err != nil {
-			t.Fatal(err)
-		}
-		work := backfilling{w.process.store, w.process.log, w.process.historian}
-		j, err := work.add(t.Context(), backfillRequest{"ops", time.Now().Add(-30 * 24 * time.Hour)}, chats)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.process.bells.Ring(jobsBell)
-		<-time.After(20 * time.Second)
-		if j, err = w.process.store.Jobs().Job(t.Context(), j.ID); err != nil || j.Done == 0 || j.Done >= int64(len(want)) {
-			t.Fatalf("cut off at %d of %d messages, %v", j.Done, len(want), err)
-		}
-		w.restart()
-		<-time.After(3 * time.Minute)
-		w.settle()
-		if j, err = w.process.store.Jobs().Job(t.Context(), j.ID); err != nil || j.State != jobs.Done || j.Done != int64(len(want)) {
-			t.Errorf("in the end the job is %s with %d messages, %v", j.State, j.Done, err)
-		}
+		w.cutBackfill("ops", int64(len(want)))
 		read := map[string]int{}
 		for _, c := range w.slack.Ledger().Calls {
 			if c.Method == "conversations.replies" {
@@ -186,16 +168,89 @@ func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 				t.Errorf("thread %d was read %d times", i, read[root])
 			}
 		}
-		var got []string
-		for line := range strings.Lines(w.log(spaces.Room)) {
-			if _, words, said := strings.Cut(line, " said Maya"); said {
-				_, words, _ = strings.Cut(words, "\"")
-				got = append(got, strings.TrimSuffix(words, "\"\n"))
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, w.said("Maya")); diff != "" {
 			t.Errorf("the log (-want +got):\n%s", diff)
 		}
 		w.stop()
 	})
+}
+
+// Issue 5, SEQ-04: the same for Discord's history, with a thread in use and one that
+// was put away. Nobody is woken by it.
+func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nservers:\n  \"guild:6\": {agents: [ada], wake: all}\n")
+		maya := w.discord.person("Maya")
+		other := w.discord.NewGuild("Other", maya)
+		ops := other.NewChannel("ops", fakediscord.TextChannel)
+		thread, old := ops.NewThread(maya, "thread"), ops.NewThread(maya, "old")
+		var want []string
+		for _, in := range []struct {
+			*fakediscord.Channel
+			name  string
+			lines int
+		}{{ops, "room", 250}, {thread, "thread", 120}, {old, "old", 30}} {
+			for n := range in.lines {
+				want = append(want, fmt.Sprintf("%s line %d", in.name, n))
+				in.Says(maya, want[len(want)-1], fakediscord.Said{})
+			}
+		}
+		old.Archive()
+		other.Adds(w.discord.bot, 0)
+		w.settle()
+		w.discord.Fault(fake.Fault{Method: "get messages", Do: fake.Hang, Skip: 4})
+		w.cutBackfill("ops", int64(len(want)))
+		read := map[fakediscord.ID]int{}
+		for _, c := range w.discord.Ledger().Calls {
+			if c.Method == "get messages" {
+				read[c.Channel]++
+			}
+		}
+		// three pages of the room; of the thread the one that was cut off a second time; the old one's
+		if diff := cmp.Diff(map[fakediscord.ID]int{ops.ID: 3, thread.ID: 3, old.ID: 1}, read); diff != "" {
+			t.Errorf("pages read (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(want, w.said("Maya")); diff != "" {
+			t.Errorf("the log (-want +got):\n%s", diff)
+		}
+		w.stop()
+	})
+}
+
+// cutBackfill reads the history of a room's one chat in which that much was said,
+// with a restart in the middle.
+func (w *world) cutBackfill(room string, messages int64) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	chats, err := chatsOf(ctx, w.process.store, room)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	work := backfilling{w.process.store, w.process.log, w.process.historian}
+	j, err := work.add(ctx, backfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.process.bells.Ring(jobsBell)
+	<-time.After(20 * time.Second)
+	if j, err = w.process.store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {
+		w.t.Fatalf("cut off at %d of %d messages, %v", j.Done, messages, err)
+	}
+	w.restart()
+	<-time.After(3 * time.Minute)
+	w.settle()
+	if j, err = w.process.store.Jobs().Job(ctx, j.ID); err != nil || j.State != jobs.Done || j.Done != messages {
+		w.t.Errorf("in the end the job is %s with %d messages, %v", j.State, j.Done, err)
+	}
+}
+
+// said returns what somebody said in the rooms, as the record has it.
+func (w *world) said(who string) (words []string) {
+	for line := range strings.Lines(w.log(spaces.Room)) {
+		if _, said, ok := strings.Cut(line, " said "+who); ok {
+			_, said, _ = strings.Cut(said, "\"")
+			words = append(words, strings.TrimSuffix(said, "\"\n"))
+		}
+	}
+	return words
 }
