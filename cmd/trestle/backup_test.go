@@ -144,3 +144,24 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 		t.Errorf("in the copy the job is %+v, %v: the test tests nothing", copied, err)
 	}
 }
+
+// A backup is looked at in a copy, and none of it stays behind when that is
+// interrupted.
+func TestInterruptedCheckLeavesNoCopyOfTheRecord(t *testing.T) {
+	s := aTalk(t)
+	if _, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone {
+		t.Fatal(errs)
+	}
+	between := t.TempDir()
+	t.Setenv("TMPDIR", between)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, args := range [][]string{{"backup", "--check", "monday.db"}, {"restore", "monday.db", "--data", filepath.Join(s.folder, "other")}} {
+		if code := s.program(nil, &screen{}, &screen{}).run(ctx, args); code != exitInterrupted {
+			t.Errorf("%s: exit %s", args, code)
+		}
+	}
+	if left, err := os.ReadDir(between); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}

@@ -23,6 +23,8 @@ type checkedBackup struct {
 // checkBackup opens a copy of a backup, so that the backup itself stays as it
 // is, and audits it.
 func (p *program) checkBackup(ctx context.Context, file string) error {
+	ctx, stop := stoppable(ctx)
+	defer stop()
 	began := time.Now()
 	full := p.absolute(file)
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
@@ -30,7 +32,9 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
 		return &failure{what: err.Error(), where: file, todo: "name a file that trestle backup wrote", code: exitFailed}
 	}
-	if a.Findings, err = auditBackup(ctx, full); err != nil {
+	if a.Findings, err = auditBackup(ctx, full); ctx.Err() != nil {
+		return &silent{exitInterrupted}
+	} else if err != nil {
 		return &failure{what: err.Error(), where: file, todo: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
 	}
 	a.Seconds = time.Since(began).Seconds()
@@ -82,11 +86,16 @@ func (p *program) restore(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
 	began, full := time.Now(), p.absolute(file)
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
 		return &failure{what: "the data folder is not empty", where: conf.Data, todo: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
 	}
 	findings, err := auditBackup(ctx, full)
+	if ctx.Err() != nil {
+		return &silent{exitInterrupted}
+	}
 	if err == nil && len(findings) > 0 {
 		err = fmt.Errorf("the backup is not whole: %s", findings[0])
 	}

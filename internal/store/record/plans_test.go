@@ -56,6 +56,15 @@ func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
 	}
 }
 
+// An audit grows with the record, not with its square: for each message it looks up
+// one row of the inbox. (DELIVERY 2.5)
+func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {
+	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["unseenEvent"], nil)
+	if !slices.Contains(steps, "SEARCH i USING PRIMARY KEY (agent=? AND circle=? AND space=? AND seq=?)") {
+		t.Errorf("the engine goes about it by %q", steps)
+	}
+}
+
 // plan returns how the engine would go about a statement, step by step.
 func plan(t *testing.T, db *sql.DB, text string, args []any) (steps []string) {
 	t.Helper()
