@@ -208,9 +208,11 @@ func (w *world) says(text string) fakediscord.ID {
 // begun returns how many sessions were begun, and how many resumed.
 func (w *world) begun() (fresh, resumed int) {
 	for _, s := range w.Ledger().Sessions {
-		if s.Resumed {
+		switch {
+		case s.Refused:
+		case s.Resumed:
 			resumed++
-		} else {
+		default:
 			fresh++
 		}
 	}

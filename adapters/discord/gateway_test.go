@@ -1,8 +1,8 @@
 package discord_test
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +93,10 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 				}
 				if fresh, _ := w.begun(); fresh != 2 {
 					t.Errorf("%d sessions begun, want 2", fresh)
+				}
+				refused := slices.ContainsFunc(w.Ledger().Sessions, func(s fakediscord.Begun) bool { return s.Refused })
+				if told := name != "forgotten"; refused == told {
+					t.Errorf("a session that was given up is asked for again: %t, want %t", refused, !told)
 				}
 			})
 		})
@@ -316,76 +320,6 @@ func TestWithoutTheMembersIntentEverythingElseWorks(t *testing.T) {
 	})
 }
 
-// F29, I13: a storm of 1,500 losses within an hour, each of them for good, stays
-// within the budget, which outlives the process; and afterwards all is well.
-func TestAStormStaysWithinTheIdentifyBudget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := open(t)
-		losses := 0
-		for begin := time.Now(); time.Since(begin) < time.Hour; losses++ {
-			w.bot.Invalidate(false)
-			w.bot.Close(0)
-			<-time.After(2400 * time.Millisecond)
-			if losses == 700 {
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
-				w.client = w.newClient()
-				w.receive()
-			}
-		}
-		fresh, _ := w.begun()
-		if fresh > 900 || losses < 1400 {
-			t.Errorf("%d sessions begun in %d losses, want at most 900", fresh, losses)
-		}
-		pass(5 * time.Minute) // at the pace of the budget, the next session may be most of a minute away
-		w.says("calm again")
-		if got := texts(w.inbox.take()); len(got) != 1 {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
-// R-DC: beyond the budget no session begins, and how long is said.
-func TestTheIdentifyBudgetIsKeptOverRestarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{})
-		hour := time.Now().Unix() / 3600
-		w.inbox.cursor = fmt.Appendf(nil, `{"i":{"%d":899}}`, hour)
-		w.receive()
-		w.bot.Invalidate(false)
-		err := w.failure(time.Minute)
-		e, ok := errors.AsType[*adapters.Error](err)
-		if !ok || e.Kind != adapters.Limited || e.RetryAfter < 23*time.Hour {
-			t.Errorf("ended with %v, want limited for about a day", err)
-		}
-		if fresh, _ := w.begun(); fresh != 1 {
-			t.Errorf("%d sessions begun, want the one that was left", fresh)
-		}
-	})
-}
-
-// R-DC, PLATFORMS 3.2: what Discord itself counts bounds us as well: a program that
-// shares the token, or a data folder that was lost, leaves fewer sessions than we know.
-func TestDiscordsOwnCountOfSessionsIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{Begun: 898})
-		w.receive()
-		for range 3 {
-			w.bot.Invalidate(false)
-			pass(time.Minute)
-		}
-		err := w.failure(time.Minute)
-		e, ok := errors.AsType[*adapters.Error](err)
-		if !ok || e.Kind != adapters.Limited || e.RetryAfter < 3*time.Hour || e.RetryAfter > 4*time.Hour {
-			t.Errorf("ended with %v, want limited until discord counts anew", err)
-		}
-		if fresh, _ := w.begun(); fresh != 2 {
-			t.Errorf("%d sessions begun, want the two that were left", fresh)
-		}
-	})
-}
-
 // A sink that takes its time holds the platform up, and is no reason to take the
 // connection for dead.
 func TestASlowSinkIsNoZombie(t *testing.T) {
@@ -405,37 +339,6 @@ func TestASlowSinkIsNoZombie(t *testing.T) {
 		}
 		if fresh, resumed := w.begun(); fresh != 1 || resumed != 0 {
 			t.Errorf("%d sessions begun, %d resumed; want 1, 0", fresh, resumed)
-		}
-	})
-}
-
-// Shards share the servers; all of them are heard, and each is resumed.
-func TestShardsShareTheServers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{Shards: 3})
-		rooms := []*fakediscord.Channel{w.room}
-		for i := range 5 {
-			g := w.NewGuild(fmt.Sprint("server ", i), w.kai)
-			rooms = append(rooms, g.NewChannel("general", fakediscord.TextChannel))
-			g.Adds(w.bot, 0)
-		}
-		w.receive()
-		pass(time.Minute) // sessions begin apart from each other
-		for _, phase := range []string{"one", "two"} {
-			for _, room := range rooms {
-				room.Says(w.kai, phase, fakediscord.Said{})
-			}
-			if got := texts(w.inbox.take()); len(got) != len(rooms) {
-				t.Errorf("phase %s: %d of %d heard", phase, len(got), len(rooms))
-			}
-			if err := w.stop(); err != nil {
-				t.Fatal(err)
-			}
-			w.client = w.newClient()
-			w.receive()
-		}
-		if fresh, resumed := w.begun(); fresh != 3 || resumed != 6 {
-			t.Errorf("%d sessions begun, %d resumed; want 3, 6", fresh, resumed)
 		}
 	})
 }

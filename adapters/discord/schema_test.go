@@ -41,7 +41,8 @@ func schemas(t *testing.T) func(call string) *jsonschema.Resolved {
 	}
 }
 
-// DELIVERY 2.6, issue 5: everything we send is what Discord describes.
+// DELIVERY 2.6, SECURITY S6, issue 5: everything we send is what Discord describes, and
+// every text says that it calls nobody by itself and shows no preview, edits too.
 func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -63,6 +64,9 @@ func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 				t.Errorf("%s %s\n%v", c.Method, c.Body, err)
 			}
 			seen[c.Method]++
+			if call, holds := quiet(t, c.Body); holds && !call {
+				t.Errorf("%s may call people or show previews: %s", c.Method, c.Body)
+			}
 		}
 		for _, call := range []string{
 			"create message", "edit message", "begin thread", "open thread", "create webhook", "execute webhook", "edit webhook message",
@@ -76,6 +80,30 @@ func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 			t.Error("the schema takes anything")
 		}
 	})
+}
+
+// quiet reports whether a body holds words, and whether those neither call anybody
+// who is not named nor show previews.
+func quiet(t *testing.T, raw []byte) (quiet, holds bool) {
+	t.Helper()
+	type text struct {
+		Content *string `json:"content"`
+		Flags   int     `json:"flags"`
+		Allowed struct {
+			Parse   []string `json:"parse"`
+			Replied *bool    `json:"replied_user"`
+		} `json:"allowed_mentions"`
+		Message *text `json:"message"` // of a thread that begins
+	}
+	var said text
+	if err := json.Unmarshal(raw, &said); err != nil && raw[0] == '{' {
+		t.Fatal(err)
+	}
+	if said.Message != nil {
+		said = *said.Message
+	}
+	a := said.Allowed
+	return a.Parse != nil && len(a.Parse) == 0 && a.Replied != nil && !*a.Replied && said.Flags&4 != 0, said.Content != nil
 }
 
 // everyRequest makes every kind of call that has a body.

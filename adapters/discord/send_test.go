@@ -94,6 +94,23 @@ func TestAnAttemptByWebhookIsFound(t *testing.T) {
 	})
 }
 
+// DELIVERY 2.4, 2.6 R-DC: what the bot itself sent is found by its nonce, and other
+// words that read the same are not taken for it.
+func TestAnAttemptIsFoundByItsNonce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		p := adapters.Post{Chat: w.room.ID.String(), Text: "yes", Key: "first"}
+		sent := w.send(p)
+		later := w.newClient() // has no receipt of it
+		for key, want := range map[string]string{"first": sent.Message, "second": ""} {
+			p.Key = key
+			if r, found, err := later.Find(t.Context(), p); r.Message != want || found != (want != "") || err != nil {
+				t.Errorf("key %s: found %t %+v, %v; want %q", key, found, r, err, want)
+			}
+		}
+	})
+}
+
 // SECURITY S6: 0 previews, nobody called who is not addressed.
 func TestNobodyIsCalledUnasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -230,6 +230,11 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 		if read != 5 || kept != 1 {
 			t.Errorf("%d read, %d kept raw; want 5, 1", read, kept)
 		}
+		w.bot.Inject("MESSAGE_UPDATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"other words","mentions":7,`+
+			`"author":{"id":"5","username":"kai"},"timestamp":"soon","edited_timestamp":"2000-01-01T00:00:09Z","embeds":{}}`, chat, w.guild.ID.String()))
+		if _, e := body[adapters.Edit](t, w.inbox.take()); e.New.Text != "other words" {
+			t.Errorf("got %+v", e)
+		}
 	})
 }
 
@@ -334,6 +339,12 @@ func TestChannelsComeAndGo(t *testing.T) {
 		if u, _ := body[adapters.Linked](t, w.inbox.take()); u.Chat.ID != room.ID.String() || u.Chat.Group != other.ID.String() {
 			t.Errorf("got %+v", u)
 		}
+		for _, event := range []string{"GUILD_DELETE", "GUILD_CREATE"} { // Discord has trouble with it
+			w.bot.Inject(event, fmt.Appendf(nil, `{"id":%q,"unavailable":true}`, other.ID.String()))
+		}
+		if got := w.inbox.take(); len(got) != 0 {
+			t.Errorf("a server that is away for a while is told as %+v", got)
+		}
 		other.Kicks(w.bot)
 		if u, _ := body[adapters.Unlinked](t, w.inbox.take()); u.Chat.ID != room.ID.String() {
 			t.Errorf("got %+v", u)
@@ -426,6 +437,37 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 		}
 		if one := read(adapters.Stretch{Chat: w.room.ID.String(), Thread: thread.ID.String()}); !cmp.Equal(one, []string{"in the thread"}) {
 			t.Errorf("the thread holds %q", one)
+		}
+	})
+}
+
+// issue 5: a stretch of history has its two ends.
+func TestHistoryIsReadBetweenTwoMoments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pass(16 * 365 * 24 * time.Hour) // Discord's ids hold the time since 2015
+		w := open(t)
+		var said []time.Time
+		for i := range 6 {
+			pass(time.Hour)
+			said = append(said, time.Now())
+			w.says(fmt.Sprint("line ", i))
+		}
+		for _, test := range []struct {
+			from, to time.Time
+			want     []string
+		}{
+			{said[1], said[3], []string{"line 1", "line 2", "line 3"}},
+			{said[4].Add(time.Minute), time.Time{}, []string{"line 5"}},
+			{time.Time{}, said[0], []string{"line 0"}},
+		} {
+			var read []string
+			err := w.client.History(t.Context(), adapters.Stretch{Chat: w.room.ID.String(), From: test.from, To: test.to}, func(_ context.Context, p adapters.Page) error {
+				read = append(read, texts(p.Updates)...)
+				return nil
+			})
+			if diff := cmp.Diff(test.want, read); diff != "" || err != nil {
+				t.Errorf("from %s to %s: %v\n%s", test.from, test.to, err, diff)
+			}
 		}
 	})
 }

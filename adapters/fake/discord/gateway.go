@@ -117,6 +117,20 @@ func (b *Bot) Reconnect() {
 	}
 }
 
+// Asks has the gateway ask the bot's connections for a heartbeat (op 1).
+func (b *Bot) Asks() {
+	for _, s := range b.sockets() {
+		s.push(frame{Op: opHeartbeat})
+	}
+}
+
+// Beats returns what the bot's heartbeats named as the last event heard, in order.
+func (b *Bot) Beats() []int64 {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	return slices.Clone(b.beats)
+}
+
 // Invalidate tells the bot's connections that their session is no longer valid
 // (op 9), and whether it may be resumed all the same.
 func (b *Bot) Invalidate(resumable bool) {
@@ -356,12 +370,19 @@ func (s *socket) resume(raw json.RawMessage) int {
 		return 4004
 	}
 	ses := d.sessions[said.Session]
+	note := func(refused bool) {
+		d.ledger.note(func(r *Record) {
+			r.Sessions = append(r.Sessions, Begun{At: time.Now(), Bot: b.ID, Session: said.Session, Resumed: true, Refused: refused, Path: s.path})
+		})
+	}
 	if ses == nil || ses.bot != b || ses.dead || ses.socket == nil && time.Since(ses.left) > d.opts.SessionLife {
+		note(true)
 		s.pushLocked(frame{Op: opInvalid, Data: encode(false)})
 		return 0
 	}
 	first, last := *ses.backlog[0].Seq, *ses.backlog[len(ses.backlog)-1].Seq
 	if said.Seq > last || said.Seq < first-1 {
+		note(true)
 		ses.dead = true
 		return 4007
 	}
@@ -370,9 +391,7 @@ func (s *socket) resume(raw json.RawMessage) int {
 		defer old.cut()
 	}
 	ses.socket, s.session, s.next = s, ses, said.Seq+1
-	d.ledger.note(func(r *Record) {
-		r.Sessions = append(r.Sessions, Begun{At: time.Now(), Bot: b.ID, Session: ses.id, Resumed: true, Path: s.path})
-	})
+	note(false)
 	ses.add("RESUMED", encode(struct{}{}))
 	d.ring()
 	if d.gate.pushing {

@@ -13,7 +13,7 @@ import (
 // A Record is everything a fake Discord saw and was told, in order of time.
 type Record struct {
 	Calls    []Call   `json:"calls"`    // every request of the API, also refused ones
-	Sessions []Begun  `json:"sessions"` // sessions begun and resumed
+	Sessions []Begun  `json:"sessions"` // sessions begun and resumed, and what was refused to be
 	Unfurled []Unfurl `json:"unfurled"` // addresses that would have been fetched for a preview
 	Called   []Notice `json:"called"`   // who was notified by a bot's message
 	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
@@ -42,7 +42,8 @@ type Begun struct {
 	Bot     ID        `json:"bot"`
 	Session string    `json:"session"`
 	Resumed bool      `json:"resumed"`
-	Path    string    `json:"path"` // of the address it was dialled at
+	Refused bool      `json:"refused,omitzero"` // there is no such session any more
+	Path    string    `json:"path"`             // of the address it was dialled at
 }
 
 // An Unfurl is one address that Discord would have fetched to show a preview.

@@ -176,7 +176,7 @@ func (s *socket) answer(f frame) int {
 	}
 	switch f.Op {
 	case opHeartbeat:
-		s.push(frame{Op: opHeartbeatAck})
+		s.beat(f.Data)
 		return 0
 	case opIdentify:
 		return s.begin(f.Data)
@@ -190,6 +190,22 @@ func (s *socket) answer(f frame) int {
 	default:
 		return 4001
 	}
+}
+
+// maxBeats bounds the heartbeats that are kept.
+const maxBeats = 1000
+
+// beat answers a heartbeat.
+func (s *socket) beat(data json.RawMessage) {
+	var seq int64
+	_ = json.Unmarshal(data, &seq) // none is 0
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.session != nil {
+		b := s.session.bot
+		b.beats = append(b.beats[max(0, len(b.beats)+1-maxBeats):], seq)
+	}
+	s.pushLocked(frame{Op: opHeartbeatAck})
 }
 
 // write sends what there is, in order, until the connection ends.

@@ -50,6 +50,7 @@ type Bot struct {
 	nonces  map[string]nonced
 	revoked bool
 	begun   time.Time // when it last began a session
+	beats   []int64   // the numbers that its last heartbeats named
 }
 
 // nonced is a message that a nonce made.

@@ -1,0 +1,88 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// SECURITY S16, PLATFORMS 0.10: the token goes to the API's own host alone, in no call
+// whose address is a credential, and never behind a redirect.
+func TestTheTokenGoesToTheAPIAlone(t *testing.T) {
+	var carried []string
+	transport := tripper(func(r *http.Request) (*http.Response, error) {
+		carried = append(carried, r.Header.Get("Authorization"))
+		answer := httptest.NewRecorder()
+		http.Redirect(answer, r, "http://elsewhere.test/", http.StatusTemporaryRedirect)
+		return answer.Result(), nil
+	})
+	c := client(Options{HTTPClient: &http.Client{Transport: transport}}, "the-token", "http://api.test/api/v9")
+	for _, test := range []struct {
+		name, url, want string
+		bare            bool
+	}{
+		{"the API", "http://api.test/api/v9/users/@me", "Bot the-token", false},
+		{"a webhook", "http://api.test/api/v9/webhooks/1/secret", "", true},
+		{"another host", "http://cdn.test/attachments/1", "", false},
+		{"another port", "http://api.test:81/api/v9/users/@me", "", false},
+	} {
+		ctx := t.Context()
+		if test.bare {
+			ctx = context.WithValue(ctx, bare{}, true)
+		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, test.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		carried = nil
+		resp, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close() // it is empty
+		if len(carried) != 1 || carried[0] != test.want || r.Header.Get("Authorization") != "" {
+			t.Errorf("%s: the requests carry %q, want %q in one", test.name, carried, test.want)
+		}
+	}
+}
+
+// PLATFORMS 3.3: before Discord shuts us out for ten thousand refusals in ten minutes,
+// no more calls are made until those are over.
+func TestRefusalsEndBeforeTheBan(t *testing.T) {
+	var l limits
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := channelRoute("create message", http.MethodPost, "1", "/messages")
+	for n := range maxRefused {
+		if wait := l.take(r, now); wait > 0 {
+			t.Fatalf("after %d refusals: wait %s", n, wait)
+		}
+		l.learn(r, answer{status: []int{401, 403, 429}[n%3]}, now)
+	}
+	if wait := l.take(r, now.Add(time.Minute)); wait != refusedWindow-time.Minute {
+		t.Errorf("after %d refusals: wait %s, want to the end of the ten minutes", maxRefused, wait)
+	}
+	if wait := l.take(r, now.Add(refusedWindow)); wait != 0 {
+		t.Errorf("ten minutes later: wait %s", wait)
+	}
+}
+
+// F45, PLATFORMS 3.3: what a refusal says of its bucket holds for every route of it,
+// whatever the answer says is left.
+func TestARefusalHoldsItsBucket(t *testing.T) {
+	var l limits
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	edit, post := channelRoute("edit message", http.MethodPatch, "1", ""), channelRoute("create message", http.MethodPost, "1", "")
+	header := http.Header{"X-Ratelimit-Bucket": {"b"}, "X-Ratelimit-Remaining": {"3"}, "X-Ratelimit-Reset-After": {"1"}}
+	l.learn(edit, answer{status: http.StatusOK, header: header}, now)
+	l.learn(post, answer{status: http.StatusTooManyRequests, header: header, whole: []byte(`{"retry_after":7}`)}, now)
+	for _, r := range []route{edit, post} {
+		if wait := l.take(r, now); wait != 7*time.Second {
+			t.Errorf("%s: wait %s, want what the refusal said", r.op, wait)
+		}
+	}
+	if wait := l.take(channelRoute("create message", http.MethodPost, "2", ""), now); wait != 0 {
+		t.Errorf("another channel: wait %s", wait)
+	}
+}
