@@ -163,6 +163,7 @@ type liveLine struct {
 	Content  string          `json:"content"`
 	Metadata json.RawMessage `json:"metadata,omitempty"` // what it is about: mind, space, cycle, …
 	At       string          `json:"timestamp"`
+	Process  string          `json:"process,omitempty"` // that it happened in; empty for the one that was asked
 }
 
 // follow prints live events, one JSON object a line, until it is interrupted.

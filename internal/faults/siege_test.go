@@ -112,6 +112,9 @@ func (s *siege) ends(ctx context.Context, t *testing.T, hush func(), e *evidence
 	s.awaits(ctx, t, "answers", func() bool { return len(s.unanswered()) == 0 })
 	s.rest(ctx, t, s.members[0])
 	s.stops(ctx, t)
+	s.crew.awaits(ctx, t, "an end of what those had that the server left while they started", func() bool {
+		return s.count(ctx, t, `select count(*) from processes where expires > extract(epoch from clock_timestamp()) * 1000`) == 0
+	})
 	v := s.judge(t, s.members[0], e)
 	t.Logf("%d messages, %d came twice, %d ends of processes", len(e.said), v.copies, s.ended)
 	return v

@@ -13,7 +13,7 @@ const (
 	// While others run, a process that only lost its writing connection is not
 	// taken for dead: it has prolonged its right lately, or will soon, and says then
 	// that the connection counts no more.
-	working  = `p.expires > ` + serverNow + ` and (p.backend = 0 or p.expires > ` + serverNow + ` + p.ttl * 3 / 5 or ` + connected + `)`
+	working  = `p.expires > ` + serverNow + ` and (p.expires > ` + serverNow + ` + p.ttl * 3 / 5 or ` + present + `)`
 	burySome = `delete from processes p where p.id <> $1 and not (` + working + `) returning p.id`
 	members  = `select p.id, p.host, p.pid, p.program, p.since,
   p.bulletin, coalesce((select string_agg(o.thing, chr(10) order by o.thing) from owners o where o.process = p.id), ''), not (` + working + `)

@@ -19,7 +19,9 @@ const (
 	// A process lives while its time has not run out and the server still has the
 	// connection it writes on. That connection is a hint that makes taking over
 	// faster: a process that only lost it finds its row gone, and ends.
-	living    = `p.expires > ` + serverNow + ` and (p.backend = 0 or ` + connected + `)`
+	// A server that came up since has lost all of them, which is a hint of nothing.
+	living    = `p.expires > ` + serverNow + ` and (` + present + `)`
+	present   = `p.backend = 0 or p.began < cast(pg_postmaster_start_time() as text) or ` + connected
 	connected = `exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began)`
 	bury      = `delete from processes p where p.id <> $1 and not (` + living + `) returning p.id`
 	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`

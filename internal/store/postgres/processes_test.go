@@ -198,7 +198,7 @@ func TestLivingProcessIsAnObstacleAndADeadOneIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
-values ('dead', 'elsewhere', 7, '', 1, '2020-01-01 00:00:00+00', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 60000)`)
+values ('dead', 'elsewhere', 7, '', 1, '9', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 60000)`)
 	open(t, o)
 }
 
@@ -397,6 +397,29 @@ func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
 		}
 	}
 	sound(t, s)
+}
+
+// F35: a server that was down has lost the connections of all. That is no death of
+// those who wrote on them, also for a process that starts before they are back.
+func TestServersRestartIsNoDeathOfItsProcesses(t *testing.T) {
+	var private servertest.Postgres
+	defer func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := options(t, "")
+	o.URL = private.URL(private.Database(t))
+	o.Term = time.Hour // none says before the other starts that it lives
+	first := open(t, o)
+	room := openRoom(t, first)
+	private.Crash(t)
+	private.Return(t)
+	open(t, o)
+	_, broke := first.Border().Record(t.Context(), message(room, "zoe", 1))
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 2)); err != nil {
+		t.Errorf("got %v of a process that lives, after %v", err, broke)
+	}
 }
 
 // Issue 7: an account has one owner. A clean stop gives it away at once, and so
