@@ -223,6 +223,12 @@ func TestWhatHasNotEndedIsNotTraced(t *testing.T) {
 
 // Issue 7: the figures in the exposition format, as Prometheus reads them.
 func TestFiguresAreExposed(t *testing.T) {
+	golden(t, "testdata/metrics.golden", ours(exposed(t)))
+}
+
+// exposed returns the page of a program in which everything has happened once.
+func exposed(t *testing.T) (page string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		see := func(context.Context) (Figures, error) {
 			return Figures{
@@ -239,13 +245,14 @@ func TestFiguresAreExposed(t *testing.T) {
 		s.tell("tool_permission_denied", "not a member", time.Second, "act", "send_message", "code", "not_a_member")
 		s.t.Called(Call{Model: "gpt-5-mini", Took: 300 * time.Millisecond, Prompt: 900, Cached: 400, Output: 20, Outcome: "answered"})
 		synctest.Wait()
-		code, got := s.scrape(t)
+		var code int
+		code, page = s.scrape(t)
 		s.stop()
 		if code != http.StatusOK {
-			t.Fatalf("answered %d: %s", code, got)
+			t.Fatalf("answered %d: %s", code, page)
 		}
-		golden(t, "testdata/metrics.golden", ours(got))
 	})
+	return page
 }
 
 // A record that does not answer is a hole in the graph and not a zero.

@@ -252,7 +252,7 @@ func (e *engine) lastTurn(ctx context.Context) (n int64, err error) {
 		if _, err := t.Exec(ctx, lockTurn); err != nil {
 			return err
 		}
-		return t.QueryRow(ctx, `select turn from processes where id = $1`, e.id).Scan(&n)
+		return t.QueryRow(ctx, turnOf, e.id).Scan(&n)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrBuried
@@ -261,6 +261,8 @@ func (e *engine) lastTurn(ctx context.Context) (n int64, err error) {
 }
 
 const (
+	turnOf = `select turn from processes where id = $1`
+
 	fateFor   = 20 * time.Second
 	fateAsk   = 2 * time.Second
 	fatePause = 50 * time.Millisecond

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 )
 
-// One text serves both engines: what the other accepts is prepared here.
+// Issue 7: one text serves both engines, and what the other accepts is prepared here,
+// with what this engine asks for itself. A move makes a table of its own first.
 func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 	database := server.Database(t)
 	open(t, options(t, database))
@@ -25,6 +27,12 @@ func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}
+	own := recordtest.Own(t, ".")
+	if len(own) < 20 {
+		t.Fatalf("found %d statements of the engine's own, want all of them", len(own))
+	}
+	maps.DeleteFunc(own, func(_, text string) bool { return strings.Contains(text, " moving") || strings.Contains(text, "%[1]s") })
+	maps.Copy(found, own)
 	for name, text := range found {
 		st, err := c.Prepare(t.Context(), name, text)
 		if err != nil {
