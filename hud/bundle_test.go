@@ -125,7 +125,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	if len(refs) != 3 {
 		t.Errorf("a stub's words are not among what is shown: %v", refs)
 	}
-	if got := Redact(text, "who has the key of the shed?"); strings.Contains(got, "shed") || !strings.Contains(got, `↩#1 Kai [deleted]: my`) && !strings.Contains(got, `↩#1 Kai "[deleted]": my`) {
+	if got := NewRedaction("who has the key of the shed?").Text(text); strings.Contains(got, "shed") || !strings.Contains(got, `↩#1 Kai [deleted]: my`) && !strings.Contains(got, `↩#1 Kai "[deleted]": my`) {
 		t.Errorf("a stub after its message was deleted:\n%s", got)
 	}
 	if text, _ := section(0, last-1, last); strings.Count(text, "who has the key of the shed?") != 1 {
@@ -140,7 +140,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 // DESIGN 2: the words of a stub go with their message, short ones too.
 func TestAShortStubIsRedacted(t *testing.T) {
 	const line = "HISTORY s1 \"Family\" (2 of 9 lines):\n Ada ↩#1 Kai \"ok\": it is \"ok\"\n : ok"
-	if got, want := Redact(line, "ok"), "HISTORY s1 \"Family\" (2 of 9 lines):\n Ada ↩#1 Kai [deleted]: it is \"ok\"\n : [deleted]"; got != want {
+	if got, want := NewRedaction("ok").Text(line), "HISTORY s1 \"Family\" (2 of 9 lines):\n Ada ↩#1 Kai [deleted]: it is \"ok\"\n : [deleted]"; got != want {
 		t.Errorf("redacted:\n%s", got)
 	}
 }

@@ -137,7 +137,7 @@ func (c *compact) quote(id spaces.EventID) {
 }
 
 // stubChars are the characters of a message that stand with its answer; a length to
-// which [Redact] knows that words are cut.
+// which [Redaction.Text] knows that words are cut.
 const stubChars = 60
 
 func (c *compact) speaker(m *spaces.Message) string {

@@ -1,9 +1,12 @@
 package hud
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // redacted stands where words stood that were deleted.
@@ -13,20 +16,69 @@ const redacted = "[deleted]"
 // do not stand as a rendered message.
 const plainRedaction = 12
 
-// Distinct reports whether words are long enough to be recognised wherever they
-// stand: [Redact] replaces them also where they do not stand as a message.
-func Distinct(words string) bool { return len(words) >= plainRedaction }
+// A Redaction takes the words of deleted messages out of what was rendered. The zero
+// value takes nothing.
+type Redaction []wording
 
-// Redact returns text, a rendered turn, keyframe or account or the JSON arguments
+// A wording is one text that was deleted.
+type wording struct {
+	words string
+	core  string // a part that every rendering of the words has as it is; may be empty
+}
+
+// NewRedaction returns what takes the words out, one after the other.
+func NewRedaction(words ...string) Redaction {
+	var r Redaction
+	for _, w := range words {
+		if strings.TrimSpace(w) != "" {
+			r = append(r, wording{w, core(w)})
+		}
+	}
+	return r
+}
+
+// Distinct returns the part of r that is also found where it does not stand as a
+// message.
+func (r Redaction) Distinct() Redaction {
+	return slices.DeleteFunc(slices.Clone(r), func(w wording) bool { return len(w.words) < plainRedaction })
+}
+
+// Text returns text, a rendered turn, keyframe or account or the JSON arguments
 // of a call, without the words of a message that was deleted: every rendered form
 // of it, quoted or behind a gutter, whole or only its beginning, becomes
 // "[deleted]"; words of twelve bytes or more are replaced wherever they stand.
 // JSON stays JSON. Other messages with the very same words are redacted with it.
-func Redact(text, words string) string {
-	if strings.TrimSpace(words) == "" {
-		return text
+func (r Redaction) Text(text string) string {
+	for _, w := range r {
+		if strings.Contains(text, w.core) {
+			text = redact(text, w.words)
+		}
 	}
-	shorts := []string{clip(words, 60)}
+	return text
+}
+
+// Traces reports whether there may be something to redact in what is stored as JSON.
+// It is wrong only on the side of yes.
+func (r Redaction) Traces(stored []byte) bool {
+	return slices.ContainsFunc(r, func(w wording) bool { return bytes.Contains(stored, []byte(w.core)) })
+}
+
+// core returns the longest run of words that no form cuts and nothing escapes.
+func core(words string) string {
+	head, _ := strings.CutSuffix(clip(words, stubChars), "…")
+	best := ""
+	for run := range strings.FieldsFuncSeq(head, func(r rune) bool {
+		return r != ' ' && (hidden(r) && r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}) {
+		if len(run) > len(best) {
+			best = run
+		}
+	}
+	return best
+}
+
+func redact(text, words string) string {
+	shorts := []string{clip(words, stubChars)}
 	for _, limit := range append(slices.Clone(inboxClips), historyClips[:]...) {
 		if short := clip(words, limit); !slices.Contains(shorts, short) {
 			shorts = append(shorts, short)
@@ -35,7 +87,7 @@ func Redact(text, words string) string {
 	for _, short := range shorts {
 		text = redactLines(text, Quote(short), gutter(short))
 	}
-	if !Distinct(words) {
+	if len(words) < plainRedaction {
 		return text
 	}
 	for _, short := range shorts {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,7 +19,7 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 		inbox := w.v.Inbox(&w.v.Seats[0], 0, 1, map[spaces.EventID]string{"sp-family/1": "direct"}).Text
 		read, _ := ReadLines(w.v, id, 0, 5)
 		for _, text := range []string{inbox, read, "I noted: " + words} {
-			got := Redact(text, words)
+			got := NewRedaction(words).Text(text)
 			if len(words) < plainRedaction && !strings.HasPrefix(text, "I noted") || len(words) >= plainRedaction {
 				if !strings.Contains(got, redacted) || strings.Contains(got, Quote(words)) || strings.HasSuffix(got, ": "+gutter(words)) {
 					t.Errorf("%q is still in %q", words, got)
@@ -28,7 +30,7 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Redact(string(args), words); !json.Valid([]byte(got)) {
+		if got := NewRedaction(words).Text(string(args)); !json.Valid([]byte(got)) {
 			t.Errorf("arguments became %s", got)
 		} else if len(words) >= plainRedaction && strings.Count(got, redacted) != 2 {
 			t.Errorf("%q is still in %s", words, got)
@@ -40,7 +42,30 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 func TestDeletedWordsAreGoneFromOlderFrames(t *testing.T) {
 	stored := "= Fri 2026-11-20 14:05\n| Kai: ok\n|: ok\n| Nova: ok then"
 	want := strings.ReplaceAll(strings.ReplaceAll(stored, ": ok\n", ": "+redacted+"\n"), "\n|: ok", "\n|: "+redacted)
-	if got := Redact(stored, "ok"); got != want {
+	if got := NewRedaction("ok").Text(stored); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// DESIGN 2: what nothing was rendered of is not looked through; wherever words stand, in
+// whatever form, they are found.
+func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		words := rapid.StringOfN(rapid.SampledFrom([]rune("ab z9\n\"\\<&[]é語…\u200d👩\u115f")), 1, 140, -1).Draw(rt, "words")
+		short := clip(words, rapid.SampledFrom(append(inboxClips, stubChars)).Draw(rt, "limit"))
+		line := rapid.SampledFrom([]string{
+			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short),
+		}).Draw(rt, "line")
+		by := NewRedaction(words)
+		if got, want := by.Text(line), redact(line, words); strings.TrimSpace(words) != "" && got != want {
+			rt.Errorf("%q became %q, want %q", line, got, want)
+		}
+		stored, err := json.Marshal(spaces.Turn{Text: line, Calls: []spaces.TurnCall{{Args: line}}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if redact(line, words) != line && strings.TrimSpace(words) != "" && !by.Traces(stored) {
+			rt.Errorf("%q is not found in %s", words, stored)
+		}
+	})
 }

@@ -97,7 +97,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	m.begin(w.Cycle.ID, w.Cycle.Space)
 	defer func() {
 		m.end(w.Cycle.ID, nil)
-		if err := m.settle(ctx, w.Cycle.ID); err != nil {
+		if err := m.settle(ctx, &w.Cycle); err != nil {
 			c.log.Error("deleted words not redacted", "error", err)
 		}
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -34,14 +35,22 @@ type Journal interface {
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
 	// in a process other than the holder.
 	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
-	// Redact passes what the mind has stored of a remote event through two functions:
-	// the cycles and keyframes that were shown it through shown, and those after the
-	// first of them, which may repeat its words, through repeated; nil: none does.
-	Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, shown, repeated func(string) string) error
+	// Redact takes a remote event out of what the mind has stored: the cycles and
+	// keyframes that were shown it, and those after the first of them, which may repeat
+	// its words.
+	Redact(ctx context.Context, m spaces.Mind, e Erasure) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
 	// Deny records a denial made outside a cycle.
 	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
+}
+
+// An Erasure says what goes from what a mind has stored.
+type Erasure struct {
+	Event    spaces.EventID
+	Since    time.Time     // what was stored before is free of it already; zero: nothing is
+	Shown    hud.Redaction // for what was shown the event
+	Repeated hud.Redaction // for what may repeat it
 }
 
 // Digests keeps what was made of old cycles while nothing else was to do.

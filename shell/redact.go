@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -14,6 +15,7 @@ import (
 type erased struct {
 	event spaces.EventID
 	words []string // every text the message had
+	kept  bool     // the record could not be rid of them
 }
 
 // erasedBy returns the words that e deletes from the room, which must not have
@@ -36,21 +38,7 @@ func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
 	for _, r := range m.Edits {
 		words = append(words, r.Text)
 	}
-	return erased{m.ID, words}, true
-}
-
-// repeated is w where nothing says that the event was shown: of its words only those
-// that hardly anybody uses who has not read them.
-func (w erased) repeated() erased {
-	w.words = slices.DeleteFunc(slices.Clone(w.words), func(s string) bool { return !hud.Distinct(s) })
-	return w
-}
-
-func (w erased) redact(text string) string {
-	for _, words := range w.words {
-		text = hud.Redact(text, words)
-	}
-	return text
+	return erased{event: m.ID, words: words}, true
 }
 
 // redact removes deleted words from what the mind has, and from the cycles under
@@ -61,7 +49,16 @@ func (m *mind) redact(ctx context.Context, w erased) error {
 		m.gone[id] = append(m.gone[id], w)
 	}
 	m.mu.Unlock()
-	return m.erase(ctx, w)
+	err := m.erase(ctx, w, time.Time{})
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		w.kept = true
+		for id := range m.gone { // when it ends, it tries once more
+			m.gone[id] = append(m.gone[id], w)
+		}
+	}
+	return err
 }
 
 // unsay takes out of the turns of the cycle what was deleted since they were shown.
@@ -69,41 +66,47 @@ func (m *mind) redact(ctx context.Context, w erased) error {
 func (c *cycle) unsay() {
 	gone := c.mind.gone[c.wake.Cycle.ID]
 	for _, w := range gone[c.unsaid:] {
-		c.turns, c.pending = redactedTurns(c.turns, w), redactedTurns(c.pending, w)
+		by := hud.NewRedaction(w.words...)
+		c.turns, c.pending = redactedTurns(c.turns, by), redactedTurns(c.pending, by)
 	}
 	c.unsaid = len(gone)
 }
 
 // settle erases once more what was deleted while the cycle ran: it was shown the
 // words, and may have kept them later.
-func (m *mind) settle(ctx context.Context, id spaces.CycleID) error {
+func (m *mind) settle(ctx context.Context, y *spaces.Cycle) error {
 	m.mu.Lock()
-	gone := m.gone[id]
-	delete(m.gone, id)
+	gone := m.gone[y.ID]
+	delete(m.gone, y.ID)
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
 	for _, w := range gone {
-		if err := m.erase(ctx, w); err != nil {
+		since := y.Started
+		if w.kept {
+			since = time.Time{}
+		}
+		if err := m.erase(ctx, w, since); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// erase removes deleted words from the turns and the keyframe, in memory and
-// in the record, and has the context cut before the next frame (DESIGN 2).
-func (m *mind) erase(ctx context.Context, w erased) error {
+// erase removes deleted words from the turns and the keyframe, in memory and, of what
+// was stored since then, in the record, and has the context cut before the next frame
+// (DESIGN 2).
+func (m *mind) erase(ctx context.Context, w erased, since time.Time) error {
 	m.mu.Lock()
 	m.erasures++
-	w = m.unlearn(w)
-	again := w.repeated()
+	shown := m.unlearn(w)
+	again := shown.Distinct() // where nothing says that the event was shown: what hardly anybody writes who has not read it
 	if k := m.keyframe; k != nil {
 		by := again
 		if slices.Contains(k.Refs, w.event) {
-			by, m.owed = w, hud.CutRedaction
+			by, m.owed = shown, hud.CutRedaction
 		}
-		if text := by.redact(k.Text); text != k.Text {
+		if text := by.Text(k.Text); text != k.Text {
 			k := *k
 			k.Text, k.Tokens = text, 0
 			m.keyframe = &k
@@ -112,16 +115,12 @@ func (m *mind) erase(ctx context.Context, w erased) error {
 	for i := range m.closed {
 		by := again
 		if slices.ContainsFunc(m.closed[i].Turns, func(t spaces.Turn) bool { return slices.Contains(t.Refs, w.event) }) {
-			by, m.owed = w, hud.CutRedaction
+			by, m.owed = shown, hud.CutRedaction
 		}
 		m.closed[i] = redacted(m.closed[i], by)
 	}
 	m.mu.Unlock()
-	var repeated func(string) string
-	if len(again.words) > 0 {
-		repeated = again.redact
-	}
-	if err := m.shell.Journal.Redact(ctx, m.id, w.event, w.redact, repeated); err != nil {
+	if err := m.shell.Journal.Redact(ctx, m.id, Erasure{Event: w.event, Since: since, Shown: shown, Repeated: again}); err != nil {
 		return fmt.Errorf("redact %s in %s: %w", w.event, m.id, err)
 	}
 	return nil
@@ -131,57 +130,58 @@ func (m *mind) erase(ctx context.Context, w erased) error {
 // that they led to, as the record does (SECURITY S14). It returns all that is to
 // be erased: the facts of those memories as well, and the digests that were made of
 // it. m.mu is held.
-func (m *mind) unlearn(w erased) erased {
+func (m *mind) unlearn(w erased) hud.Redaction {
 	s := m.self
 	if s == nil { // not in memory: the record does it when it is read
-		return w
+		return hud.NewRedaction(w.words...)
 	}
-	w.words = slices.Clip(w.words)
+	words := slices.Clip(w.words)
 	for _, x := range s.Memories.All {
 		if slices.Contains(x.Sources, w.event) {
-			w.words = append(w.words, x.Fact)
+			words = append(words, x.Fact)
 		}
 	}
 	made := func(d spaces.Digest) bool { return slices.Contains(d.Sources, w.event) }
 	for _, d := range m.digests {
 		if made(d) {
-			w.words = append(w.words, d.Text)
+			words = append(words, d.Text)
 			m.owed = hud.CutRedaction // it may stand in the keyframe
 		}
 	}
 	m.digests = slices.DeleteFunc(slices.Clone(m.digests), made)
+	by := hud.NewRedaction(words...)
 	s.Memories.All = slices.DeleteFunc(s.Memories.All, func(x spaces.Memory) bool { return slices.Contains(x.Sources, w.event) })
 	for i := range s.Memories.All {
-		s.Memories.All[i].Fact = w.redact(s.Memories.All[i].Fact)
+		s.Memories.All[i].Fact = by.Text(s.Memories.All[i].Fact)
 	}
 	for i := range s.Notes.All {
-		s.Notes.All[i].Text = w.redact(s.Notes.All[i].Text)
+		s.Notes.All[i].Text = by.Text(s.Notes.All[i].Text)
 	}
 	for i := range s.Goals.All {
-		s.Goals.All[i].Text = w.redact(s.Goals.All[i].Text)
+		s.Goals.All[i].Text = by.Text(s.Goals.All[i].Text)
 	}
 	for i := range s.Bookmarks.Bookmarks {
-		s.Bookmarks.Bookmarks[i].Label = w.redact(s.Bookmarks.Bookmarks[i].Label)
+		s.Bookmarks.Bookmarks[i].Label = by.Text(s.Bookmarks.Bookmarks[i].Label)
 	}
-	return w
+	return by
 }
 
 // redacted returns the cycle without the words, wherever its turns repeat them.
-func redacted(c spaces.ClosedCycle, w erased) spaces.ClosedCycle {
-	c.Turns, c.Rest = redactedTurns(c.Turns, w), w.redact(c.Rest)
+func redacted(c spaces.ClosedCycle, by hud.Redaction) spaces.ClosedCycle {
+	c.Turns, c.Rest = redactedTurns(c.Turns, by), by.Text(c.Rest)
 	return c
 }
 
-func redactedTurns(turns []spaces.Turn, w erased) []spaces.Turn {
+func redactedTurns(turns []spaces.Turn, by hud.Redaction) []spaces.Turn {
 	turns = slices.Clone(turns)
 	for i := range turns {
 		t := &turns[i]
-		if text := w.redact(t.Text); text != t.Text {
+		if text := by.Text(t.Text); text != t.Text {
 			t.Text, t.Tokens = text, 0
 		}
 		t.Calls = slices.Clone(t.Calls)
 		for k := range t.Calls {
-			if args := w.redact(t.Calls[k].Args); args != t.Calls[k].Args {
+			if args := by.Text(t.Calls[k].Args); args != t.Calls[k].Args {
 				t.Calls[k].Args, t.Tokens = args, 0
 			}
 		}

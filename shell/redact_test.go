@@ -23,7 +23,7 @@ func TestTheNamesOfFilesGoWithTheirMessage(t *testing.T) {
 	if want := []string{"divorce papers.pdf", "look at that", "look at this"}; !ok || !slices.Equal(slices.Compact(gone.words), want) {
 		t.Fatalf("gone are %q", gone.words)
 	}
-	if got := gone.redact(`s1 1: #1 Kai +file "divorce papers.pdf"`); got != `s1 1: #1 Kai +file "[deleted]"` {
+	if got := hud.NewRedaction(gone.words...).Text(`s1 1: #1 Kai +file "divorce papers.pdf"`); got != `s1 1: #1 Kai +file "[deleted]"` {
 		t.Errorf("redacted: %s", got)
 	}
 }

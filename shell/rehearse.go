@@ -73,7 +73,7 @@ func (t *tape) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.Comp
 }
 
 // Redact implements [Journal]: the record has redacted itself.
-func (t *tape) Redact(context.Context, spaces.Mind, spaces.EventID, func(string) string, func(string) string) error {
+func (t *tape) Redact(context.Context, spaces.Mind, Erasure) error {
 	return nil
 }
 

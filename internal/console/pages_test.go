@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/shell"
 )
 
 var links = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
@@ -166,7 +168,7 @@ func TestToolsTellTierAndRisk(t *testing.T) {
 // frame whose words were taken out later says that.
 func TestFrameIsExactUntilWordsAreTakenOut(t *testing.T) {
 	w := consoletest.Open(t)
-	l := w.Live("hello")
+	l := w.Live("hello, all of you")
 	path := "/api/runs/" + string(l.Closed) + "/steps/1"
 	v := get(t, w, path, 200)
 	var parts []string
@@ -180,13 +182,13 @@ func TestFrameIsExactUntilWordsAreTakenOut(t *testing.T) {
 	if got := len(second["messages"].([]any)); got != 5 { // the closed run before it is in it
 		t.Errorf("the next run sees %d messages", got)
 	}
-	err := w.Store.Shell().Redact(t.Context(), l.Mind, l.Woke, strings.NewReplacer("TIME: hello", "TIME: […]").Replace, strings.NewReplacer().Replace)
+	err := w.Store.Shell().Redact(t.Context(), l.Mind, shell.Erasure{Event: l.Woke, Shown: hud.NewRedaction("hello, all of you")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v = get(t, w, path, 200)
 	tail := v["messages"].([]any)[3].(map[string]any)["text"]
-	if v["exact"] != false || tail != "TIME: […]" {
+	if v["exact"] != false || tail != "TIME: [deleted]" {
 		t.Errorf("after the deletion: exact %v, tail %v", v["exact"], tail)
 	}
 	get(t, w, "/api/runs/"+string(l.Closed)+"/steps/9", 404)

@@ -203,7 +203,7 @@ func recount(ctx context.Context, src Reader, run *console.Run) error {
 	gone, err := silenceOf(ctx, src, y.Mind)
 	run.Inner, run.Events = gone.over(run.Inner), gone.over(run.Events)
 	for i := range run.Actions {
-		run.Actions[i].Text = gone.text(run.Actions[i].Text)
+		run.Actions[i].Text = gone.words.Text(run.Actions[i].Text)
 	}
 	return err
 }

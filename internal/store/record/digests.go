@@ -92,13 +92,11 @@ func (s Shell) undigest(ctx context.Context, m spaces.Mind, source spaces.EventI
 			return err
 		}
 	}
-	redact := func(text string) string {
-		for _, d := range found {
-			text = hud.Redact(text, d.Text)
-		}
-		return text
+	texts := make([]string, len(found))
+	for i, d := range found {
+		texts[i] = d.Text
 	}
-	return s.redactLater(ctx, m, ms(since), nil, redact)
+	return s.redactLater(ctx, m, ms(since), nil, hud.NewRedaction(texts...))
 }
 
 func scanDigest(r row) (d spaces.Digest, err error) {

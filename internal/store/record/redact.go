@@ -6,23 +6,21 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	// Nothing shows a message before it came, and the history before that is not looked
-	// through. The clocks of two processes may be a minute apart.
-	sinceItCame = `coalesce((select recv_at from events where id = $4) - 60000, 0)`
-	// A cycle that shows the words in one turn may repeat them in the others.
-	shows = `(y.ended = 0 or y.ended >= ` + sinceItCame + `)
-  and (exists (select 1 from turns t where t.cycle = y.id and replace(t.refs, $3, '') <> t.refs)
-    or exists (select 1 from steps s where s.cycle = y.id and replace(s.refs, $3, '') <> s.refs))`
-	cyclesShowing    query = `select y.id, y.started from cycles y where y.agent = $1 and y.circle = $2 and ` + shows + ` order by y.started, y.id`
-	mindsShown       query = `select distinct y.circle from cycles y where y.agent = $1 and y.circle <> $2 and ` + shows + ` order by y.circle`
+	// Nothing shows a message before it came. The clocks of two processes may be a
+	// minute apart.
+	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 60000, 0)`
 	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
-	cyclesSince    query = `select y.id, y.started from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
+	cyclesSince    query = `select y.id, y.started, y.ended from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
+	textsOfCycle   query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
 	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
 	redactTurn     query = `update turns set body = $3, tokens = $4 where cycle = $1 and n = $2`
 	redactKeyframe query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
@@ -32,51 +30,57 @@ where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs,
 
 // Redact implements [shell.Journal]. What is looked for is looked for beside the
 // writer; a cycle's turns are then changed in one transaction each.
-func (s Shell) Redact(ctx context.Context, m spaces.Mind, e spaces.EventID, shown, repeated func(string) string) error {
-	args := []any{string(m.Agent), string(m.Circle), `"` + string(e) + `"`, string(e)}
-	cycles, err := all(ctx, s.s.engine, cyclesShowing, args, scanBegun)
+func (s Shell) Redact(ctx context.Context, m spaces.Mind, e shell.Erasure) error {
+	cycles, err := shownTo(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
 	if err != nil {
-		return fmt.Errorf("find turns that show %s: %w", e, err)
+		return fmt.Errorf("find turns that show %s: %w", e.Event, err)
 	}
+	args := []any{string(m.Agent), string(m.Circle), `"` + string(e.Event) + `"`, string(e.Event)}
 	frames, err := all(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
 	if err != nil {
-		return fmt.Errorf("find keyframes that show %s: %w", e, err)
+		return fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
 	}
 	if len(cycles)+len(frames) == 0 {
 		return nil
 	}
-	back, err := s.ledTo(ctx, m, e)
+	back, err := s.ledTo(ctx, m, e.Event)
 	if err == nil {
 		err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
 	}
 	if err != nil {
-		return fmt.Errorf("take back %s in %s: %w", e, m, err)
+		return fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
+	}
+	from := int64(0)
+	if !e.Since.IsZero() {
+		from = ms(e.Since.Add(-time.Minute))
 	}
 	since := int64(math.MaxInt64)
 	for _, c := range cycles {
 		since = min(since, c.started)
-		if err := s.redactCycle(ctx, c.id, shown); err != nil {
+		if c.ended > 0 && c.ended < from {
+			continue
+		}
+		if err := s.redactCycle(ctx, c.id, e.Shown.Text); err != nil {
 			return err
 		}
 	}
 	for _, k := range frames {
 		since = min(since, ms(k.At))
-		if err := s.redactKeyframe(ctx, k, shown); err != nil {
+		if err := s.redactKeyframe(ctx, k, e.Shown); err != nil {
 			return err
 		}
 	}
-	if repeated != nil {
-		if err := s.redactLater(ctx, m, since, cycles, repeated); err != nil {
+	if len(e.Repeated) > 0 {
+		if err := s.redactLater(ctx, m, max(since, from), cycles, e.Repeated); err != nil {
 			return err
 		}
 	}
-	return s.undigest(ctx, m, e)
+	return s.undigest(ctx, m, e.Event)
 }
 
 // ShownTo implements [shell.Journal].
 func (s Shell) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
-	args := []any{string(m.Agent), string(m.Circle), `"` + string(e) + `"`, string(e)}
-	found, err := all(ctx, s.s.engine, mindsShown, args, func(r row) (spaces.Mind, error) {
+	found, err := shownTo(ctx, s.s, mindsShown, m, e, func(r row) (spaces.Mind, error) {
 		other := spaces.Mind{Agent: m.Agent}
 		return other, r.Scan(&other.Circle)
 	})
@@ -86,9 +90,9 @@ func (s Shell) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]
 	return found, nil
 }
 
-// redactLater passes what a mind has stored since then through redact: what it was
-// shown once it may have repeated in any turn, and so in any keyframe.
-func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done []begun, redact func(string) string) error {
+// redactLater redacts what a mind has stored since then: what it was shown once it may
+// have repeated in any turn, and so in any keyframe.
+func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done []begun, by hud.Redaction) error {
 	args := []any{string(m.Agent), string(m.Circle), since}
 	cycles, err := all(ctx, s.s.engine, cyclesSince, args, scanBegun)
 	if err != nil {
@@ -98,13 +102,11 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done
 		if slices.Contains(done, c) {
 			continue
 		}
-		if repeats, err := s.repeats(ctx, c.id, redact); err != nil || !repeats {
-			if err != nil {
-				return err
-			}
-			continue
+		repeats, err := s.repeats(ctx, c.id, by)
+		if err == nil && repeats {
+			err = s.redactCycle(ctx, c.id, by.Text)
 		}
-		if err := s.redactCycle(ctx, c.id, redact); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -113,48 +115,38 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done
 		return fmt.Errorf("find keyframes of %s: %w", m, err)
 	}
 	for _, k := range frames {
-		if err := s.redactKeyframe(ctx, k, redact); err != nil {
+		if err := s.redactKeyframe(ctx, k, by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// repeats reports whether redact would change what is stored of a cycle.
-func (s Shell) repeats(ctx context.Context, id spaces.CycleID, redact func(string) string) (bool, error) {
-	turns, err := turnsOf(ctx, s.s.engine, id)
-	if err != nil {
-		return false, err
-	}
-	frames, err := all(ctx, s.s.engine, shownSteps, []any{string(id)}, scanShown)
-	if err != nil {
-		return false, err
+// repeats reports whether there may be something to redact in what is stored of a
+// cycle. Hardly any has: nothing of it is decoded.
+func (s Shell) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
+	found := false
+	err := each(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r row) error {
+		var stored []byte
+		err := r.Scan(&stored)
+		found = found || by.Traces(stored)
+		return err
+	})
+	if err != nil || found {
+		return found, err
 	}
 	var rest string
-	if _, err := one(ctx, s.s.engine, selectRest, []any{string(id)}, &rest); err != nil {
-		return false, err
-	}
-	texts := []string{rest}
-	for _, f := range frames {
-		texts = append(texts, f.shown.Tail)
-		turns = append(turns, f.shown.Whole...)
-	}
-	for _, t := range turns {
-		texts = append(texts, t.Text)
-		for _, c := range t.Calls {
-			texts = append(texts, c.Args)
-		}
-	}
-	return slices.ContainsFunc(texts, func(text string) bool { return redact(text) != text }), nil
+	_, err = one(ctx, s.s.engine, selectRest, []any{string(id)}, &rest)
+	return by.Traces([]byte(rest)), err
 }
 
-// A begun is a cycle with when it began.
+// A begun is a cycle with when it began and ended.
 type begun struct {
-	id      spaces.CycleID
-	started int64
+	id             spaces.CycleID
+	started, ended int64 // the latter 0 while it is open
 }
 
-func scanBegun(r row) (c begun, err error) { return c, r.Scan(&c.id, &c.started) }
+func scanBegun(r row) (c begun, err error) { return c, r.Scan(&c.id, &c.started, &c.ended) }
 
 func (s Shell) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	if err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
@@ -163,8 +155,8 @@ func (s Shell) redactCycle(ctx context.Context, id spaces.CycleID, redact func(s
 	return nil
 }
 
-func (s Shell) redactKeyframe(ctx context.Context, k spaces.Keyframe, redact func(string) string) error {
-	text := redact(k.Text)
+func (s Shell) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.Redaction) error {
+	text := by.Text(k.Text)
 	if text == k.Text {
 		return nil
 	}

@@ -90,18 +90,17 @@ func wordsOf(b spaces.Body) string {
 // A silence is what a mind's inner log must not show.
 type silence struct {
 	messages map[spaces.EventID]bool
-	words    []string
+	words    hud.Redaction
 }
 
 // silenceOf returns what must not be shown of a mind's inner log.
 func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) {
 	s := silence{messages: map[spaces.EventID]bool{}}
+	var gone []string
 	events, err := all(ctx, src, redactedEvents, []any{string(m.Agent), string(m.Circle)}, scanEvent)
 	for _, e := range events {
 		s.messages[e.ID] = true
-		if words := wordsOf(e.Body); words != "" {
-			s.words = append(s.words, words)
-		}
+		gone = append(gone, wordsOf(e.Body))
 	}
 	if err != nil || len(events) == 0 {
 		return s, err
@@ -110,17 +109,11 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) 
 	for _, e := range own { // what they led to is silent as well
 		b, ok := e.Body.(spaces.Remembered)
 		if ok && slices.ContainsFunc(b.Sources, func(id spaces.EventID) bool { return s.messages[id] }) {
-			s.words = append(s.words, b.Fact)
+			gone = append(gone, b.Fact)
 		}
 	}
+	s.words = hud.NewRedaction(gone...)
 	return s, err
-}
-
-func (s silence) text(text string) string {
-	for _, words := range s.words {
-		text = hud.Redact(text, words)
-	}
-	return text
 }
 
 // over returns the events as they may be shown.
@@ -152,19 +145,19 @@ func (s silence) body(e spaces.Event) spaces.Body {
 	case spaces.Transcribed:
 		return reworded(&b, &b.Text, said)
 	case spaces.Noted:
-		return reworded(&b, &b.Text, s.text)
+		return reworded(&b, &b.Text, s.words.Text)
 	case spaces.Bookmarked:
-		return reworded(&b, &b.Label, s.text)
+		return reworded(&b, &b.Label, s.words.Text)
 	case spaces.Thought:
-		return reworded(&b, &b.Text, s.text)
+		return reworded(&b, &b.Text, s.words.Text)
 	case spaces.Acted:
-		return reworded(&b, &b.Args, s.text)
+		return reworded(&b, &b.Args, s.words.Text)
 	case spaces.Summed:
-		return reworded(&b, &b.Text, s.text)
+		return reworded(&b, &b.Text, s.words.Text)
 	case spaces.Goal:
-		return reworded(&b, &b.Text, s.text)
+		return reworded(&b, &b.Text, s.words.Text)
 	case spaces.Remembered:
-		return reworded(&b, &b.Fact, s.text)
+		return reworded(&b, &b.Fact, s.words.Text)
 	case spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned,
 		spaces.Unpinned, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap,
 		spaces.Unreadable, spaces.Woke, spaces.Result, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted,

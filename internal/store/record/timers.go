@@ -49,7 +49,7 @@ func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) 
 func hush(ctx context.Context, src Reader, timers []spaces.Timer) error {
 	hushed, err := silenceOf(ctx, src, timers[0].Mind)
 	for i := range timers {
-		timers[i].Note = hushed.text(timers[i].Note)
+		timers[i].Note = hushed.words.Text(timers[i].Note)
 	}
 	return err
 }

@@ -1,12 +1,13 @@
 package storetest
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -68,7 +69,7 @@ func redaction(t *testing.T, w *world) {
 	c := w.step(wake, 0)
 	c.Turns = []spaces.Turn{
 		{Role: spaces.RoleUser, Text: "zoe: my pin is 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 9},
-		{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "1", Name: "note", Args: `{"text":"1234"}`}}, Tokens: 5},
+		{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "1", Name: "note", Args: `{"text":"my pin is 1234"}`}}, Tokens: 5},
 		{Role: spaces.RoleTool, CallID: "1", Text: "ok", Tokens: 1},
 	}
 	w.commit(c)
@@ -77,12 +78,12 @@ func redaction(t *testing.T, w *world) {
 		spaces.Remembered{ID: "m1", Fact: "Zoe has a pin", What: "user_fact", Sources: []spaces.EventID{secret.ID}},
 		spaces.Noted{Text: "she says: my pin is 1234", Cycle: wake.Cycle.ID},
 	}
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe's pin is 1234."}
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Zoe said my pin is 1234."}
 	w.commit(c)
-	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
-	gone := strings.NewReplacer("1234", "▮").Replace
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, gone, gone))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, "another event", strings.ToUpper, strings.ToUpper))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin: my pin is 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
+	gone, other := hud.NewRedaction("my pin is 1234"), hud.NewRedaction("pin")
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: secret.ID, Shown: gone, Repeated: gone}))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: "another event", Shown: other, Repeated: other}))
 
 	var self spaces.Self
 	own, err := w.s.Shell.Self(t.Context(), ada)
@@ -97,7 +98,7 @@ func redaction(t *testing.T, w *world) {
 	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
 	w.ok(err)
 	turns := closed[0].Turns
-	if turns[0].Text != "zoe: my pin is ▮" || turns[1].Calls[0].Args != `{"text":"▮"}` || closed[0].Rest != "Zoe's pin is ▮." {
+	if turns[0].Text != "zoe: [deleted]" || turns[1].Calls[0].Args != `{"text":"[deleted]"}` || closed[0].Rest != "Zoe said [deleted]." {
 		t.Errorf("left are %+v and %q", turns, closed[0].Rest)
 	}
 	if turns[0].Tokens != 0 || turns[2].Tokens != 1 {
@@ -105,7 +106,7 @@ func redaction(t *testing.T, w *world) {
 	}
 	k, err := w.s.Shell.Keyframe(t.Context(), ada)
 	w.ok(err)
-	if k.Text != "pin ▮" || k.Tokens != 0 {
+	if k.Text != "pin: [deleted]" || k.Tokens != 0 {
 		t.Errorf("keyframe %+v", k)
 	}
 }
@@ -115,7 +116,7 @@ func redaction(t *testing.T, w *world) {
 func repetition(t *testing.T, w *world) {
 	room := w.family()
 	secret := w.say(room, "zoe", "my pin is 1234")
-	for n, turn := range []spaces.Turn{{Role: spaces.RoleUser, Text: "zoe: 1234", Refs: []spaces.EventID{secret.ID}}, {Role: spaces.RoleAssistant, Text: "1234, or 12"}} {
+	for n, turn := range []spaces.Turn{{Role: spaces.RoleUser, Text: "so my pin is 1234 or four words", Refs: []spaces.EventID{secret.ID}}, {Role: spaces.RoleAssistant, Text: "my pin is 1234 or four words"}} {
 		w.now = w.now.Add(time.Minute)
 		if n > 0 {
 			w.say(room, "zoe", "well?")
@@ -132,14 +133,16 @@ func repetition(t *testing.T, w *world) {
 			t.Errorf("beside %s it was shown to (-want +got):\n%s", mind, diff)
 		}
 	}
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.NewReplacer("1234", "shown").Replace, strings.NewReplacer("1234", "repeated").Replace))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{
+		Event: secret.ID, Shown: hud.NewRedaction("my pin is 1234"), Repeated: hud.NewRedaction("or four words"),
+	}))
 	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
 	w.ok(err)
 	var left []string
 	for _, c := range closed {
 		left = append(left, c.Turns[0].Text, c.Rest)
 	}
-	if diff := cmp.Diff([]string{"zoe: shown", "zoe: shown", "repeated, or 12", "repeated, or 12"}, left); diff != "" {
+	if diff := cmp.Diff([]string{"so [deleted] or four words", "so [deleted] or four words", "my pin is 1234 [deleted]", "my pin is 1234 [deleted]"}, left); diff != "" {
 		t.Errorf("left is (-want +got):\n%s", diff)
 	}
 }
@@ -180,7 +183,7 @@ func digests(t *testing.T, w *world) {
 	}
 
 	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "before: " + d.Text + " " + other.Text, At: w.now}, spaces.Compacted{}))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.Clone, strings.Clone))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: secret.ID}))
 	got, err = w.s.Shell.Digests(t.Context(), ada)
 	w.ok(err)
 	if len(got) != 1 || got[0].First != 31 {

@@ -1,10 +1,10 @@
 package storetest
 
 import (
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -102,7 +102,7 @@ func planHushed(t *testing.T, w *world) {
 	secret := w.say(room, "zoe", "the treasure lies below the old mill")
 	timer := w.plan(room, "tell them: the treasure lies below the old mill", secret.ID)
 	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, secret.ID, strings.NewReplacer().Replace, strings.NewReplacer().Replace))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: secret.ID}))
 	for _, p := range w.plans() {
 		if p.Note == timer.Note {
 			t.Errorf("planned: %q", p.Note)

@@ -1,0 +1,90 @@
+package record_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// shown returns which of the events e1 to e48 the agent's mind was shown, as another of
+// its minds asks.
+func (d *diary) shown() (seen []int) {
+	d.t.Helper()
+	other := spaces.Mind{Agent: "ada", Circle: "other"}
+	for n := range 48 {
+		minds, err := d.s.Shell().ShownTo(d.t.Context(), other, spaces.EventID("e"+strconv.Itoa(n+1)))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if slices.Equal(minds, []spaces.Mind{mind}) {
+			seen = append(seen, n+1)
+		} else if len(minds) > 0 {
+			d.t.Fatalf("%d was shown to %v", n+1, minds)
+		}
+	}
+	return seen
+}
+
+// do changes the tables behind the record's back.
+func (d *diary) do(statement string, args ...any) {
+	d.t.Helper()
+	err := d.s.Write(d.t.Context(), func(ctx context.Context, t *record.Tx) error { return t.Do(ctx, statement, args...) })
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// DESIGN 2: who was shown a message is known however long ago it was and whatever
+// was under way when it was noted; and what was noted once is not looked through again.
+func TestWhoWasShownAMessageIsNotedOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		var all []int
+		for n := range 32 {
+			d.answer(n-60, 0, true)
+			if all = append(all, n+1); n == 9 {
+				if diff := cmp.Diff(all, d.shown()); diff != "" {
+					t.Errorf("of few (-want +got):\n%s", diff)
+				}
+			}
+		}
+		const late = 20
+		d.do(`update cycles set state = 'open', stop = null, n = null where id = $1`, string(d.runs[late]))
+		if diff := cmp.Diff(all, d.shown()); diff != "" {
+			t.Errorf("while one is under way (-want +got):\n%s", diff)
+		}
+		d.do(`update steps set refs = '[]' where cycle <> $1`, string(d.runs[late]))
+		d.do(`update cycles set state = 'abandoned', stop = 'coordinator' where id = $1`, string(d.runs[late]))
+		for n := range 16 { // again there is enough to note
+			d.answer(n-20, 0, true)
+			all = append(all, 33+n)
+		}
+		if diff := cmp.Diff(all, d.shown()); diff != "" {
+			t.Errorf("when it ended (-want +got):\n%s", diff)
+		}
+		d.do(`update steps set refs = '[]'`)
+		if diff := cmp.Diff(all, d.shown()); diff != "" {
+			t.Errorf("from what was noted (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A deletion looks through no more than what is not noted yet.
+func TestWhoWasShownAMessageIsFoundByIndex(t *testing.T) {
+	for _, name := range []string{"cyclesShown", "mindsShown"} {
+		for _, step := range plan(t, openTables(t), recordtest.Statements(t, ".")[name], []any{"1", "1", "1", "1", "1"}) {
+			if strings.Contains(step, "AUTOMATIC") || strings.HasPrefix(step, "SCAN") && step != "SCAN l" && step != "SCAN saw" && step != "SCAN unseen" && step != "SCAN u" {
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+}
