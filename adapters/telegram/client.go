@@ -132,6 +132,9 @@ func baseURL(s string) (string, error) {
 // Connect asks Telegram who the token belongs to. A webhook that is set does
 // not show here but in Receive, as a Conflict.
 func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
+	if !tokenShape.MatchString(string(c.token)) {
+		return adapters.Account{}, &adapters.Error{Kind: adapters.Unauthorized, Op: "getMe", Err: errShape}
+	}
 	me, err := call[user](ctx, c, "getMe", nil, c.limit)
 	if err != nil {
 		return adapters.Account{}, err

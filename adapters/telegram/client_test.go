@@ -32,6 +32,20 @@ func TestConnectSaysWhoWeAre(t *testing.T) {
 	}
 }
 
+// ECOSYSTEM 3.3: a token's shape is looked at before any network call.
+func TestTokenWithoutTheShapeAsksNobody(t *testing.T) {
+	asked := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer server.Close()
+	c, err := New(Options{Token: "my token", APIURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Connect(t.Context()); adapters.KindOf(err) != adapters.Unauthorized || asked {
+		t.Errorf("asked: %t, and got %v", asked, err)
+	}
+}
+
 func TestNewChecksItsOptions(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -18,6 +18,9 @@ var _ adapters.Examiner = (*Client)(nil)
 // tokenShape is what BotFather gives: the bot's number, a colon, a secret.
 var tokenShape = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
 
+// errShape is said of a token before anybody is asked.
+var errShape = errors.New("the token does not have the shape of a bot's token, 123456789:AA…")
+
 // holderWait is how long the search for another poller waits for it to come back.
 const holderWait = 3 * time.Second
 
@@ -26,7 +29,7 @@ const holderWait = 3 * time.Second
 // left out while this client itself receives.
 func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
 	if !tokenShape.MatchString(string(c.token)) {
-		return []adapters.Finding{fail("TRS-T01", "the token does not have the shape of a bot's token, 123456789:AA…",
+		return []adapters.Finding{fail("TRS-T01", errShape.Error(),
 			"copy it again from @BotFather → /mybots → API Token, without quotes or spaces")}
 	}
 	me, err := call[selfUser](ctx, c, "getMe", nil, c.limit)
