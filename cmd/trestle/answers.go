@@ -42,11 +42,11 @@ func consult[T any](ctx context.Context, p *program, command string, q url.Value
 		err := p.askRemote(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer)
 		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
 	}
-	err = p.look(ctx, func(conf *config.Config, r record.Console) error {
+	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r record.Console) error {
 		told, err := tellers[command](ctx, outlook{r, conf, func(ctx context.Context) (*health, error) { return healthThere(ctx, conf) }}, q)
 		answer, _ = told.(T)
 		return err
-	})
+	}))
 	return answer, err
 }
 

@@ -31,7 +31,7 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 	if p.remote != "" {
 		return p.askRemote(ctx, path, a)
 	}
-	return p.look(ctx, func(c *config.Config, r record.Console) error {
+	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r record.Console) error {
 		api := console.New(console.Options{Record: r, Settings: readSettings{c}, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
@@ -40,7 +40,7 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 		w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 		api.ServeHTTP(w, q)
 		return readAnswer(path, w.code, w.body.Bytes(), a)
-	})
+	}))
 }
 
 // answerWriter takes an answer of the API without a network.

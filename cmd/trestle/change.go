@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -35,11 +34,11 @@ func (p *program) takeRecord(ctx context.Context, conf *config.Config) (*record.
 
 // change carries a change out.
 func (p *program) change(ctx context.Context, c changing) (err error) {
-	conf, err := p.load()
+	conf, running, err := p.server(ctx)
 	if err != nil {
 		return err
 	}
-	if running, ok := dial(ctx, filepath.Join(conf.Data, socketName)); ok {
+	if running != nil {
 		return running.post(ctx, c.path, c.ask, c.answer)
 	}
 	if noRecord(conf) {

@@ -43,6 +43,10 @@ func (p *program) denials(ctx context.Context, q url.Values) error {
 		return err
 	}
 	return answerRows(p, a.Denials, func(w io.Writer) {
+		if len(a.Denials) == 0 {
+			fmt.Fprintln(w, "no denial")
+			return
+		}
 		lines := [][]string{{"ID", "AT", "AGENT", "ACT", "CODE", "TIER", "RISK", "ROOT", "REASON"}}
 		for _, d := range a.Denials {
 			root := ""

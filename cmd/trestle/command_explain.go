@@ -25,8 +25,11 @@ func explainCommand(p *program) *cobra.Command {
 		Long: "Tell a run: what woke it, what it was shown, what its frame was made of, each step with its acts and their results, what\n" +
 			"was refused, what was sent, and what it cost. With --silence SPACE EVENT: why nobody answered an event.",
 		Args: func(c *cobra.Command, args []string) error {
-			if silence {
-				return cobra.ExactArgs(2)(c, args)
+			switch {
+			case silence && len(args) != 2:
+				return misuse(c, "--silence needs SPACE EVENT", "")
+			case silence:
+				return nil
 			}
 			return cobra.ExactArgs(1)(c, args)
 		},

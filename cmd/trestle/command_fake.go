@@ -26,11 +26,13 @@ type platform struct {
 
 func fakeCommand(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only", Args: cobra.NoArgs, RunE: needsSubcommand}
+	telegram := p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
+		t := fake.NewTelegram(fake.Options{})
+		return platform{"Telegram", t, t.Control()}
+	})
+	telegram.Example = drivingTelegram
 	c.AddCommand(
-		p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
-			t := fake.NewTelegram(fake.Options{})
-			return platform{"Telegram", t, t.Control()}
-		}),
+		telegram,
 		p.fakePlatform("slack", "serve Slack's Web API and Socket Mode with a ledger and faults, driven over /control", "127.0.0.1:8082", func() platform {
 			s := fakeslack.New(fakeslack.Options{})
 			return platform{"Slack", s, s.Control()}
@@ -42,6 +44,13 @@ func fakeCommand(p *program) *cobra.Command {
 	)
 	return c
 }
+
+// drivingTelegram makes a bot and somebody who writes to it: a fake that nobody
+// drives is an empty room.
+const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1:a","name":"Ada","username":"ada_bot"}'
+  curl -s localhost:8081/control/people -d '{"name":"Maya","username":"maya"}'
+  curl -s localhost:8081/control/says   -d '{"bot":1,"from":5000000001,"text":"hello"}'
+  curl -s 'localhost:8081/control/sent?bot=1&from=5000000001'`
 
 // fakePlatform returns the command that serves what open makes.
 func (p *program) fakePlatform(use, short, address string, open func() platform) *cobra.Command {

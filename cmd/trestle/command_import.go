@@ -57,11 +57,11 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 		path: "/import", ask: q, answer: &j,
 		alone: func(ctx context.Context, s *record.Store) error {
 			here = true
-			added, err := importing{s, p.logger(slog.LevelWarn)}.add(ctx, q)
+			added, err := importing{store: s, log: p.logger(slog.LevelWarn)}.add(ctx, q)
 			if err != nil {
 				return err
 			}
-			return p.doHere(ctx, s, added, importing{s, p.logger(slog.LevelWarn)}.work, p.asAnswer())
+			return p.doHere(ctx, s, added, importing{store: s, log: p.logger(slog.LevelWarn)}.work, p.asAnswer())
 		},
 	})
 	if err != nil || here {
@@ -82,6 +82,8 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 		q.Account, _, _ = strings.Cut(string(a.Token), ":")
 	}
 	switch {
+	case len(names) == 0 && adapter == "":
+		return &failure{what: "no Telegram account is configured", where: "adapters", todo: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
 	case len(names) == 0:
 		return &failure{what: "no such Telegram account is configured", where: "adapters." + adapter, todo: "name one with --adapter", code: exitUsage}
 	case len(names) > 1:
@@ -149,7 +151,7 @@ func (s *process) serveImport(rw http.ResponseWriter, r *http.Request) {
 	if !readJSON(rw, r, &q) {
 		return
 	}
-	j, err := importing{s.store, s.log}.add(r.Context(), q)
+	j, err := importing{s.store, s.log, true}.add(r.Context(), q)
 	if err != nil {
 		refuse(rw, err)
 		return

@@ -152,6 +152,7 @@ func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) 
 		}
 		select {
 		case <-ctx.Done():
+			fmt.Fprintf(p.errs, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
 			return j, &silent{exitInterrupted}
 		case <-time.After(jobTick):
 		}

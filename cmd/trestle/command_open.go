@@ -57,19 +57,6 @@ func nearest(listen string) string {
 	return listen
 }
 
-// running returns the process that serves the data folder.
-func (p *program) running(ctx context.Context) (*controller, error) {
-	c, err := p.load()
-	if err != nil {
-		return nil, err
-	}
-	control, running := dial(ctx, socketOf(c))
-	if !running {
-		return nil, &failure{what: "no process serves this data folder", where: c.Data, todo: "start it with trestle run", code: exitTryAgain}
-	}
-	return control, nil
-}
-
 func tokenCommand(p *program) *cobra.Command {
 	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs", Args: cobra.NoArgs, RunE: needsSubcommand}
 	c.AddCommand(

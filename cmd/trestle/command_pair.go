@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,21 +46,8 @@ func pairCommand(p *program) *cobra.Command {
 	return c
 }
 
-// desk returns the socket of the running process, which alone lets people in.
-func (p *program) desk(ctx context.Context) (*controller, error) {
-	conf, err := p.load()
-	if err != nil {
-		return nil, err
-	}
-	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
-	if !running {
-		return nil, &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run, then pair again", code: exitTryAgain}
-	}
-	return c, nil
-}
-
 func (p *program) pair(ctx context.Context, q pairRequest) error {
-	c, err := p.desk(ctx)
+	c, err := p.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +69,7 @@ func (p *program) pair(ctx context.Context, q pairRequest) error {
 }
 
 func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
-	c, err := p.desk(ctx)
+	c, err := p.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +85,7 @@ func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
 }
 
 func (p *program) listPairings(ctx context.Context) error {
-	c, err := p.desk(ctx)
+	c, err := p.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,9 +109,17 @@ func showPairings(w io.Writer, all pairingLists) {
 		lines = append(lines, []string{"admitted", a.Account, a.Chat, dash(a.User), dash(plain(a.Name)), a.Role, when(a.At)})
 	}
 	for _, r := range all.Refused {
-		lines = append(lines, []string{"refused", r.Account, r.Chat, dash(r.User), "-", "-", strconv.FormatInt(r.Count, 10) + " " + r.Kind + ", " + when(r.Last)})
+		lines = append(lines, []string{"refused", r.Account, r.Chat, dash(r.User), "-", "-", when(r.Last) + ", " + r.Kind + times(r.Count)})
 	}
 	table(w, lines)
+}
+
+// times says how often something came, when it was more than once.
+func times(n int64) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d times)", n)
 }
 
 // whoIs names somebody, or a whole chat, that is or was let in.

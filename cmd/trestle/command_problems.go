@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -138,13 +137,9 @@ func (p *program) ackProblem(ctx context.Context, id, span string) error {
 	if err != nil || length <= 0 {
 		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", todo: "write 30m, 2h or 7d", code: exitUsage}
 	}
-	conf, err := p.load()
+	c, err := p.running(ctx)
 	if err != nil {
 		return err
-	}
-	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
-	if !running {
-		return &failure{what: "no process serves this data folder, so nobody is told anything", where: conf.Data, todo: "start it first: trestle run", code: exitTryAgain}
 	}
 	var a acked
 	if err := c.post(ctx, "/problems/ack", ackRequest{problems.ID(n), int64(length.Seconds())}, &a); err != nil {

@@ -54,7 +54,7 @@ func (q replayQuestion) weights() (*hud.Weights, error) {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", todo: fmt.Sprintf("name one of %q", hud.WeightNames()), code: exitUsage}
+			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", todo: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
 		}
 		*value *= by
 	}

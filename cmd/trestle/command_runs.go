@@ -94,6 +94,10 @@ func printRun(w io.Writer, a console.RunAnswer) {
 }
 
 func printRuns(w io.Writer, rows []runRow, called func(spaces.SpaceID) string) {
+	if len(rows) == 0 {
+		fmt.Fprintln(w, "no run")
+		return
+	}
 	lines := [][]string{{"RUN", "MIND", "SPACE", "WAKE", "STOP", "CALLS", "TOKENS", "DENIALS", "STARTED", "SECONDS"}}
 	for _, r := range rows {
 		stop := string(r.Stop)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func (p *program) explainSilence(ctx context.Context, space, event string) error
 		a.Minds = append(a.Minds, mind)
 	}
 	a.Answer = a.sum()
-	return p.answer(a, a.print)
+	return p.answer(a, func(w io.Writer) { a.print(w, cmp.Or(log.Name, string(log.Space))) })
 }
 
 // silent says what became of an event in one mind.
@@ -141,12 +142,12 @@ func (a silenceAnswer) sum() string {
 	return "nobody answered: see why for each"
 }
 
-func (a silenceAnswer) print(w io.Writer) {
+func (a silenceAnswer) print(w io.Writer, room string) {
 	what := "an event"
 	if a.Text != "" {
 		what = strconv.Quote(a.Text)
 	}
-	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, a.Space, dash(plain(a.Actor)), what, a.Answer)
+	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, plain(room), dash(plain(a.Actor)), what, a.Answer)
 	for _, m := range a.Minds {
 		fmt.Fprintf(w, "  %s   %s   %s\n", m.Mind, dash(m.Reason), plain(m.Says))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -68,7 +69,9 @@ func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID,
 		return "", err
 	}
 	var found []spaces.SpaceID
+	var names []string
 	for _, r := range rooms {
+		names = append(names, strings.ToLower(r.Name))
 		switch {
 		case string(r.Space) == text:
 			return r.Space, nil
@@ -80,12 +83,16 @@ func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID,
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: "SPACE", todo: "see trestle spaces", code: exitFailed}
+		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: text, todo: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
 	}
-	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: "SPACE", todo: "write the id; see trestle spaces", code: exitFailed}
+	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, todo: "write the id; see trestle spaces", code: exitFailed}
 }
 
 func printRooms(w io.Writer, rooms []console.SpaceRow) {
+	if len(rooms) == 0 {
+		fmt.Fprintln(w, "no space")
+		return
+	}
 	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
 	for _, r := range rooms {
 		lines = append(lines, []string{

@@ -49,6 +49,7 @@ func statusCommand(p *program) *cobra.Command {
 	}
 	c.Flags().BoolVar(&check, "check", false, "exit 1 unless it runs and nothing fails that nobody has taken on: for the health check of a container")
 	c.Flags().BoolVar(&watch, "watch", false, "show it again and again, until Ctrl-C")
+	c.MarkFlagsMutuallyExclusive("check", "watch")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,9 +36,10 @@ import (
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
 //	everything else                           → as on listen: the API of internal/console/openapi.json
 //
-// A refusal is {"error","do","exit"} with a status of 400 or more.
+// A refusal is {"error","where","do","exit"} with a status of 400 or more.
 type refusal struct {
 	Error string   `json:"error"`
+	Where string   `json:"where,omitempty"`
 	Do    string   `json:"do,omitempty"`
 	Exit  exitCode `json:"exit"`
 }
@@ -186,7 +188,7 @@ func readJSON(rw http.ResponseWriter, r *http.Request, into any) bool {
 func refuse(rw http.ResponseWriter, err error) {
 	answer := refusal{Error: err.Error(), Exit: exitFailed}
 	if f, ok := errors.AsType[*failure](err); ok {
-		answer = refusal{Error: f.what, Do: f.todo, Exit: f.code}
+		answer = refusal{Error: f.what, Where: f.where, Do: f.todo, Exit: f.code}
 	}
 	writeJSON(rw, http.StatusBadRequest, answer)
 }
@@ -247,5 +249,5 @@ func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {
 		return &failure{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
 	}
-	return &failure{what: no.Error, where: r.URL.Path, todo: no.Do, code: max(no.Exit, exitFailed)}
+	return &failure{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), todo: no.Do, code: max(no.Exit, exitFailed)}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,9 +41,13 @@ type importCursor struct {
 
 // importing is the work of importing into a record.
 type importing struct {
-	store *record.Store
-	log   *slog.Logger
+	store  *record.Store
+	log    *slog.Logger
+	served bool // this process does jobs all the time, and may be at this one
 }
+
+// twinsLooked is how many of the newest jobs are looked at for the same import.
+const twinsLooked = 50
 
 // add records the job, once it is clear where its messages go.
 func (w importing) add(ctx context.Context, q importRequest) (jobs.Job, error) {
@@ -58,6 +63,15 @@ func (w importing) add(ctx context.Context, q importRequest) (jobs.Job, error) {
 	args, err := json.Marshal(q)
 	if err != nil {
 		return jobs.Job{}, fmt.Errorf("encode import: %w", err)
+	}
+	newest, err := w.store.Jobs().Jobs(ctx, 0, twinsLooked)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	for _, j := range newest {
+		if waits := j.State == jobs.Ready || w.served && j.State == jobs.Running; waits && j.Kind == importKind && bytes.Equal(j.Args, args) {
+			return j, nil // called again, it goes on where it was
+		}
 	}
 	return w.store.Jobs().Add(ctx, jobs.Job{
 		Kind: importKind, Subject: q.subject(), Args: args, Progress: jobs.Progress{Total: q.Export.Messages, Unit: "messages"},

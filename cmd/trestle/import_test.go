@@ -192,8 +192,9 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	work := importing{store, slog.New(slog.DiscardHandler)}
-	j, err := work.add(t.Context(), importRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}})
+	work := importing{store, slog.New(slog.DiscardHandler), false}
+	asked := importRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
+	j, err := work.add(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,6 +219,12 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		interrupted++
+		if again, err := work.add(t.Context(), asked); err != nil || again.ID != j.ID || again.Done == 0 {
+			t.Fatalf("asked for once more, it is %+v, %v", again, err)
+		}
+	}
+	if again, err := work.add(t.Context(), asked); err != nil || again.ID == j.ID {
+		t.Errorf("one that is over goes on: %+v, %v", again, err)
 	}
 	if interrupted < 3 {
 		t.Errorf("interrupted %d times: the test tests nothing", interrupted)

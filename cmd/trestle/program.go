@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -39,6 +38,7 @@ type program struct {
 	verbose    bool
 	quiet      bool
 	noColor    bool
+	warned     bool // of a configuration that cannot be used; see stillServed
 }
 
 // silent is an error that has been reported already.
@@ -63,16 +63,13 @@ func (p *program) command() *cobra.Command {
 		Use:           "trestle",
 		Short:         "LLM agents that live in chats",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: refuseUnknown, Annotations: fromAPI(),
+		Args: cobra.NoArgs, Annotations: fromAPI(),
 		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c.Context()) },
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
 	root.SetIn(p.in)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	p.globalFlags(root)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.checkFlags(c) }
 	for _, part := range commands() {
@@ -80,10 +77,10 @@ func (p *program) command() *cobra.Command {
 		for _, command := range part.commands {
 			c := command(p)
 			c.GroupID = part.title
-			wantUsage(c)
 			root.AddCommand(c)
 		}
 	}
+	wantUsage(root)
 	root.SetHelpCommandGroupID("Other")
 	root.SetCompletionCommandGroupID("Other")
 	return root
@@ -131,6 +128,9 @@ func fromAPI() map[string]string { return map[string]string{asksAPI: "yes"} }
 // checkFlags refuses flags that the command does not know what to do with: an
 // answer about this machine must not be taken for one about another.
 func (p *program) checkFlags(c *cobra.Command) error {
+	if err := c.ValidateFlagGroups(); err != nil {
+		return wrongTogether(c, err)
+	}
 	switch p.output {
 	case "text", "json", "jsonl":
 	default:
@@ -140,38 +140,6 @@ func (p *program) checkFlags(c *cobra.Command) error {
 		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", todo: "run it there; the commands that read the record take --remote", code: exitUsage}
 	}
 	return nil
-}
-
-// wantUsage makes wrong arguments of a command, and of those below it, a
-// failure of usage.
-func wantUsage(c *cobra.Command) {
-	if check := c.Args; check != nil {
-		c.Args = func(c *cobra.Command, args []string) error {
-			err := check(c, args)
-			if _, said := errors.AsType[*failure](err); said || err == nil {
-				return err
-			}
-			return &failure{what: err.Error(), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
-		}
-	}
-	for _, below := range c.Commands() {
-		wantUsage(below)
-	}
-}
-
-func needsSubcommand(c *cobra.Command, _ []string) error {
-	return &failure{what: "the command needs another word", where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
-}
-
-func refuseUnknown(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	todo := "see trestle --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		todo = fmt.Sprintf("did you mean %q?", near[0])
-	}
-	return &failure{what: fmt.Sprintf("there is no command %q", args[0]), where: "trestle", todo: todo, code: exitUsage}
 }
 
 const howToBegin = `Trestle: LLM agents that live in chats.
@@ -189,10 +157,11 @@ func (p *program) alone(ctx context.Context) error {
 		return p.status(ctx)
 	}
 	conf, err := p.load()
-	if err == nil {
-		if _, err := os.Stat(conf.Data); err == nil {
-			return p.status(ctx)
-		}
+	if err != nil {
+		return p.status(ctx) // it says what is wrong
+	}
+	if _, err := os.Stat(conf.Data); err == nil {
+		return p.status(ctx)
 	}
 	_, err = io.WriteString(p.out, howToBegin)
 	return err

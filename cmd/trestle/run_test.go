@@ -160,7 +160,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		{[]string{}, []string{"not running", "ada/home"}},
 		{[]string{"spaces"}, []string{"Home", "local:local/home"}},
 		{[]string{"runs"}, []string{string(runs[0].Run), "direct", "completed"}},
-		{[]string{"runs", "--agent", "nobody"}, []string{"RUN"}},
+		{[]string{"runs", "--agent", "nobody"}, []string{"no run"}},
 		{[]string{"explain", string(runs[0].Run)[:30]}, []string{`you: "tell me"`, "contemplation", "act      send_message", "result   ok", "sent     send to local:local/home", "ended    completed"}},
 		{[]string{"hud", "ada/home"}, []string{"[user]", "tell me", "send_message("}},
 		{[]string{"events"}, []string{`you   "tell me"`, "delivered"}},
@@ -236,6 +236,14 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 		want string
 	}{
 		{[]string{"rnu"}, exitUsage, "did you mean \"run\"?"},
+		{[]string{"runs", "shwo"}, exitUsage, "did you mean \"show\"?"},
+		{[]string{"run", "--demmo"}, exitUsage, "did you mean \"demo\"?"},
+		{[]string{"status", "now"}, exitUsage, "it takes no argument, and was given \"now\""},
+		{[]string{"hud"}, exitUsage, "it needs MIND"},
+		{[]string{"hud", "a/b", "c/d"}, exitUsage, "it takes MIND, and was given \"a/b c/d\""},
+		{[]string{"explain", "--silence", "family"}, exitUsage, "--silence needs SPACE EVENT"},
+		{[]string{"runs", "--limit", "many"}, exitUsage, "invalid argument \"many\" for \"--limit\"\n"},
+		{[]string{"status", "--watch", "--check"}, exitUsage, "only one of these flags can be given: --check, --watch"},
 		{[]string{"run", "--bogus"}, exitUsage, "see trestle run --help"},
 		{[]string{"explain"}, exitUsage, "see trestle explain --help"},
 		{[]string{"config"}, exitUsage, "see trestle config --help"},
@@ -252,6 +260,30 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 		if code != test.code || out != "" || !strings.Contains(errs, test.want) {
 			t.Errorf("%v: exit %s, want %s; stdout %q; stderr:\n%s", test.args, code, test.code, out, errs)
 		}
+	}
+}
+
+// ECOSYSTEM 4: a file that is spoilt while a process runs changes nothing of it, and
+// whoever asks how things stand is told both: what is wrong there, and the answer.
+func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
+	for name, spoilt := range map[string]string{"no YAML": "agents: [\n", "a key twice": "agents: {ada: {name: Ada}}\nagents: {ada: {name: Ada}}\n"} {
+		t.Run(name, func(t *testing.T) {
+			s := aTalk(t)
+			s.serve(t)
+			file := filepath.Join(s.folder, "trestle.yaml")
+			if err := os.WriteFile(file, []byte(spoilt), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{nil, {"status"}, {"runs"}, {"spaces"}, {"problems"}, {"jobs"}, {"token", "list"}, {"pair"}} {
+				out, errs, code := s.do(t, "", args...)
+				if code != exitDone || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
+					t.Errorf("%q: exit %s: %s%s", args, code, out, errs)
+				}
+			}
+			if out, errs, code := s.do(t, "", "status", "--data", filepath.Join(s.folder, "elsewhere")); code != exitConfig || out != "" {
+				t.Errorf("where nothing runs: exit %s: %s%s", code, out, errs)
+			}
+		})
 	}
 }
 

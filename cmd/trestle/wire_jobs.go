@@ -25,7 +25,7 @@ func (p *parts) newRunner(kinds map[string]jobs.Work) *jobs.Runner {
 
 // works are the kinds of long work this program can do.
 func (p *parts) works() map[string]jobs.Work {
-	return map[string]jobs.Work{importKind: importing{p.store, p.log}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work}
+	return map[string]jobs.Work{importKind: importing{p.store, p.log, true}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work}
 }
 
 // These are rung when there may be something new to do.

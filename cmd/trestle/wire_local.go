@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,7 +70,7 @@ func (p *parts) findRoom(name string) (config.Space, error) {
 	}
 	return config.Space{}, &failure{
 		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
-		todo: fmt.Sprintf("name one of %q", known), code: exitFailed,
+		todo: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), code: exitFailed,
 	}
 }
 

@@ -145,7 +145,7 @@ func (d *decoder) topSettings(top *section) {
 func (d *decoder) unknown(top *section) {
 	for _, f := range top.done() {
 		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
-			return f.Todo == suggestion(k, []string{k})
+			return f.Todo == DidYouMean(k, []string{k})
 		})
 		if near {
 			d.fatal = append(d.fatal, f)
@@ -373,7 +373,7 @@ func (d *decoder) adapterOf(s *section, l listed, form string) (Chat, bool) {
 		known = append(known, a.Name)
 	}
 	s.fail(l.at, fmt.Sprintf("%q names the adapter %q, which is not under adapters", l.text, adapter),
-		cmp.Or(suggestion(adapter, known), "add it under adapters"))
+		cmp.Or(DidYouMean(adapter, known), "add it under adapters"))
 	return Chat{}, false
 }
 
@@ -384,7 +384,7 @@ func (d *decoder) named(s *section) []string {
 	for _, l := range s.list("agents") {
 		names = append(names, l.text)
 		if !slices.Contains(d.agentIDs(), l.text) {
-			s.fail(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(suggestion(l.text, d.agentIDs()), "add it under agents"))
+			s.fail(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "add it under agents"))
 		}
 	}
 	if len(names) == 0 {
@@ -406,7 +406,7 @@ func (d *decoder) agentIDs() []string {
 func (d *decoder) joiners(top *section) {
 	for _, l := range top.list("default_agents") {
 		if !slices.Contains(d.agentIDs(), l.text) {
-			top.fail(l.at, fmt.Sprintf("default_agents names %q, which is not under agents", l.text), cmp.Or(suggestion(l.text, d.agentIDs()), "name one of the agents"))
+			top.fail(l.at, fmt.Sprintf("default_agents names %q, which is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "name one of the agents"))
 			continue
 		}
 		d.config.DefaultAgents = append(d.config.DefaultAgents, l.text)

@@ -129,8 +129,9 @@ func yamlReason(message string) string {
 	return message
 }
 
-// suggestion returns "did you mean …?" when one of the known words is near.
-func suggestion(word string, known []string) string {
+// DidYouMean returns "did you mean …?" when one of the known words is near; empty when
+// none is.
+func DidYouMean(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1 // a short word is soon like another
 	for _, k := range known {
 		if d := distance(strings.ToLower(word), k); d < min(least, 3) && d < len(k) {

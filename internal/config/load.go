@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -59,7 +60,8 @@ func Load(l Source) (*Config, error) {
 	if path != "" {
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
-			return nil, &InvalidError{path, text, d.fatal}
+			c.Data = l.dataAnyway(d)
+			return c, &InvalidError{path, text, d.fatal}
 		}
 	} else {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
@@ -85,6 +87,16 @@ func Load(l Source) (*Config, error) {
 		return c, &InvalidError{path, text, d.fatal}
 	}
 	return c, nil
+}
+
+// dataAnyway is the data folder where the file is no YAML: what the flag or the
+// environment says, or else the usual one.
+func (l Source) dataAnyway(d *decoder) string {
+	set, _ := l.Lookup("TRESTLE_DATA")
+	if named := cmp.Or(l.Data, set); named != "" {
+		return d.place(named, Origin{Flag: "--data"})
+	}
+	return filepath.Join(d.folder, "data")
 }
 
 func (c *Config) note(file string) {

@@ -266,7 +266,7 @@ func unknownKey(e entry, known []string) Fault {
 			candidates = append(candidates, k.name)
 		}
 	}
-	todo := suggestion(e.key, candidates)
+	todo := DidYouMean(e.key, candidates)
 	switch {
 	case todo != "":
 	case len(known) > manyKeys:

@@ -123,7 +123,7 @@ var unknownPolicy = value{kind: oneWord, words: unknownWords, set: func(s *Setti
 var unknownWords = []string{string(spaces.ResendOnce), string(spaces.Hold)}
 
 func notOneOf(text string, options []string) error {
-	if hint := suggestion(text, options); hint != "" {
+	if hint := DidYouMean(text, options); hint != "" {
 		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
 	}
 	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// server returns the configuration and the process that serves its data folder, nil
+// where none does. A file that was spoilt while that process runs changes nothing of it
+// (ECOSYSTEM 4): the process still answers, and the configuration is nil.
+func (p *program) server(ctx context.Context) (*config.Config, *controller, error) {
+	conf, err := p.load()
+	if err != nil {
+		c, running := p.stillServed(ctx, err)
+		if !running {
+			return nil, nil, err
+		}
+		return nil, c, nil
+	}
+	c, _ := dial(ctx, socketOf(conf))
+	return conf, c, nil
+}
+
+// running returns the process that serves the data folder.
+func (p *program) running(ctx context.Context) (*controller, error) {
+	conf, c, err := p.server(ctx)
+	if err == nil && c == nil {
+		err = &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run", code: exitTryAgain}
+	}
+	return c, err
+}
+
+// stillServed returns the process that goes on with what it read before the
+// configuration became unusable for the reason err, and says so once.
+func (p *program) stillServed(ctx context.Context, err error) (*controller, bool) {
+	invalid, ok := errors.AsType[*config.InvalidError](err)
+	if !ok {
+		return nil, false
+	}
+	conf, _ := p.load()
+	if conf == nil {
+		return nil, false
+	}
+	c, running := dial(ctx, socketOf(conf))
+	if running && !p.warned {
+		p.warned = true
+		w := p.hidden().Writer(p.errs)
+		config.WriteFaults(w, invalid.Text, invalid.Faults)
+		fmt.Fprint(w, "The process that runs goes on with what it read before, and answers:\n\n")
+	}
+	return c, running
+}
+
+// despite asks the running process for path where err says that the configuration
+// cannot be used; any other err stays as it is.
+func (p *program) despite(ctx context.Context, path string, a any, err error) error {
+	c, running := p.stillServed(ctx, err)
+	if !running {
+		return err
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://trestle"+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.client.Do(q)
+	if err != nil {
+		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, todo: "see its log", code: exitTryAgain}
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read the answer of the running process: %w", err)
+	}
+	return readAnswer(path, resp.StatusCode, body, a)
+}
