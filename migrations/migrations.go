@@ -1,8 +1,9 @@
 // Package migrations holds the database schema, one folder an engine, as the
 // numbered files the store applies when it opens a database.
 //
-// It promises that a file is never edited once it was released: a change is a
-// new file. It knows nothing of who reads the tables.
+// It promises that a numbered file is never edited once it was released: a change
+// is a new file. What an empty SQLite record gets at once, fresh.sql, is written
+// from them. It knows nothing of who reads the tables.
 package migrations
 
 import "embed"

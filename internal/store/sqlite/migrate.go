@@ -39,7 +39,9 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	case have > want:
 		return newer(have, want, programOf(ctx, db))
 	case have == 0:
-		_, err = p.Up(ctx)
+		if err = create(ctx, db, files, p.ListSources()); err == nil {
+			_, err = p.Up(ctx)
+		}
 	default:
 		err = walkUp(ctx, db, p, file, record.Migration{From: have, To: want, Copy: asideName(file, have)}, o)
 	}
