@@ -1,4 +1,4 @@
--- schema 34: the tables of an empty record, as its migrations make them. Written by
+-- schema 40: the tables of an empty record, as its migrations make them. Written by
 -- go test ./internal/store/sqlite -run TestFreshSchema -update
 
 CREATE TABLE meta (
@@ -679,3 +679,13 @@ CREATE TABLE drafts (
 ) strict, without rowid;
 
 CREATE INDEX drafts_account on drafts (account);
+
+CREATE TABLE seen (
+    event text not null,
+    cycle text not null,
+    primary key (event, cycle)
+) strict, without rowid;
+
+CREATE TABLE unseen (
+    cycle text not null primary key
+) strict, without rowid;
