@@ -179,3 +179,45 @@ func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 		}
 	})
 }
+
+// ECOSYSTEM 6: what a person has a mind forget is in none of its later frames; what
+// was said, and what it remembers besides, is.
+func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
+	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		facts := []string{"Kai drinks tea", "Kai has two cats"}
+		switch n := acts(r); {
+		case r.NoCalls:
+			return telling("hm"), nil
+		case strings.Contains(whole(r), "and now?") && n == 0:
+			return calling(len(r.Messages), "use", `{"object":"memories"}`), nil
+		case !strings.Contains(whole(r), "and now?") && n < len(facts):
+			return calling(len(r.Messages), "remember", `{"fact":"`+facts[n]+`","kind":"user_fact"}`), nil
+		}
+		return telling("Responded to Kai."), nil
+	})}
+	play(t, k, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "I like it warm, and soft")
+		w.settle()
+		kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
+		if len(kept) != 2 {
+			t.Fatalf("remembered are %+v", kept)
+		}
+		for _, x := range []struct {
+			id   string
+			want bool
+		}{{kept[0].ID, true}, {kept[0].ID, false}, {"m0", false}} {
+			if had, err := w.shell.Forget(w.t.Context(), mind("Ada"), x.id); err != nil || had != x.want {
+				t.Errorf("forgetting %s: %t, %v, want %t", x.id, had, err, x.want)
+			}
+		}
+		w.says(room, "Kai", "and now?")
+		w.settle()
+		last := k.asked[len(k.asked)-1].Messages
+		shown := last[len(last)-1].Text + last[len(last)-2].Text
+		if strings.Contains(shown, "Kai drinks tea") || !strings.Contains(shown, "Kai has two cats") {
+			t.Errorf("it is shown:\n%s", shown)
+		}
+	})
+}

@@ -109,7 +109,9 @@ type Options struct {
 	Journal Journal
 	Record  Record
 	Halter  Halter
-	Digests Digests // nil: old accounts stay as they are
+	// Forgetter is asked by [Shell.Forget].
+	Forgetter Forgetter
+	Digests   Digests // nil: old accounts stay as they are
 	// Meanings is nil where old lines are found by words alone.
 	Meanings Meanings
 	Agents   []Agent

@@ -159,7 +159,7 @@ func (w *world) start() {
 
 func (w *world) options(p ports, holder string) shell.Options {
 	return shell.Options{
-		Inbox: p, Journal: p, Record: p, Halter: p, Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
 		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }

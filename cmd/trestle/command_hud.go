@@ -90,7 +90,7 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 func mindNamed(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {
-		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "hud " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
 	}
 	return m, nil
 }

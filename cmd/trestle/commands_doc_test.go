@@ -59,6 +59,8 @@ var answerTypes = map[string]string{
 	"backfill":        "jobs.Snapshot",
 	"import telegram": "jobs.Snapshot",
 	"config show":     "[]config.Row",
+	"memory":          "console.memoryAnswer",
+	"memory forget":   "main.forgottenAnswer",
 	"search":          "[]console.foundRow",
 	"spaces show":     "main.shownSpace",
 	"runs show":       "console.runAnswer",

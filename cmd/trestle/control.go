@@ -26,6 +26,7 @@ import (
 //	POST /pair/revoke {"who"}                 → [{"account","chat","user",…}]
 //	GET  /pair                                → {"waiting":[…],"admitted":[…],"refused":[…]}
 //	POST /jobs      {"id","want"}             → the job as it is then
+//	POST /forget    {"mind","id"}             → {"mind","id"}
 //	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /backfill  {"space","since"} → the job that was added
 //	POST /backup    {"file"} → the job that was added, with "partial"
@@ -100,6 +101,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("POST /pair/revoke", s.serveRevoke)
 	mux.HandleFunc("GET /pair", s.servePairings)
 	mux.HandleFunc("POST /jobs", s.serveJob)
+	mux.HandleFunc("POST /forget", s.serveForget)
 	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("POST /backfill", s.serveBackfill)
 	mux.HandleFunc("POST /backup", s.serveBackup)

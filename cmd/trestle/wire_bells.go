@@ -19,6 +19,7 @@ import (
 const (
 	outboxBell = "outbox" // an outbox may have something new
 	mindsCall  = "minds"  // a mind has something to look at
+	forgetBell = "forget" // a person had a mind forget something
 )
 
 // inTurn is within what time processes look for the same minds: the first that
@@ -77,6 +78,13 @@ func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
 	if !s.config().Does(config.RunsMinds) {
 		return
 	}
+	g.Go(func() error {
+		return s.answer(ctx, forgetBell, func() {
+			if err := s.shell.Recollect(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("not recollected; what was forgotten elsewhere is known here until the mind is read again", "error", err)
+			}
+		})
+	})
 	if s.redis != nil {
 		g.Go(func() error { return s.redis.Attend(ctx, mindsCall, s.attendMind) })
 		return

@@ -128,6 +128,16 @@ func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
 	return len(done.Runs) > 0, err
 }
 
+// Forget implements [console.Process]. Minds of other processes look when they are
+// rung; those that are not look when they are read again.
+func (d desk) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+	had, err := d.s.shell.Forget(ctx, m, id)
+	if had && d.s.far != nil {
+		d.s.far.Ring(forgetBell)
+	}
+	return had, err
+}
+
 // longWork is the jobs of the record as the console sees and steers them.
 type longWork struct {
 	jobs.Shelf

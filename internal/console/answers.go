@@ -241,6 +241,71 @@ type mindsAnswer struct {
 	Minds []mindRow `json:"minds"`
 }
 
+// memoryAnswer is what a mind has of its own: a page of its memories, newest
+// first, and with the first page the rest.
+type memoryAnswer struct {
+	Mind     string      `json:"mind"`
+	Memories []memoryRow `json:"memories"`
+	Next     string      `json:"next,omitempty"` // goes into before for older memories
+	Goals    []goalRow   `json:"goals"`
+	Plans    []planRow   `json:"plans"`   // timers too; the next first
+	Notes    []noteRow   `json:"notes"`   // the newest
+	Digests  []digestRow `json:"digests"` // the newest
+}
+
+// A memoryRow is one fact that a mind chose to keep.
+type memoryRow struct {
+	ID      string         `json:"id"`
+	Fact    string         `json:"fact"`
+	What    string         `json:"kind"`
+	Space   spaces.SpaceID `json:"space,omitempty"`
+	Run     spaces.CycleID `json:"run,omitempty"` // that kept it
+	At      time.Time      `json:"at"`
+	Readers []personRow    `json:"readers"` // who may learn it
+	Of      int            `json:"of"`      // how many events it was made of
+	Sources []foundRow     `json:"sources"` // the newest of them
+}
+
+// A personRow is somebody, with the name if it is known.
+type personRow struct {
+	ID   spaces.EntityID `json:"id"`
+	Name string          `json:"name,omitempty"`
+}
+
+type goalRow struct {
+	Text   string    `json:"text"`
+	Status string    `json:"status"`
+	At     time.Time `json:"at"`
+}
+
+type noteRow struct {
+	Text  string    `json:"text"`
+	Label string    `json:"label"`
+	At    time.Time `json:"at"`
+}
+
+// A planRow is what a mind will do later.
+type planRow struct {
+	ID    string         `json:"id"`
+	Note  string         `json:"note"`
+	Cron  string         `json:"cron,omitempty"` // when it recurs
+	Space spaces.SpaceID `json:"space,omitempty"`
+	Run   spaces.CycleID `json:"run,omitempty"` // that set it
+	Due   time.Time      `json:"due"`
+}
+
+// A digestRow is what a model made of the accounts of old runs.
+type digestRow struct {
+	First   int64       `json:"first"` // numbers of the runs
+	Last    int64       `json:"last"`
+	Text    string      `json:"text"`
+	Model   string      `json:"model"`
+	At      time.Time   `json:"at"`
+	Readers []personRow `json:"readers"`
+	Of      int         `json:"of"`
+	Sources []foundRow  `json:"sources"`
+}
+
 // frameAnswer is what the model was shown in one step.
 type frameAnswer struct {
 	Run      spaces.CycleID  `json:"run"`

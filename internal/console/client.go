@@ -8,6 +8,8 @@ type (
 	FrameAnswer = frameAnswer
 	// SpaceRow is one space in a list: GET /api/spaces.
 	SpaceRow = spaceRow
+	// MemoryAnswer is what a mind has of its own: GET /api/memory/{agent}/{circle}.
+	MemoryAnswer = memoryAnswer
 	// FoundRow is one message that was looked for: GET /api/search.
 	FoundRow = foundRow
 	// CauseRow is one link of the chain that led to a denial.

@@ -123,6 +123,8 @@ func (c *Console) routes() []route {
 		{"GET /api/spaces", holder, c.apiSpaces},
 		{"GET /api/spaces/{id}", holder, c.apiSpace},
 		{"GET /api/minds", holder, c.apiMinds},
+		{"GET /api/memory/{agent}/{circle...}", holder, c.apiMemory},
+		{"DELETE /api/memory/{agent}/{circle...}", holder, c.apiForget},
 		{"GET /api/runs", holder, c.apiRuns},
 		{"GET /api/runs/{id}", holder, c.apiRun},
 		{"GET /api/runs/{id}/steps/{n}", holder, c.apiFrame},

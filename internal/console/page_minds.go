@@ -30,13 +30,12 @@ type mindPage struct {
 }
 
 func (c *Console) pageMind(w http.ResponseWriter, r *http.Request) {
-	m, ok := spaces.ParseMind(r.PathValue("agent") + "/" + r.PathValue("circle"))
-	if !ok {
+	m, err := mindOf(r)
+	if err != nil {
 		c.missing(w, r)
 		return
 	}
 	p := &mindPage{chrome: chrome{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
-	var err error
 	if p.Keyframe, _, err = c.Record.Turns(r.Context(), m, 1); err != nil {
 		c.broken(w, r, err)
 		return

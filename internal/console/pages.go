@@ -31,6 +31,9 @@ func (c *Console) pages() []route {
 		{"GET /uplinks", holder, c.pageUplinks},
 		{"GET /minds", holder, c.pageMinds},
 		{"GET /minds/{agent}/{circle...}", holder, c.pageMind},
+		{"GET /memory", holder, c.pageMemories},
+		{"GET /memory/{agent}/{circle...}", holder, c.pageMemory},
+		{"POST /memory/{agent}/{circle...}", holder, c.pageForget},
 		{"GET /runs", holder, c.pageRuns},
 		{"GET /runs/{id}", holder, c.pageRun},
 		{"POST /runs/{id}/cancel", holder, c.pageCancel},
@@ -84,6 +87,7 @@ var sections = []navItem{
 	{Name: "Spaces", Path: "/spaces"},
 	{Name: "Uplinks", Path: "/uplinks"},
 	{Name: "Minds", Path: "/minds"},
+	{Name: "Memory", Path: "/memory"},
 	{Name: "Runs", Path: "/runs"},
 	{Name: "Denials", Path: "/denials"},
 	{Name: "Live", Path: "/live"},
@@ -99,7 +103,7 @@ func (c *Console) parse() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "frame", "runs", "run",
+		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run",
 		"denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

@@ -20,6 +20,7 @@ type Record interface {
 	Rooms
 	Runs
 	Minds
+	Memories
 	Accounts
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Tally, error)
@@ -104,6 +105,26 @@ type Minds interface {
 	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.Turn, error)
 }
 
+// Memories is what minds have of their own accord, as it may be shown: without
+// words that were deleted since.
+type Memories interface {
+	// Memory returns what a mind has. One that is not in the record has nothing.
+	Memory(ctx context.Context, m spaces.Mind) (Memory, error)
+	// Told returns what a mind was told: the events of these ids, in their order,
+	// without those that are unknown.
+	Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error)
+	// Maker returns the run that kept something in the mind's inner log; empty when
+	// nobody can tell.
+	Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error)
+}
+
+// A Memory is what a mind has of its own.
+type Memory struct {
+	Self    spaces.Self
+	Plans   []spaces.Timer  // timers too; the next first
+	Digests []spaces.Digest // of its old cycles, in their order
+}
+
 // Process is what the console asks of the running program and tells it to do.
 type Process interface {
 	// Health says how everything stands now.
@@ -119,6 +140,9 @@ type Process interface {
 	// Cancel ends a run where it stands, with the stop reason human_cancelled. It
 	// reports whether it was under way.
 	Cancel(ctx context.Context, run spaces.CycleID) (bool, error)
+	// Forget has a mind forget the memory, timer or plan of that id, and reports
+	// whether it had it.
+	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
 }
 
 // Jobs is long work as an operator sees and steers it. Beside its own errors it

@@ -46,6 +46,9 @@ func (w *World) Live(text string) Life {
 	w.say(l, chat, text, now.Add(-9*time.Minute))
 	l.Closed, l.Woke = w.cycle(l, text, now.Add(-8*time.Minute), true)
 	w.deliver(text, now.Add(-7*time.Minute))
+	w.ok(w.Store.Shell().Digest(w.t.Context(), spaces.Digest{
+		Mind: l.Mind, First: 1, Last: 1, Text: text, Sources: []spaces.EventID{l.Woke}, Readers: []spaces.EntityID{l.Mind.Agent.Entity()}, Model: text, At: now,
+	}))
 	w.say(l, chat, text, now.Add(-time.Minute))
 	l.Open, _ = w.cycle(l, text, now.Add(-30*time.Second), false)
 	return l
@@ -134,7 +137,10 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.Cyc
 			Agent: "ada", Act: text, Code: text, Reason: text, Hint: text, Space: l.Space, Cycle: id, Phase: "engagement",
 			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
 		}},
+		spaces.Remembered{ID: "m" + w.mint(), Fact: text, What: text, Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{wake.Events[0].Actor}, Space: l.Space},
+		spaces.Goal{Text: text, Status: text}, spaces.Noted{Text: text, Label: text, Cycle: id},
 	}
+	c.Timers = []spaces.Timer{{ID: w.mint(), Mind: l.Mind, Kind: spaces.TimerPlan, Space: l.Space, Note: text, Due: at.Add(24 * time.Hour), Cycle: id, Plan: "p" + w.mint(), Cron: text}}
 	if whole {
 		c.Effect = []spaces.Effect{{
 			Kind: spaces.ActSend, Space: l.Space, ID: spaces.EventID(w.mint()), Text: text, Expires: at.Add(24 * time.Hour),

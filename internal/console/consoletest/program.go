@@ -14,8 +14,9 @@ type Program struct {
 	// Text stands in every field that holds words from elsewhere.
 	Text string
 
-	mu        sync.Mutex // guards cancelled
+	mu        sync.Mutex // guards the fields below
 	cancelled []spaces.CycleID
+	forgotten []string
 }
 
 var (
@@ -72,6 +73,24 @@ func (p *Program) Cancelled() []spaces.CycleID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]spaces.CycleID(nil), p.cancelled...)
+}
+
+// Forget implements [console.Process].
+func (p *Program) Forget(_ context.Context, m spaces.Mind, id string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id == "none" {
+		return false, nil
+	}
+	p.forgotten = append(p.forgotten, m.String()+" "+id)
+	return true, nil
+}
+
+// Forgotten returns what minds were told to forget: the mind and the id.
+func (p *Program) Forgotten() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.forgotten...)
 }
 
 // Rows implements [console.Settings].

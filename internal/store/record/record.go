@@ -85,17 +85,23 @@ func branchEvents(ctx context.Context, src Reader, space spaces.SpaceID, branch 
 func (s Shell) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
 	var out []spaces.Event
 	err := s.s.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		if out, err = all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent); err != nil {
-			return err
-		}
-		gone, err := silenceOf(ctx, src, m)
-		out = gone.over(out)
+		out, err = selfOf(ctx, src, m)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read self of %s: %w", m, err)
 	}
 	return out, nil
+}
+
+// selfOf returns the events of a mind's own objects as they may be shown.
+func selfOf(ctx context.Context, src Reader, m spaces.Mind) ([]spaces.Event, error) {
+	own, err := all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := silenceOf(ctx, src, m)
+	return gone.over(own), err
 }
 
 // Cycles implements [shell.Record].

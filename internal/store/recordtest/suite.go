@@ -15,7 +15,7 @@ func Suite(t *testing.T, open func(ctx context.Context) (*record.Store, error)) 
 	t.Helper()
 	s := Open(t, open)
 	return storetest.Store{
-		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines,
+		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines, Memories: s.Console(),
 		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
 			found, err := s.Audit(ctx, at)
 			var lines []string

@@ -19,6 +19,59 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"DigestsGoWithWhatTheyWereMadeOf":    digests,
 	"MeaningsGoWithTheirWords":           meanings,
 	"MindWithoutAPastIsEmpty":            emptyMind,
+	"PeopleForgetForAMind":               forgetting,
+}
+
+// CON-12, ECOSYSTEM 6: a person's word takes a memory or plan back as the mind's own
+// act does, with a trace; of what the mind does not have nothing is written.
+func forgetting(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "tea, always")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	c.Inner = []spaces.Body{
+		spaces.Acted{Cycle: wake.Cycle.ID, Name: "remember", Args: "{}"},
+		spaces.Remembered{ID: "m1", Fact: "Zoe takes tea", Sources: []spaces.EventID{wake.Events[0].ID}},
+		spaces.Remembered{ID: "m2", Fact: "Bob takes milk"},
+	}
+	c.Timers = []spaces.Timer{{ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: "tea", Due: w.now.Add(time.Hour), Cycle: wake.Cycle.ID, Plan: "p1"}}
+	w.commit(c)
+	other := spaces.Mind{Agent: "bea", Circle: ada.Circle}
+	for _, x := range []struct {
+		m    spaces.Mind
+		id   string
+		want bool
+	}{{ada, "m1", true}, {ada, "m1", false}, {other, "m2", false}, {ada, "p1", true}, {ada, "p1", false}, {ada, "nothing", false}} {
+		had, err := w.s.Shell.Forget(t.Context(), x.m, x.id, w.now)
+		w.ok(err)
+		if had != x.want {
+			t.Errorf("%s had %s: %t, want %t", x.m, x.id, had, x.want)
+		}
+	}
+	has, err := w.s.Memories.Memory(t.Context(), ada)
+	w.ok(err)
+	if all := has.Self.Memories.All; len(all) != 1 || all[0].ID != "m2" || len(has.Plans) != 0 {
+		t.Errorf("it has %+v and plans %+v", all, has.Plans)
+	}
+	maker, err := w.s.Memories.Maker(t.Context(), ada, has.Self.Memories.All[0].Event)
+	w.ok(err)
+	if maker != wake.Cycle.ID {
+		t.Errorf("kept by %q, want %q", maker, wake.Cycle.ID)
+	}
+	told, err := w.s.Memories.Told(t.Context(), ada, []spaces.EventID{"unknown", wake.Events[0].ID})
+	w.ok(err)
+	if len(told) != 1 || told[0].ID != wake.Events[0].ID {
+		t.Errorf("told %+v", told)
+	}
+	forgot := 0
+	for _, b := range w.inner(ada) {
+		if b.Kind() == spaces.KindForgot {
+			forgot++
+		}
+	}
+	if forgot != 2 {
+		t.Errorf("%d traces of forgetting, want 2", forgot)
+	}
 }
 
 // CON-33

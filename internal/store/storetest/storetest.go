@@ -27,6 +27,8 @@ type Store struct {
 	Jobs Jobs
 	// Lines is what became of the border's logbook.
 	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
+	// Memories is what minds have of their own, as an operator sees it.
+	Memories console.Memories
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -70,6 +72,7 @@ type Shell interface {
 	shell.Meanings
 	shell.Record
 	shell.Halter
+	shell.Forgetter
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 	ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error)

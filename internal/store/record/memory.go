@@ -1,0 +1,108 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What a step keeps stands in the inner log right behind its acts.
+const makerOf query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
+
+var _ shell.Forgetter = Shell{}
+
+// Forget implements [shell.Forgetter].
+func (s Shell) Forget(ctx context.Context, m spaces.Mind, id string, at time.Time) (bool, error) {
+	has, err := memoryOf(ctx, s.s.engine, m)
+	if err != nil {
+		return false, fmt.Errorf("read what %s has: %w", m, err)
+	}
+	if !slices.ContainsFunc(has.Self.Memories.All, func(x spaces.Memory) bool { return x.ID == id }) &&
+		!slices.ContainsFunc(has.Plans, func(t spaces.Timer) bool { return t.Name() == id }) {
+		return false, nil
+	}
+	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+			return err
+		}
+		return t.run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id)
+	})
+	if err != nil {
+		return false, fmt.Errorf("forget %s of %s: %w", id, m, err)
+	}
+	return true, nil
+}
+
+// Memory implements [console.Memories].
+func (c Console) Memory(ctx context.Context, m spaces.Mind) (console.Memory, error) {
+	has, err := memoryOf(ctx, c.engine, m)
+	if err != nil {
+		return console.Memory{}, fmt.Errorf("read what %s has: %w", m, err)
+	}
+	return has, nil
+}
+
+// maxPlansShown is how many plans are looked at: more than a mind may have.
+const maxPlansShown = 100
+
+func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory, err error) {
+	key := []any{string(m.Agent), string(m.Circle)}
+	err = e.View(ctx, func(ctx context.Context, src Reader) error {
+		has.Self = spaces.Self{}
+		own, err := selfOf(ctx, src, m)
+		for _, e := range own {
+			has.Self.Apply(e)
+		}
+		if err != nil {
+			return err
+		}
+		if has.Plans, err = all(ctx, src, setTimers, append(slices.Clip(key), maxPlansShown), scanTimer); err != nil {
+			return err
+		}
+		if len(has.Plans) > 0 {
+			if err := hush(ctx, src, has.Plans); err != nil {
+				return err
+			}
+		}
+		has.Digests, err = all(ctx, src, digestsOf, key, scanDigest)
+		return err
+	})
+	return has, err
+}
+
+// Told implements [console.Memories].
+func (c Console) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error) {
+	var told []spaces.Event
+	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
+		told = nil
+		for _, id := range ids {
+			found, err := all(ctx, src, eventOf, []any{string(id)}, scanEvent)
+			if err != nil {
+				return err
+			}
+			told = append(told, found...)
+		}
+		gone, err := silenceOf(ctx, src, m)
+		told = gone.over(told)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	return told, nil
+}
+
+// Maker implements [console.Memories].
+func (c Console) Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error) {
+	found, err := all(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, scanEvent)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return cycleOf(found[0].Body), nil
+}
