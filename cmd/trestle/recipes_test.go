@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,5 +200,41 @@ func TestRecipesDoWhatTheySay(t *testing.T) {
 			}
 			r.play(t, folder, env)
 		})
+	}
+}
+
+// ECOSYSTEM 9: the pages of the platforms run as they are written, but for what
+// only a person can do, which is marked so; a block that says neither is a fault.
+func TestPagesOfPlatformsRunAsTheyAreWritten(t *testing.T) {
+	env := onThisMachine(t)
+	var served []string // files name the platforms themselves
+	for _, variable := range env {
+		if platform, url, ok := strings.Cut(variable, "_API_URL="); ok {
+			kind := "type: " + strings.ToLower(platform) + ","
+			served = append(served, kind, kind+" api_url: \""+url+"\",")
+		}
+	}
+	opening := regexp.MustCompile("(?m)^```(.*)\n")
+	for page, parts := range map[string]int{"telegram.md": 4, "slack.md": 4, "discord.md": 4} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, fence := range opening.FindAllStringSubmatch(string(text), -1) {
+			language, byHand := strings.CutSuffix(fence[1], " by hand")
+			if opens := i%2 == 0; opens && language == "" || opens && !byHand && !slices.Contains([]string{"sh", "text", "yaml"}, language) {
+				t.Errorf("%s: nothing runs the block ```%s", page, fence[1])
+			}
+		}
+		all := recipesOf(t, page)
+		if len(all) != parts {
+			t.Errorf("%s has %d parts that run, want %d", page, len(all), parts)
+		}
+		for _, r := range all {
+			for name, text := range r.files {
+				r.files[name] = strings.NewReplacer(served...).Replace(text)
+			}
+			t.Run(page+" "+r.title, func(t *testing.T) { r.play(t, t.TempDir(), env) })
+		}
 	}
 }
