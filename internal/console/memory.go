@@ -65,17 +65,22 @@ func (c *Console) memory(r *http.Request, m spaces.Mind) (memoryAnswer, error) {
 	for _, t := range has.Plans {
 		a.Plans = append(a.Plans, planRow{t.Name(), t.Note, t.Cron, t.Space, t.Cycle, t.Due})
 	}
-	for _, d := range slices.Backward(has.Digests[max(0, len(has.Digests)-pageSize):]) {
+	return a, a.condense(r.Context(), c, m, has.Digests, people)
+}
+
+// condense adds the newest digests, which come oldest first.
+func (a *memoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, made []spaces.Digest, people namer) (err error) {
+	for _, d := range slices.Backward(made[max(0, len(made)-pageSize):]) {
 		row := digestRow{First: d.First, Last: d.Last, Text: d.Text, Model: d.Model, At: d.At, Of: len(d.Sources)}
-		if row.Sources, err = c.sources(r.Context(), m, d.Sources, people); err == nil {
-			row.Readers, err = people.all(r.Context(), d.Readers)
+		if row.Sources, err = c.sources(ctx, m, d.Sources, people); err == nil {
+			row.Readers, err = people.all(ctx, d.Readers)
 		}
 		if err != nil {
-			return a, err
+			return err
 		}
 		a.Digests = append(a.Digests, row)
 	}
-	return a, nil
+	return nil
 }
 
 // remember adds a page of memories, which come oldest first.

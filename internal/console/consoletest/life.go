@@ -138,7 +138,8 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.Cyc
 			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
 		}},
 		spaces.Remembered{ID: "m" + w.mint(), Fact: text, What: text, Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{wake.Events[0].Actor}, Space: l.Space},
-		spaces.Goal{Text: text, Status: text}, spaces.Noted{Text: text, Label: text, Cycle: id},
+		spaces.Goal{Text: text, Status: text},
+		spaces.Noted{Text: text, Label: text, Cycle: id},
 	}
 	c.Timers = []spaces.Timer{{ID: w.mint(), Mind: l.Mind, Kind: spaces.TimerPlan, Space: l.Space, Note: text, Due: at.Add(24 * time.Hour), Cycle: id, Plan: "p" + w.mint(), Cron: text}}
 	if whole {
