@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,11 @@ func TestContainersCallWhatExists(t *testing.T) {
 			if !s.ReadOnly {
 				t.Errorf("%s: %s is %+v", file, name, s)
 			}
+			for variable, value := range s.Environment {
+				if strings.HasSuffix(variable, "_FILE") {
+					handed(t, "/run/secrets/", value) // where compose mounts them
+				}
+			}
 			runs(t, s.Command, s.Environment)
 		}
 	}
@@ -155,10 +161,22 @@ func TestKustomizeBases(t *testing.T) {
 					Spec struct {
 						SecurityContext struct {
 							RunAsNonRoot bool `yaml:"runAsNonRoot"`
+							RunAsGroup   int  `yaml:"runAsGroup"`
+							FSGroup      int  `yaml:"fsGroup"`
 						} `yaml:"securityContext"`
 						Containers []struct {
-							Args []string
-							Env  []struct{ Name, Value string }
+							Args         []string
+							Env          []struct{ Name, Value string }
+							VolumeMounts []struct {
+								Name string
+								Path string `yaml:"mountPath"`
+							} `yaml:"volumeMounts"`
+						}
+						Volumes []struct {
+							Name   string
+							Secret struct {
+								Mode int `yaml:"defaultMode"`
+							}
 						}
 					}
 				}
@@ -171,13 +189,46 @@ func TestKustomizeBases(t *testing.T) {
 		if r.Kind != want.kind || r.Spec.Replicas != want.replicas || !pod.SecurityContext.RunAsNonRoot || len(pod.Containers) != 1 {
 			t.Fatalf("%s is %+v", base, r)
 		}
+		// Kubernetes lets the group read what the mode gives to the owner, who is root.
+		if group := pod.SecurityContext; group.FSGroup != group.RunAsGroup {
+			t.Errorf("%s: the process cannot read its secrets: %+v", base, group)
+		}
+		secrets := ""
+		for _, m := range pod.Containers[0].VolumeMounts {
+			for _, v := range pod.Volumes {
+				if v.Name == m.Name && v.Secret.Mode != 0 {
+					secrets = m.Path + "/"
+					if v.Secret.Mode != 0o400 {
+						t.Errorf("%s: others may read secrets: mode %#o", base, v.Secret.Mode)
+					}
+				}
+			}
+		}
 		environment := map[string]string{}
 		for _, e := range pod.Containers[0].Env {
 			environment[e.Name] = e.Value
+			if strings.HasSuffix(e.Name, "_FILE") {
+				handed(t, secrets, e.Value)
+			}
+		}
+		for _, name := range regexp.MustCompile(`\$\{file:([^}]+)\}`).FindAllStringSubmatch(packaged(t, filepath.Join(folder, k.ConfigMapGenerator[0].Files[0])), -1) {
+			handed(t, secrets, name[1])
 		}
 		if alone := environment["TRESTLE_DATABASE_FILE"] == ""; alone != (want.replicas == 1) {
 			t.Errorf("%s has the environment %v", base, environment)
 		}
 		runs(t, pod.Containers[0].Args, environment)
+	}
+}
+
+// handed sees that a file with a credential lies where the secrets are mounted, in a
+// folder whose modes are the container runtime's: the check of modes leaves it alone.
+func handed(t *testing.T, secrets, file string) {
+	t.Helper()
+	if secrets == "" || !strings.HasPrefix(file, secrets) {
+		t.Errorf("%s is not among the secrets of %q", file, secrets)
+	}
+	if !config.HandedOver(file, "") {
+		t.Errorf("a start would complain of the mode of %s", file)
 	}
 }

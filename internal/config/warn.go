@@ -32,6 +32,7 @@ type kept struct {
 // files with credentials others can read.
 func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 	open := readableByOthers(mode)
+	credentials, _ := d.expand.lookup("CREDENTIALS_DIRECTORY")
 	seen := map[string]bool{}
 	for _, k := range d.kept {
 		for _, at := range k.literals {
@@ -47,7 +48,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 			d.config.Warnings = append(d.config.Warnings, w)
 		}
 		for _, path := range k.files {
-			if seen[path] || d.handedOver(path) {
+			if seen[path] || HandedOver(path, credentials) {
 				continue
 			}
 			seen[path] = true
@@ -63,12 +64,13 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 	}
 }
 
-// handedOver reports whether a file was put there by a service manager or a
-// container runtime, which chooses its mode and keeps others out by itself.
-func (d *decoder) handedOver(path string) bool {
+// HandedOver reports whether a file was put there by a container runtime or a
+// service manager, which chooses its mode and keeps others out by itself.
+// credentials is the folder that the manager names; empty for none.
+func HandedOver(path, credentials string) bool {
 	folders := []string{"/run/secrets/", "/var/run/secrets/"}
-	if own, _ := d.expand.lookup("CREDENTIALS_DIRECTORY"); own != "" {
-		folders = append(folders, own+"/")
+	if credentials != "" {
+		folders = append(folders, credentials+"/")
 	}
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) })
 }
