@@ -13,12 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A draft is first shown when its message takes a while, and then changes slowly
-// enough to be read.
-const (
-	draftAfter = 700 * time.Millisecond
-	draftEvery = time.Second
-)
+// draftEvery is how often a draft changes: slowly enough to be read.
+const draftEvery = time.Second
 
 // drafts are what an egress shows of messages that nobody has decided yet. Each has
 // a goroutine for as long as the step takes that says it.
@@ -149,7 +145,7 @@ func (s *drafts) end(g *growing) {
 // grow shows a draft until it is over, or until stop.
 func (e *Egress) grow(stop, work context.Context, g *growing) {
 	defer e.drafts.end(g)
-	tick := time.NewTimer(draftAfter)
+	tick := time.NewTimer(0)
 	defer tick.Stop()
 	shown, at, welcome := "", "", true
 	for {

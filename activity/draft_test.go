@@ -70,7 +70,7 @@ func TestADraftGrowsSlowlyAndEndsWithItsStep(t *testing.T) {
 				t.Errorf("shown under %q", c.Key)
 			}
 		}
-		if diff := cmp.Diff([]string{"700ms show 14", "1.7s show 41", "2.7s show 71"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"0s show 2", "1s show 20", "2s show 50", "3s show 80"}, got); diff != "" {
 			t.Errorf("shown (-want +got):\n%s", diff)
 		}
 		if len(e.drafts.all) != 0 {

@@ -92,7 +92,7 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 				}
 				e := on(t, ad, r, EgressOptions{Drafts: r})
 				e.Show(soup)
-				after(draftAfter + time.Second/2)
+				after(time.Second / 2)
 				if c.lost {
 					_ = r.Drawn(t.Context(), soup.ID, "")
 				}
@@ -137,7 +137,7 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 				r, p := newRecord(), &platform{}
 				e := on(t, c.ad(p), r, EgressOptions{Drafts: r})
 				e.Show(soup)
-				after(draftAfter + time.Second/2)
+				after(time.Second / 2)
 				if c.lost {
 					_ = r.Drawn(t.Context(), soup.ID, "")
 				}

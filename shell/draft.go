@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -23,12 +24,17 @@ type Drafts interface {
 	Over(d spaces.Draft)
 }
 
+// draftAfter is how long an act must have been coming before people are shown
+// anything of it.
+const draftAfter = 700 * time.Millisecond
+
 // A sketch follows the answer of one step while it comes, and has people shown the
 // words of its first act when those are a message into the room that woke the
 // cycle.
 type sketch struct {
 	cycle *cycle
 	draft spaces.Draft // as it was last shown
+	began time.Time    // when the first act began to come; zero: it has not
 	over  bool         // nothing more is shown until the step is decided
 }
 
@@ -72,7 +78,7 @@ func (c *cycle) amongUs(thread bool) bool {
 // hear shows what is new of the message, whole sentences at a time. It stops for
 // good where the step would refuse or change the words.
 func (k *sketch) hear(soFar model.Response) {
-	if k.over {
+	if k.over || !k.due(soFar) {
 		return
 	}
 	b, ok := begun(soFar, k.cycle.settings.Tags, k.cycle.nonce)
@@ -91,6 +97,19 @@ func (k *sketch) hear(soFar model.Response) {
 	}
 	k.draft.Text, k.draft.Thread, k.draft.Target = words, f.Thread, f.Target
 	k.cycle.shell.Drafts.Show(k.draft)
+}
+
+// due reports whether the first act takes a while. Before, its words are not even
+// judged: mostly the step is decided by then.
+func (k *sketch) due(soFar model.Response) bool {
+	if k.began.IsZero() {
+		tagged := k.cycle.settings.Tags && strings.Contains(soFar.Text, k.cycle.nonce)
+		if len(soFar.Calls) == 0 && !tagged {
+			return false
+		}
+		k.began = time.Now()
+	}
+	return time.Since(k.began) >= draftAfter
 }
 
 // rehearsed returns what the step would do if these were all of the act's words,

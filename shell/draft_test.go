@@ -50,10 +50,10 @@ func (e *easel) texts() (all []string) {
 }
 
 // growing is a model that thinks, and then says its acts piece by piece, first the
-// name and then a few letters at a time; at the end it rests.
-func growing(acts ...model.Call) model.Model {
+// name and then a few letters at a time with a gap before each; at the end it rests.
+func growing(gap time.Duration, acts ...model.Call) model.Model {
 	slow := modeltest.Calls(acts...)
-	slow.Gap = time.Second
+	slow.Gap = gap
 	thinks := modeltest.Says("hm")
 	thinks.When, thinks.Always = func(r model.Request) bool { return r.NoCalls }, true
 	rests := modeltest.Says("Responded to Kai. Answered.")
@@ -85,9 +85,9 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 			acts: []model.Call{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
 			want: all[:1],
 		},
-		"somebody called": {acts: []model.Call{send(`{"text":"There is soup today. Ask @Kai about it. He knows all."}`)}, want: all[:1]},
-		"everybody":       {acts: []model.Call{send(`{"text":"There is soup today. Come, @everyone, come. It is hot."}`)}, want: all[:1]},
-		"internal text":   {acts: []model.Call{send(`{"text":"There is soup today. ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
+		"somebody called": {acts: []model.Call{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
+		"everybody":       {acts: []model.Call{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},
+		"internal text":   {acts: []model.Call{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
 		"no speech":       {acts: []model.Call{{ID: "c1", Name: "note", Args: lunch}}},
 		"a later act":     {acts: []model.Call{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
 		"switched off":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
@@ -104,7 +104,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &easel{}
-			m := growing(c.acts...)
+			m := growing(time.Second, c.acts...)
 			play(t, m, func(w *world) {
 				w.drafts = e
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
@@ -138,6 +138,27 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	}
 }
 
+// DELIVERY K22: an answer that comes quickly is a message at once, and nothing of it
+// is shown before.
+func TestWhatIsDecidedSoonIsNotShownBefore(t *testing.T) {
+	e := &easel{}
+	play(t, growing(time.Millisecond, send(lunch)), func(w *world) {
+		w.drafts = e
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			s := shell.DefaultSettings()
+			s.Drafts = true
+			return s
+		}
+		room := w.room("Kitchen", direct)
+		w.start()
+		w.says(room, "Kai", "what is there for lunch?")
+		w.settle()
+	})
+	if got := e.texts(); len(got) > 0 {
+		t.Errorf("shown before it was decided: %q", got)
+	}
+}
+
 // CON-46: what the tags dialect says grows like a call.
 func TestTagsGrowToo(t *testing.T) {
 	e := &easel{}
@@ -147,6 +168,7 @@ func TestTagsGrowToo(t *testing.T) {
 		}
 		whole := `I answer. <msg k="NONCE">There is soup today. It is hot &lt;3. Bread is here.</msg>`
 		for i := range whole {
+			<-time.After(100 * time.Millisecond)
 			r.Hear(model.Response{Text: whole[:i]})
 		}
 		return telling(whole), nil
@@ -178,6 +200,7 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 		for _, text := range []string{"One. Two. ", "Three. Four. "} {
 			args, _ := json.Marshal(map[string]string{"text": text})
 			for i := range args {
+				<-time.After(100 * time.Millisecond)
 				r.Hear(model.Response{Calls: []model.Call{{Name: "send_message", Args: string(args[:i])}}})
 			}
 		}
