@@ -4,6 +4,7 @@
 //	go run ./internal/bench              every row of the table
 //	go run ./internal/bench -rows latency,prefix
 //	go run ./internal/bench -quick       fewer messages, for a first look
+//	go run ./internal/bench -binary /tmp/before -rows cold     that binary, not the tree's
 //
 // This process is the world: fake platforms and a model endpoint that answers at
 // once, both on loopback. What is measured are child processes of it, so that
@@ -91,6 +92,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	chosen := flags.String("rows", "", "names of the rows to measure, by commas; default: all")
 	quick := flags.Bool("quick", false, "fewer messages")
+	binary := flags.String("binary", "", "the trestle to measure, so that two can be measured by turns; default: the tree's, built as it is released")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer func() { _ = os.RemoveAll(dir) }() // it is below the system's own temporary folder
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, errors.New("the run took too long"))
 	defer cancel()
-	b := &bench{quick: *quick, dir: dir}
+	b := &bench{quick: *quick, dir: dir, binary: *binary}
 	if err := b.build(ctx); err != nil {
 		return err
 	}

@@ -21,9 +21,9 @@ type subject struct {
 	log   string
 }
 
-// build makes the program as it is released, and finds this one.
+// build finds this program, and makes the one to measure unless one was named.
 func (b *bench) build(ctx context.Context) (err error) {
-	if b.self, err = os.Executable(); err != nil {
+	if b.self, err = os.Executable(); err != nil || b.binary != "" {
 		return err
 	}
 	b.binary = filepath.Join(b.dir, "trestle")
