@@ -21,7 +21,7 @@ const (
 func shrink(ctx context.Context, allocated func() uint64, give func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	seen, given := allocated(), uint64(0)
+	seen, due := allocated(), uint64(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,10 +29,10 @@ func shrink(ctx context.Context, allocated func() uint64, give func()) error {
 		case <-look.C:
 		}
 		now := allocated()
-		if now-seen < hardly && now-given >= worthTheWork {
+		if now-seen < hardly && now >= due {
 			give()
-			now = allocated()
-			given = now // what giving took is no reason to give again
+			now = allocated() // what giving took is no reason to give again
+			due = now + worthTheWork
 		}
 		seen = now
 	}

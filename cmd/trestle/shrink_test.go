@@ -42,3 +42,16 @@ func TestMemoryIsGivenBackWhenThingsBecomeQuiet(t *testing.T) {
 		<-done
 	})
 }
+
+// Issue 2, memory when idle: what the start needed is given back however little it
+// was, and only once.
+func TestMemoryOfTheStartIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 20*lookEvery)
+		defer stop()
+		given := 0
+		if err := shrink(ctx, func() uint64 { return hardly }, func() { given++ }); err != nil || given != 1 {
+			t.Errorf("given back %d times, want once (%v)", given, err)
+		}
+	})
+}
