@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -26,27 +27,40 @@ type brief struct {
 // String returns the system message: where the agent was, where it is, what to do
 // (GTS-06, GTS-33).
 func (b brief) String() string {
+	var out strings.Builder
+	if err := briefing().Execute(&out, b); err != nil {
+		panic("shell: prompt compose.v1: " + err.Error())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// briefing is the prompt of a composition.
+var briefing = sync.OnceValue(func() *template.Template {
 	t := template.New("compose").Funcs(template.FuncMap{"join": func(names []string) string {
 		if len(names) == 0 {
 			return "nobody"
 		}
 		return strings.Join(names, ", ")
 	}})
-	var out strings.Builder
-	if err := template.Must(t.Parse(prompt("compose.v1"))).Execute(&out, b); err != nil {
-		panic("shell: prompt compose.v1: " + err.Error())
-	}
-	return strings.TrimSpace(out.String())
-}
+	return template.Must(t.Parse(prompt("compose.v1")))
+})
 
 // composeAll has the words made for those acts of a step that say what to say and
 // not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
-// What could not be composed is refused when the act is performed.
+// What could not be composed, or not be paid for, is refused when the act is performed.
 func (c *cycle) composeAll(ctx context.Context, st *stage, acts []Act) error {
 	for _, a := range acts {
 		b, wanted := c.brief(st, a)
 		if !wanted || len(st.composed) >= c.settings.MaxRoomActs {
 			continue
+		}
+		spent, _, err := c.overdrawn(ctx)
+		if err != nil {
+			return fmt.Errorf("compose: %w", err)
+		}
+		if spent != "" { // which ends the cycle before its next call
+			c.log.Warn("words not composed", "detail", spent)
+			return nil
 		}
 		words, err := c.compose(ctx, b)
 		if err != nil && ctx.Err() != nil {

@@ -100,25 +100,36 @@ func moment(text string, now time.Time) (time.Time, bool) {
 // schedule reads what the mind has planned, unless nothing can have changed.
 // m.loading is held.
 func (m *mind) schedule(ctx context.Context) error {
-	m.mu.Lock()
-	known := m.planned
-	m.planned = true
-	m.mu.Unlock()
-	if known {
-		return nil
-	}
-	plans, err := m.shell.Record.Plans(ctx, m.id, 2*mostPlans)
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	plans, fresh, err := reread(m, &m.planned, func() ([]spaces.Timer, error) { return m.shell.Record.Plans(ctx, m.id, 2*mostPlans) })
 	if err != nil {
-		m.planned = false
 		return fmt.Errorf("plans of %s: %w", m.id, err)
 	}
 	for i := range plans {
 		plans[i].Due = plans[i].Due.In(m.shell.Now().Location())
 	}
-	m.plans = plans
+	if fresh {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.plans = plans
+	}
 	return nil
+}
+
+// reread reads what a mind keeps of the record, unless it is known already, which it is
+// from here on. m.loading is held; what else says that it is not known holds m.mu.
+func reread[T any](m *mind, known *bool, read func() ([]T, error)) (all []T, fresh bool, err error) {
+	m.mu.Lock()
+	fresh, *known = !*known, true
+	m.mu.Unlock()
+	if !fresh {
+		return nil, false, nil
+	}
+	if all, err = read(); err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		*known = false
+	}
+	return all, true, err
 }
 
 // replan has the mind's plans read again.

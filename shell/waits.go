@@ -54,24 +54,18 @@ func waitedFor(a *spaces.Asking, names []string) string {
 // expect reads what the mind waits for. Where it waited for nothing when it was
 // last read, only the mind itself can have changed that. m.loading is held.
 func (m *mind) expect(ctx context.Context) error {
-	m.mu.Lock()
-	known := m.expected
-	m.expected = true
-	m.mu.Unlock()
-	if known {
-		return nil
-	}
-	waits, err := m.shell.Record.Waits(ctx, m.id)
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	waits, fresh, err := reread(m, &m.expected, func() ([]spaces.Wait, error) { return m.shell.Record.Waits(ctx, m.id) })
 	if err != nil {
-		m.expected = false
 		return fmt.Errorf("waits of %s: %w", m.id, err)
 	}
 	for i := range waits {
 		waits[i].Due = waits[i].Due.In(m.shell.Now().Location())
 	}
-	m.waits, m.expected = waits, len(waits) == 0
+	if fresh {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.waits, m.expected = waits, len(waits) == 0
+	}
 	return nil
 }
 
