@@ -200,6 +200,11 @@ func (c *cycle) committedLive(st *stage) {
 			c.shell.publish("memory_stored", r.What, c.facts("memory", r.ID))
 		}
 	}
+	for i := range st.effects {
+		if e := &st.effects[i]; e.Kind == spaces.ActSend || e.Kind == spaces.ActEdit {
+			c.tellPhrase(e.Text)
+		}
+	}
 	for i := range st.denials {
 		c.tellDenial(&st.denials[i])
 	}

@@ -40,7 +40,7 @@ var vocabulary = []string{
 	"agent_assigned", "agent_thinking", "tool_resolved", "tool_permission_denied", "tool_executing", "tool_result",
 	"memory_injected", "memory_stored", "context_compacted", "budget_warning", "task_state_change", "mission_stop",
 	"phase_change", "hud_rendered", "span_opened", "span_closed", "delivery_sent", "delivery_failed", "gate_decision",
-	"waiting_reply", "job",
+	"waiting_reply", "phrase_said", "job",
 }
 
 type livePage struct {

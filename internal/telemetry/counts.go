@@ -15,6 +15,7 @@ type counts struct {
 	tokens     *prometheus.CounterVec   // model, kind
 	deliveries *prometheus.CounterVec   // outcome
 	denials    *prometheus.CounterVec   // code
+	phrases    *prometheus.CounterVec   // agent, phrase
 	frame      prometheus.Histogram
 	skipped    prometheus.Counter
 }
@@ -42,6 +43,7 @@ func newCounts(r *prometheus.Registry) *counts {
 		deliveries: counter("deliveries_total", "Messages of agents, by what became of them.", "outcome"),
 		denials:    counter("denials_total", "Acts of agents that were refused.", "code"),
 	}
+	c.phrases = counter("phrases_total", "Messages of agents with a phrase that they should not use.", "agent", "phrase")
 	c.frame = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "trestle_frame_tokens", Help: "Tokens that the model was shown at a step.", Buckets: prometheus.ExponentialBuckets(500, 2, 9),
 	})

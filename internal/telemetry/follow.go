@@ -52,6 +52,8 @@ func (f *follower) take(ctx context.Context, e notify.Event) {
 		f.counts.frame.Observe(float64(number(e, "tokens")))
 	case "tool_permission_denied":
 		f.counts.denials.WithLabelValues(text(e, "code")).Inc()
+	case "phrase_said":
+		f.counts.phrases.WithLabelValues(text(e, "agent"), e.Content).Inc()
 	case "delivery_sent":
 		f.counts.deliveries.WithLabelValues("sent").Inc()
 		f.keep(ctx, text(e, "action"), sent{at: e.At})

@@ -243,6 +243,7 @@ func exposed(t *testing.T) (page string) {
 		s := begin(t, Options{See: see})
 		s.play()
 		s.tell("tool_permission_denied", "not a member", time.Second, "act", "send_message", "code", "not_a_member")
+		s.tell("phrase_said", "just a heads up", time.Second, "agent", "ada") // GTS-28
 		s.t.Called(Call{Model: "gpt-5-mini", Took: 300 * time.Millisecond, Prompt: 900, Cached: 400, Output: 20, Outcome: "answered"})
 		synctest.Wait()
 		var code int

@@ -1,0 +1,30 @@
+package shell
+
+import "strings"
+
+// relaying is what somebody says who passes on a message instead of speaking (GTS-28,
+// GTS-29).
+var relaying = []string{
+	"i was asked to tell you", "i have a message for you", "just a heads up",
+	"i'm here to inform you", "i'm passing along information",
+}
+
+// relays returns the first of those phrases in a text, or "".
+func relays(text string) string {
+	words := strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	words = strings.NewReplacer("’", "'", "i am ", "i'm ").Replace(words)
+	for _, phrase := range relaying {
+		if strings.Contains(words, phrase) {
+			return phrase
+		}
+	}
+	return ""
+}
+
+// tellPhrase tells of words that an agent should not have used. They are said all the
+// same: that is counted, not forbidden.
+func (c *cycle) tellPhrase(text string) {
+	if phrase := relays(text); phrase != "" {
+		c.shell.publish("phrase_said", phrase, c.facts("agent", string(c.agent.ID)))
+	}
+}

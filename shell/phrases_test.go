@@ -1,0 +1,36 @@
+package shell_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// GTS-28, GTS-29: what only who passes on messages says is said all the same, and told.
+func TestForbiddenPhrasesAreSaidAndCounted(t *testing.T) {
+	for text, want := range map[string][]string{
+		"I have  a Message\nfor you: lunch is at noon.": {"i have a message for you"},
+		"I’m here to inform you of lunch.":              {"i'm here to inform you"},
+		"I am passing along information about lunch.":   {"i'm passing along information"},
+		"Lunch is at noon.":                             nil,
+	} {
+		play(t, replier(text), func(w *world) {
+			room := w.room("kai", direct)
+			w.start()
+			w.says(room, "Kai", "when is lunch?")
+			w.settle()
+			var told []string
+			for _, l := range w.bus.live {
+				if l.kind == "phrase_said" && l.metadata["agent"] == "ada" {
+					told = append(told, l.content)
+				}
+			}
+			if diff := cmp.Diff(want, told); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", text, diff)
+			}
+			if said := w.spoken(room); len(said) != 1 {
+				t.Errorf("%q: said %q", text, said)
+			}
+		})
+	}
+}
