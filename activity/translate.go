@@ -74,7 +74,11 @@ func translate(u adapters.Update, s setting) []spaces.Incoming {
 		if by.ID == "" {
 			by = u.From
 		}
-		return s.members(u, b.People, by, spaces.Left{})
+		items := s.members(u, b.People, by, spaces.Left{})
+		for i := range items {
+			items[i].Present = b.Unseen
+		}
+		return items
 	case adapters.Renamed:
 		return s.one(u, spaces.Renamed{Title: cutText(b.Title, maxName)})
 	case adapters.Pinned:

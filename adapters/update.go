@@ -143,6 +143,9 @@ type Joined struct{ People []Person }
 type Left struct {
 	People []Person
 	By     Person // who removed them; zero when they left by themselves
+	// Unseen is true when the platform tells nobody: the chat is no longer shown to
+	// them. It is news of those alone who are known to be in the chat.
+	Unseen bool `json:",omitzero"`
 }
 
 // Renamed means that the chat, or the update's thread, has a new title.

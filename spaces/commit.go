@@ -131,6 +131,8 @@ type Incoming struct {
 	// Who are the people the body is about, for joined and left; the store makes
 	// entities of them and one event each.
 	Who []Identity
+	// Present is true when only those of Who are meant who are members of the space.
+	Present bool
 	// Mentions are people named in a message, in order; the store makes entities of them.
 	Mentions []Identity
 	// Ref is the message on its platform, so that replies, edits and echoes find

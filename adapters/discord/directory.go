@@ -139,17 +139,16 @@ func (d *directory) chatsOf(guild string) []channel {
 	return all
 }
 
-// shows reports whether somebody sees a channel of that server. Where the server's
-// roles are not known, everybody does.
-func (d *directory) shows(id string, who member, ch channel) bool {
+// standing returns a server's owner and roles, by which rights are reckoned; false
+// when they are not known.
+func (d *directory) standing(id string) (guild, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	g := d.guilds[id]
 	if g == nil || len(g.roles) == 0 {
-		return true
+		return guild{}, false
 	}
-	on := guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}
-	return on.rights(who, ch)&viewChannel != 0
+	return guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}, true
 }
 
 // role returns the name of a server's role; empty when it is not known.

@@ -27,17 +27,21 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 	case "INTERACTION_CREATE":
 		return r.readInteraction(ctx, e.RawData)
 	case "GUILD_CREATE":
-		return r.readGuild(ctx, e.RawData)
+		return r.readGuild(ctx, e)
 	case "GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE":
 		return r.readEnd(e), nil
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		return r.readChannel(ctx, e)
 	case "GUILD_MEMBER_ADD", "GUILD_MEMBER_REMOVE":
 		return r.readMember(e), nil
-	case "GUILD_UPDATE", "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE", "GUILD_EMOJIS_UPDATE",
-		"GUILD_MEMBER_UPDATE", "THREAD_LIST_SYNC":
+	case "GUILD_UPDATE", "GUILD_ROLE_CREATE", "GUILD_EMOJIS_UPDATE", "THREAD_LIST_SYNC":
 		r.learn(e)
 		return nil, nil
+	case "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
+		return r.readRole(ctx, e)
+	case "GUILD_MEMBER_UPDATE":
+		r.learn(e)
+		return r.readRoles(ctx, e)
 	case "":
 		if e.Operation != opDispatch && e.Operation != -1 {
 			return nil, nil // an operation of the gateway that we do not know

@@ -22,10 +22,10 @@ func (r *receiver) chatsToTell(guild string) []channel {
 
 // readGuild learns a server that is there now. What was said in it while nobody
 // listened is read from history; into one that is new we were let in.
-func (r *receiver) readGuild(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
+func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, error) {
 	var g guild
-	if err := decode(raw, &g, "id"); err != nil || g.ID == "" {
-		return r.unreadable("GUILD_CREATE", raw, reasonOf(err, "it has no id")), nil
+	if err := decode(e.RawData, &g, "id"); err != nil || g.ID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
 	}
 	if g.Unavailable {
 		return nil, nil
@@ -33,9 +33,11 @@ func (r *receiver) readGuild(ctx context.Context, raw json.RawMessage) ([]adapte
 	known := r.client.known.knowsGuild(g.ID)
 	r.client.known.learnGuild(g, r.self.ID)
 	if r.pending[g.ID] {
-		err := r.fillGuild(ctx, g)
+		if err := r.fillGuild(ctx, g); err != nil {
+			return nil, err
+		}
 		delete(r.pending, g.ID)
-		return nil, err
+		return r.unseen(ctx, e, g.ID, r.client.known.chatsOf(g.ID)) // rights may have changed meanwhile
 	}
 	if known {
 		return nil, nil
@@ -43,7 +45,7 @@ func (r *receiver) readGuild(ctx context.Context, raw json.RawMessage) ([]adapte
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(g.ID) {
 		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: "linked:" + ch.ID + ":" + digest(string(raw)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
+			ID: ch.ID, Key: "linked:" + ch.ID + ":" + digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
 		})
 	}
 	return updates, nil
@@ -95,17 +97,25 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
 	}
 	before := r.client.known.learnChannel(ch)
-	if before.ID == "" || before.Name == ch.Name || !holdsMessages(ch.Type) {
+	if !holdsMessages(ch.Type) {
 		return nil, nil
 	}
-	chat, thread, err := r.client.place(ctx, ch.ID, ch.GuildID)
-	if err != nil {
-		return nil, err
+	var updates []adapters.Update
+	if before.ID != "" && before.Name != ch.Name {
+		chat, thread, err := r.client.place(ctx, ch.ID, ch.GuildID)
+		if err != nil {
+			return nil, err
+		}
+		updates = append(updates, adapters.Update{
+			ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
+			At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
+		})
 	}
-	return []adapters.Update{{
-		ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
-		At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
-	}}, nil
+	if e.Type != "CHANNEL_UPDATE" || before.ID != "" && slices.Equal(before.Overwrites, ch.Overwrites) {
+		return updates, nil
+	}
+	more, err := r.unseen(ctx, e, ch.GuildID, []channel{ch})
+	return append(updates, more...), err
 }
 
 // readMember reads that somebody came to a server, and so into each of its chats
@@ -124,9 +134,10 @@ func (r *receiver) readMember(e event) []adapters.Update {
 	if e.Type == "GUILD_MEMBER_REMOVE" {
 		body = adapters.Left{People: []adapters.Person{who}}
 	}
+	on, known := r.client.known.standing(said.GuildID)
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(said.GuildID) {
-		if e.Type == "GUILD_MEMBER_ADD" && !r.client.known.shows(said.GuildID, said.member, ch) {
+		if e.Type == "GUILD_MEMBER_ADD" && known && !on.shows(said.member, ch) {
 			continue
 		}
 		updates = append(updates, adapters.Update{

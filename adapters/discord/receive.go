@@ -102,10 +102,11 @@ type receiver struct {
 	shards int
 	calls  chan called // interactions that Discord calls us with
 
-	began   time.Time       // when the last session began
-	allowed allowance       // what Discord lets us begin
-	stored  time.Time       // when the position was last stored
-	pending map[string]bool // servers whose gap is to be filled
+	began   time.Time           // when the last session began
+	allowed allowance           // what Discord lets us begin
+	stored  time.Time           // when the position was last stored
+	pending map[string]bool     // servers whose gap is to be filled
+	roles   map[string][]string // of members, by server and member, as last told
 }
 
 // run records events in their order until ctx is done or one cannot be.

@@ -75,6 +75,14 @@ func (g guild) rights(who member, ch channel) permission {
 	return all
 }
 
+// shows reports whether a member sees a channel.
+func (g guild) shows(who member, ch channel) bool { return g.rights(who, ch)&viewChannel != 0 }
+
+// open reports whether every member sees a channel, whatever their roles are.
+func (g guild) open(ch channel) bool {
+	return g.shows(member{}, ch) && !slices.ContainsFunc(ch.Overwrites, func(o overwrite) bool { return bits(o.Deny)&viewChannel != 0 })
+}
+
 // standing returns a server with its roles, and ourselves on it.
 func (c *Client) standing(ctx context.Context, id string) (guild, member, error) {
 	self, err := c.me(ctx)
@@ -114,7 +122,7 @@ func (c *Client) Chats(ctx context.Context, group string) ([]adapters.Chat, erro
 			return nil, err
 		}
 		for _, ch := range channels {
-			if holdsMessages(ch.Type) && !isThread(ch.Type) && g.rights(me, ch)&viewChannel != 0 {
+			if holdsMessages(ch.Type) && !isThread(ch.Type) && g.shows(me, ch) {
 				ch.GuildID = id
 				all = append(all, ch.chat())
 			}
@@ -165,24 +173,36 @@ func (c *Client) Members(ctx context.Context, chat string) ([]adapters.Person, e
 	if err != nil {
 		return nil, err
 	}
+	err = c.members(ctx, ch.GuildID, func(m member) {
+		if g.shows(m, ch) {
+			all = append(all, m.person())
+		}
+	})
+	if adapters.KindOf(err) == adapters.Forbidden {
+		err = &adapters.Error{Kind: adapters.Invalid, Op: "get members", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// members calls f with every member of a server.
+func (c *Client) members(ctx context.Context, id string, f func(member)) error {
+	const most = 1000
 	for after := "0"; ; {
-		const most = 1000
 		var page []member
 		path := "/members?limit=" + strconv.Itoa(most) + "&after=" + after
-		err := c.patiently(ctx, guildRoute("get members", ch.GuildID, path), &page)
-		if adapters.KindOf(err) == adapters.Forbidden {
-			return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get members", Err: err}
-		}
-		if err != nil {
-			return nil, err
+		if err := c.patiently(ctx, guildRoute("get members", id, path), &page); err != nil {
+			return err
 		}
 		for _, m := range page {
-			if m.User != nil && g.rights(m, ch)&viewChannel != 0 {
-				all = append(all, m.person())
+			if m.User != nil {
+				f(m)
 			}
 		}
 		if len(page) < most || page[len(page)-1].User == nil {
-			return all, nil
+			return nil
 		}
 		after = page[len(page)-1].User.ID
 	}

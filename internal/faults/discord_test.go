@@ -42,8 +42,12 @@ func discordStage(t *testing.T, seed uint64) *stage {
 	s.posted = func() (all []posted) {
 		for _, c := range corners {
 			for _, m := range c.Sent(bot) {
+				p := posted{text: m.Content, key: c.ID.String() + " " + m.Content}
+				if m.Webhook != 0 {
+					p.face = m.Name
+				}
 				if !m.Deleted {
-					all = append(all, posted{m.Content, c.ID.String() + " " + m.Content})
+					all = append(all, p)
 				}
 			}
 		}

@@ -80,6 +80,9 @@ func grows(t *testing.T, s *stage, name string, left int) {
 	if n := draftsIn(t, copyRecord(t, prog.data)); name != "receipt.committed" && n != 1 {
 		t.Errorf("at the kill the record has %d drafts, want one", n)
 	}
+	if i := slices.IndexFunc(s.posted(), func(m posted) bool { return m.face != "Ada" }); s.more != "" && i >= 0 {
+		t.Errorf("the growing answer is no webhook's: %+v", s.posted()[i])
+	}
 	s.speaks(3, false)
 	prog.start(t, nil)
 	if !await(ctx, func() bool { return len(s.unheard()) == 0 && s.unacked() == 0 && !prog.busy(ctx) }) {
@@ -136,7 +139,7 @@ func telegramStage(t *testing.T, seed uint64) *stage {
 		for _, c := range s.chats() {
 			for _, m := range c.Sent() {
 				if !m.Deleted {
-					all = append(all, posted{m.Text, strconv.FormatInt(c.ID(), 10) + " " + m.Text})
+					all = append(all, posted{text: m.Text, key: strconv.FormatInt(c.ID(), 10) + " " + m.Text})
 				}
 			}
 		}

@@ -45,7 +45,7 @@ func slackStage(t *testing.T, seed uint64) *stage {
 	s.posted = func() (all []posted) {
 		for _, m := range slices.Concat(ops.Sent(), direct.Sent()) {
 			if !m.Deleted {
-				all = append(all, posted{m.Text, m.Key})
+				all = append(all, posted{text: m.Text, key: m.Key})
 			}
 		}
 		return all

@@ -49,8 +49,8 @@ const (
 )
 
 // A posted message is one of the app's as the platform has it, with the key by
-// which it can be found.
-type posted struct{ text, key string }
+// which it can be found, and the name it has by a webhook, if it has one.
+type posted struct{ text, key, face string }
 
 // A stagePoint is a crash point on a stage. left returns an error unless what the
 // kill left is what the point leaves; nil: the audit says enough.

@@ -202,14 +202,67 @@ func (g *Guild) Leaves(p *Person) {
 
 // Renames gives a person a nickname on the server.
 func (g *Guild) Renames(p *Person, nick string) {
+	g.changes(p, func(m *wireMember) { m.Nick = &nick })
+}
+
+// changes changes a member, and tells of it.
+func (g *Guild) changes(p *Person, f func(*wireMember)) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	if m := g.members[p.ID]; m != nil {
-		m.Nick = &nick
+		f(m)
 		told := *m
 		told.GuildID = g.ID
 		g.dispatch("GUILD_MEMBER_UPDATE", intentMembers, told)
 	}
+}
+
+// AddRole makes a role that gives these rights.
+func (g *Guild) AddRole(name string, rights int64) ID {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	role := wireRole{ID: g.of.id(), Name: name, Permissions: ID(rights).String()}
+	g.roles = append(g.roles, role)
+	g.dispatchRole("GUILD_ROLE_CREATE", role)
+	return role.ID
+}
+
+// ChangesRole gives a role other rights; everybody's has the server's id.
+func (g *Guild) ChangesRole(id ID, rights int64) {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	for i := range g.roles {
+		if g.roles[i].ID == id {
+			g.roles[i].Permissions = ID(rights).String()
+			g.dispatchRole("GUILD_ROLE_UPDATE", g.roles[i])
+		}
+	}
+}
+
+func (g *Guild) dispatchRole(event string, role wireRole) {
+	g.dispatch(event, intentGuilds, struct {
+		GuildID ID       `json:"guild_id"`
+		Role    wireRole `json:"role"`
+	}{g.ID, role})
+}
+
+// DropsRole deletes a role, which nobody has any more.
+func (g *Guild) DropsRole(id ID) {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	g.roles = slices.DeleteFunc(g.roles, func(r wireRole) bool { return r.ID == id })
+	for _, m := range g.members {
+		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == id })
+	}
+	g.dispatch("GUILD_ROLE_DELETE", intentGuilds, struct {
+		GuildID ID `json:"guild_id"`
+		Role    ID `json:"role_id"`
+	}{g.ID, id})
+}
+
+// Gives has a person have these roles and no others.
+func (g *Guild) Gives(p *Person, roles ...ID) {
+	g.changes(p, func(m *wireMember) { m.Roles = append([]ID{}, roles...) })
 }
 
 // AddEmoji gives the server an emoji of its own.
@@ -403,6 +456,29 @@ func (c *Channel) Denies(rights int64) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.wire.Overwrites = []wireOverwrite{{ID: c.guild.ID, Allow: "0", Deny: ID(rights).String()}}
+	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
+}
+
+// ViewChannel is the right to see a channel.
+const ViewChannel = 1 << 10
+
+// ShowsTo hides the channel from all but those roles.
+func (c *Channel) ShowsTo(roles ...ID) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	view := ID(ViewChannel).String()
+	c.wire.Overwrites = []wireOverwrite{{ID: c.guild.ID, Allow: "0", Deny: view}}
+	for _, r := range roles {
+		c.wire.Overwrites = append(c.wire.Overwrites, wireOverwrite{ID: r, Allow: view, Deny: "0"})
+	}
+	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
+}
+
+// HidesFrom hides the channel from one person.
+func (c *Channel) HidesFrom(p *Person) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.wire.Overwrites = append(slices.Clone(c.wire.Overwrites), wireOverwrite{ID: p.ID, Type: 1, Allow: "0", Deny: ID(ViewChannel).String()})
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 

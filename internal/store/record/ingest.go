@@ -286,6 +286,12 @@ func (i *intake) moved(ctx context.Context, it spaces.Incoming) error {
 		_, err := i.enter(ctx, it.Event)
 		return err
 	}
+	if it.Present {
+		var err error
+		if it.Who, err = i.among(ctx, it.Event.Space, it.Who); err != nil || len(it.Who) == 0 {
+			return err
+		}
+	}
 	for n, who := range it.Who {
 		id, err := i.person(ctx, who)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -16,6 +17,7 @@ const (
 	insertSet    query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
 	selectMember query = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), m.since
 from members m left join entities e on e.id = m.entity where m.space = $1 order by m.since, m.entity limit $2 + 0`
+	selectPresent query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
 )
 
 // A setHash identifies a set of entities, in no order: the exclusive or of the
@@ -113,4 +115,18 @@ func membersOf(ctx context.Context, src Reader, space spaces.SpaceID, limit int)
 	return all(ctx, src, selectMember, []any{string(space), limit}, func(row row) (m spaces.Member, err error) {
 		return m, row.Scan(&m.ID, &m.Kind, &m.Name, &m.Handle, &m.Since)
 	})
+}
+
+// among returns those of the people who are members of a space, in their order.
+func (t *tx) among(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
+	here := map[identityKey]bool{}
+	_, err := all(ctx, t, selectPresent, []any{string(space)}, func(row row) (k identityKey, err error) {
+		err = row.Scan(&k.platform, &k.scope, &k.user)
+		here[k] = true
+		return k, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read who is in %s: %w", space, err)
+	}
+	return slices.DeleteFunc(slices.Clone(who), func(i spaces.Identity) bool { return !here[keyOf(i)] }), nil
 }

@@ -54,8 +54,10 @@ func readersFollow(t *testing.T, w *world) {
 		t.Errorf("readers changed from %d to %d although nobody came", zoe.Readers, again.Readers)
 	}
 	leave := w.fact(room, "", spaces.Left{})
-	leave.From, leave.Who = spaces.Identity{}, []spaces.Identity{person("zoe")}
-	w.record(leave)
+	leave.From, leave.Who, leave.Present = spaces.Identity{}, []spaces.Identity{person("nobody here"), person("zoe")}, true
+	if got := w.record(leave); got.New != 1 {
+		t.Errorf("recorded %+v, want that of who is there alone", got)
+	}
 	if got := w.last(room).Readers; got != alone {
 		t.Errorf("readers %d after zoe left, want the set %d of before", got, alone)
 	}

@@ -119,6 +119,7 @@ func changesCarried(t *testing.T, w *world) {
 	}{
 		{spaces.Edited{Ref: said.Ref, Text: "hello you"}, "edit zoe telegram → " + other + ": hello you"},
 		{spaces.Reacted{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": 👍"},
+		{spaces.Unreacted{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": "},
 		{spaces.Deleted{Ref: said.Ref}, "delete zoe telegram → " + other + ": "},
 	} {
 		w.record(w.fact(room, "zoe", c.body))

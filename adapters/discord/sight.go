@@ -1,0 +1,119 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Discord tells nobody that a channel is no longer shown to somebody: their roles
+// change, what a role may do does, or who may see the channel. What follows from
+// that is reckoned here. It takes the Server Members intent.
+
+// readRole learns a role as it is now, and tells whom its channels are hidden from.
+func (r *receiver) readRole(ctx context.Context, e event) ([]adapters.Update, error) {
+	var said struct {
+		GuildID string `json:"guild_id"`
+		Role    role   `json:"role"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil || said.GuildID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names no server")), nil
+	}
+	before, known := r.client.known.standing(said.GuildID)
+	r.learn(e)
+	if known && e.Type == "GUILD_ROLE_UPDATE" && slices.ContainsFunc(before.Roles, func(one role) bool {
+		return one.ID == said.Role.ID && one.Permissions == said.Role.Permissions
+	}) {
+		return nil, nil
+	}
+	if err := r.learnt(ctx, said.GuildID); err != nil { // its channels, too
+		return nil, err
+	}
+	return r.unseen(ctx, e, said.GuildID, r.client.known.chatsOf(said.GuildID))
+}
+
+// maxRoles bounds the members whose roles are remembered.
+const maxRoles = 10_000
+
+// readRoles tells which channels are hidden from a member whose roles have changed.
+func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, error) {
+	var said struct {
+		member
+		GuildID string `json:"guild_id"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil || said.User == nil || said.GuildID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names nobody")), nil
+	}
+	if said.User.ID == r.self.ID {
+		return nil, nil
+	}
+	if err := r.learnt(ctx, said.GuildID); err != nil {
+		return nil, err
+	}
+	on, known := r.client.known.standing(said.GuildID)
+	if at := said.GuildID + " " + said.User.ID; !known || slices.Equal(r.roles[at], said.Roles) && said.Roles != nil {
+		return nil, nil // something else has changed
+	} else if r.roles == nil || len(r.roles) >= maxRoles {
+		r.roles = map[string][]string{at: said.Roles}
+	} else {
+		r.roles[at] = said.Roles
+	}
+	return r.hidden(e, on, r.client.known.chatsOf(said.GuildID), []member{said.member}), nil
+}
+
+// learnt learns a server that a resumed session has not told of.
+func (r *receiver) learnt(ctx context.Context, guild string) error {
+	if r.client.known.knowsGuild(guild) {
+		return nil
+	}
+	return r.client.askGuild(ctx, guild)
+}
+
+// unseen tells whom those channels are hidden from. When Discord cannot be asked now,
+// the server is learnt anew with the event, which then comes again.
+func (r *receiver) unseen(ctx context.Context, e event, id string, chats []channel) ([]adapters.Update, error) {
+	if err := r.learnt(ctx, id); err != nil {
+		return nil, err
+	}
+
+	on, known := r.client.known.standing(id)
+	chats = slices.DeleteFunc(chats, func(ch channel) bool { return !known || on.open(ch) })
+	if len(chats) == 0 || intents(r.self)&discordgo.IntentGuildMembers == 0 {
+		return nil, nil
+	}
+	var all []member
+	err := r.client.members(ctx, id, func(m member) { all = append(all, m) })
+	switch {
+	case err != nil && adapters.KindOf(err).Permanent():
+		r.client.log.Warn("who sees the channels is not told", "server", id, "error", err)
+		return nil, nil
+	case err != nil:
+		r.client.known.dropGuild(id)
+		return nil, err
+	}
+	return r.hidden(e, on, chats, all), nil
+}
+
+// hidden returns, channel by channel, which of the members it is hidden from.
+func (r *receiver) hidden(e event, on guild, chats []channel, all []member) (updates []adapters.Update) {
+	for _, ch := range chats {
+		var gone []adapters.Person
+		for _, m := range all {
+			if m.User.ID != r.self.ID && !on.shows(m, ch) {
+				gone = append(gone, m.person())
+			}
+		}
+		if len(gone) > 0 {
+			updates = append(updates, adapters.Update{
+				ID: ch.ID, Key: eventKey("unseen:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(),
+				At: time.Now().UTC(), Body: adapters.Left{People: gone, Unseen: true},
+			})
+		}
+	}
+	return updates
+}

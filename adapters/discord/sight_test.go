@@ -1,0 +1,120 @@
+package discord_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// SECURITY S5, ADR 35: whom a channel is hidden from is told, though Discord says so to
+// nobody: in whatever way it comes about, and only of them.
+func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
+	for name, hide := range map[string]func(w *world, secret *fakediscord.Channel, staff fakediscord.ID, tom *fakediscord.Person){
+		"their role is taken": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) { w.guild.Gives(tom) },
+		"they get another one": func(w *world, _ *fakediscord.Channel, staff fakediscord.ID, tom *fakediscord.Person) {
+			w.guild.Gives(tom, staff+1)
+		},
+		"the role is deleted": func(w *world, _ *fakediscord.Channel, staff fakediscord.ID, _ *fakediscord.Person) {
+			w.guild.DropsRole(staff)
+		},
+		"the channel is closed": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, _ *fakediscord.Person) {
+			secret.ShowsTo(w.guild.Role(w.bot))
+		},
+		"hidden from one": func(_ *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			secret.HidesFrom(tom)
+		},
+		"while away": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			if err := w.stop(); err != nil {
+				w.t.Fatal(err)
+			}
+			w.bot.Forget()
+			w.guild.Gives(tom)
+			w.client = w.newClient()
+			w.receive()
+			pass(time.Minute)
+		},
+		"after a restart": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			if err := w.stop(); err != nil {
+				w.t.Fatal(err)
+			}
+			secret.HidesFrom(tom)
+			w.client = w.newClient()
+			w.receive()
+			pass(time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+				w.guild.Joins(tom)
+				staff := w.guild.AddRole("staff", 0)
+				w.guild.Gives(tom, staff)
+				secret := w.guild.NewChannel("secret", fakediscord.TextChannel)
+				secret.ShowsTo(staff, w.guild.Role(w.bot))
+				w.guild.NewChannel("closed", fakediscord.TextChannel).ShowsTo(w.guild.Role(w.bot))
+				if got := hiddenFrom(w.inbox.take()); got["secret"] != nil {
+					t.Errorf("hidden from %v, who sees it", got["secret"])
+				}
+				hide(w, secret, staff, tom)
+				got := hiddenFrom(w.inbox.take())
+				if diff := cmp.Diff([]string{"Tom"}, got["secret"]); diff != "" || got["general"] != nil {
+					t.Errorf("hidden: %v (-want +got):\n%s", got, diff)
+				}
+			})
+		})
+	}
+}
+
+// SECURITY S5: the owner and whoever may do everything see every channel; a new name
+// hides nothing, and where everybody sees everything nobody is listed.
+func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		boss := w.AddPerson(fakediscord.Profile{Name: "Boss"})
+		w.guild.Joins(boss)
+		w.room.Renames("lobby")
+		w.guild.ChangesRole(w.guild.Role(w.bot), fakediscord.ManageWebhooks|1<<10)
+		w.inbox.take()
+		for _, c := range w.Ledger().Calls {
+			if c.Method == "get members" {
+				t.Error("all members are listed although nothing is hidden")
+			}
+		}
+		w.guild.Gives(boss, w.guild.AddRole("boss", 1<<3))
+		w.room.Denies(fakediscord.ViewChannel)
+		w.guild.Renames(boss, "The Boss")
+		if got := hiddenFrom(w.inbox.take()); len(got) != 0 {
+			t.Errorf("hidden from %v", got)
+		}
+	})
+}
+
+// hiddenFrom returns who is told to see a chat no longer, by the chat's title.
+func hiddenFrom(updates []adapters.Update) map[string][]string {
+	all := map[string]map[string]bool{}
+	for _, u := range updates {
+		left, ok := u.Body.(adapters.Left)
+		if !ok || !left.Unseen {
+			continue
+		}
+		for _, p := range left.People {
+			if all[u.Chat.Title] == nil {
+				all[u.Chat.Title] = map[string]bool{}
+			}
+			all[u.Chat.Title][p.Name] = true
+		}
+	}
+	out := map[string][]string{}
+	for chat, names := range all {
+		out[chat] = slices.Sorted(maps.Keys(names))
+	}
+	return out
+}
