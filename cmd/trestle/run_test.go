@@ -330,3 +330,13 @@ func environment(text string) (lookup func(string) (string, bool), environ []str
 		return "", false
 	}, environ
 }
+
+// ECOSYSTEM 3.1: who is told to stop while it still opens the record has not failed.
+func TestStopWhileTheRecordOpensIsNoFailure(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out, errs screen
+	if code := alone(t.TempDir(), &out, &errs).run(ctx, []string{"run", "--quiet"}); code != exitDone || errs.String() != "" {
+		t.Errorf("exit %s, and said %s", code, &errs)
+	}
+}

@@ -66,7 +66,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
-		return storeFailure(err, placeOf(s.config()))
+		return s.unopened(ctx, err)
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
@@ -74,7 +74,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 		err = errors.Join(err, s.store.Close(last), s.closeBells())
 	}()
 	if err := s.core(ctx); err != nil {
-		return err
+		return s.unopened(ctx, err)
 	}
 	return s.serve(ctx, beside)
 }
@@ -128,10 +128,18 @@ func (s *process) entitled(ctx context.Context) error {
 // core is the rest of phase 1: everything that needs no network.
 func (s *process) core(ctx context.Context) error {
 	if err := s.boot.Stage("seed_system_data", func() error { return s.settle(ctx) }); err != nil {
-		return storeFailure(err, placeOf(s.config()))
+		return err
 	}
 	s.boot.Core()
 	return nil
+}
+
+// unopened is why the record cannot be used; to be stopped meanwhile is no failure.
+func (s *process) unopened(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return storeFailure(err, placeOf(s.config()))
 }
 
 // serve passes the gate, starts what may fail alone, and runs it all.
