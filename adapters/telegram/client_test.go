@@ -33,16 +33,23 @@ func TestConnectSaysWhoWeAre(t *testing.T) {
 }
 
 // ECOSYSTEM 3.3: a token's shape is looked at before any network call.
-func TestTokenWithoutTheShapeAsksNobody(t *testing.T) {
+func TestTokenWithoutTheShapeAsksTelegramNothing(t *testing.T) {
+	connect := func(o Options) error {
+		c, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Connect(t.Context())
+		return err
+	}
+	if err := connect(Options{Token: "my token"}); !errors.Is(err, errShape) {
+		t.Errorf("got %v, want a word on the shape", err)
+	}
 	asked := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer server.Close()
-	c, err := New(Options{Token: "my token", APIURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Connect(t.Context()); adapters.KindOf(err) != adapters.Unauthorized || asked {
-		t.Errorf("asked: %t, and got %v", asked, err)
+	if err := connect(Options{Token: "my-token", APIURL: server.URL}); errors.Is(err, errShape) || !asked {
+		t.Errorf("another server was asked: %t, and got %v", asked, err)
 	}
 }
 
