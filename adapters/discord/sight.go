@@ -56,13 +56,14 @@ func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, e
 		return nil, err
 	}
 	on, known := r.client.known.standing(said.GuildID)
-	if at := said.GuildID + " " + said.User.ID; !known || slices.Equal(r.roles[at], said.Roles) && said.Roles != nil {
+	at := said.GuildID + " " + said.User.ID
+	if last, told := r.roles[at]; !known || told && slices.Equal(last, said.Roles) {
 		return nil, nil // something else has changed
-	} else if r.roles == nil || len(r.roles) >= maxRoles {
-		r.roles = map[string][]string{at: said.Roles}
-	} else {
-		r.roles[at] = said.Roles
 	}
+	if r.roles == nil || len(r.roles) >= maxRoles {
+		r.roles = map[string][]string{}
+	}
+	r.roles[at] = said.Roles
 	return r.hidden(e, on, r.client.known.chatsOf(said.GuildID), []member{said.member}), nil
 }
 

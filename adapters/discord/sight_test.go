@@ -40,6 +40,15 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			w.receive()
 			pass(time.Minute)
 		},
+		"their role is taken, which is the first that is told of them": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			if err := w.stop(); err != nil {
+				w.t.Fatal(err)
+			}
+			w.client = w.newClient()
+			w.receive()
+			pass(time.Minute)
+			w.guild.Gives(tom)
+		},
 		"after a restart": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
 			if err := w.stop(); err != nil {
 				w.t.Fatal(err)
