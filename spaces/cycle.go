@@ -59,6 +59,14 @@ const (
 	StopDependencyFailed StopReason = "dependency_failed"
 )
 
+// StopReasons returns all of them, the frequent ones first.
+func StopReasons() []StopReason {
+	return []StopReason{
+		StopCompleted, StopSilent, StopSkipped, StopSuperseded, StopSleeping, StopWaitingReply, StopBudget, StopMaxRetries, StopMaxSteps,
+		StopTimeout, StopModelError, StopCancelled, StopCoordinator, StopNoCapableAgent, StopDependencyFailed,
+	}
+}
+
 // Usage is what model calls took, in tokens.
 type Usage struct {
 	Prompt    int `json:"prompt"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,6 +25,9 @@ func runsCommand(p *program) *cobra.Command {
 		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := sinceFlag(since); err != nil {
+				return err
+			}
+			if err := stopFlag(c, spaces.StopReason(stop)); err != nil {
 				return err
 			}
 			q := url.Values{"agent": {agent}, "stop": {stop}, "since": {since}, "limit": {strconv.Itoa(limit)}}
@@ -52,6 +57,18 @@ func runsCommand(p *program) *cobra.Command {
 		},
 	})
 	return c
+}
+
+// stopFlag refuses a reason for which no run ends.
+func stopFlag(c *cobra.Command, given spaces.StopReason) error {
+	var all []string
+	for _, known := range spaces.StopReasons() {
+		if given == "" || given == known {
+			return nil
+		}
+		all = append(all, string(known))
+	}
+	return misuse(c, fmt.Sprintf("no run ends with %q", given), cmp.Or(config.DidYouMean(string(given), all), "name one of "+alternatives(all)))
 }
 
 func (p *program) runs(ctx context.Context, q url.Values) error {

@@ -248,6 +248,8 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 		{[]string{"explain"}, exitUsage, "see trestle explain --help"},
 		{[]string{"config"}, exitUsage, "see trestle config --help"},
 		{[]string{"status", "-o", "xml"}, exitUsage, "-o is text, json or jsonl"},
+		{[]string{"runs", "--stop", "timout"}, exitUsage, "did you mean \"timeout\"?"},
+		{[]string{"runs", "--stop", "why"}, exitUsage, "name one of completed, silent,"},
 		{[]string{"runs", "--since", "soon"}, exitUsage, "write 90s"},
 		{[]string{"hud", "ada"}, exitUsage, "agent/circle"},
 		{[]string{"status"}, exitFailed, "there is no record here yet"},

@@ -9,13 +9,6 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// stops are the reasons that runs can be looked up by.
-var stops = []spaces.StopReason{
-	spaces.StopCompleted, spaces.StopSilent, spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping,
-	spaces.StopWaitingReply, spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout,
-	spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed,
-}
-
 type runsPage struct {
 	chrome
 	Runs   runsAnswer
@@ -32,7 +25,7 @@ type runsPage struct {
 func (c *Console) pageRuns(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	p := &runsPage{
-		chrome: chrome{Title: "Runs"}, Stops: stops, Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
+		chrome: chrome{Title: "Runs"}, Stops: spaces.StopReasons(), Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
 		Space: q.Get("space"), Since: q.Get("since"),
 	}
 	f, err := filterOf(r)
