@@ -80,16 +80,21 @@ func (d *directory) learnChannel(ch channel) channel {
 	return before
 }
 
-// dropChannel forgets a channel and its threads, and returns what it was.
-func (d *directory) dropChannel(id string) channel {
+// dropChannel forgets a channel and its threads, and returns what they were; of one
+// that is not known only the id.
+func (d *directory) dropChannel(id string) []channel {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	gone := d.channels[id]
+	first := d.channels[id]
+	first.ID = id
+	gone := []channel{first}
 	for other, ch := range d.channels {
-		if other == id || isThread(ch.Type) && ch.ParentID == id {
+		if isThread(ch.Type) && ch.ParentID == id {
+			gone = append(gone, ch)
 			delete(d.channels, other)
 		}
 	}
+	delete(d.channels, id)
 	return gone
 }
 
@@ -125,16 +130,20 @@ func (d *directory) channel(id string) (channel, bool) {
 	return ch, ok
 }
 
-// chatsOf returns the known channels of a server in which people write, threads
-// not among them.
+// chatsOf returns the known chats of a server: the channels in which people write,
+// and the private threads, each with who may see the channel it is in.
 func (d *directory) chatsOf(guild string) []channel {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	var all []channel
 	for _, ch := range d.channels {
-		if ch.GuildID == guild && !isThread(ch.Type) && holdsMessages(ch.Type) {
-			all = append(all, ch)
+		if ch.GuildID != guild || isThread(ch.Type) && !ch.isPrivate() || !holdsMessages(ch.Type) {
+			continue
 		}
+		if ch.isPrivate() {
+			ch.Overwrites = d.channels[ch.ParentID].Overwrites
+		}
+		all = append(all, ch)
 	}
 	return all
 }
@@ -279,7 +288,7 @@ func (c *Client) place(ctx context.Context, id, guild string) (adapters.Chat, ad
 	if err != nil {
 		return adapters.Chat{}, adapters.Thread{}, err
 	}
-	if !isThread(ch.Type) || ch.ParentID == "" {
+	if !isThread(ch.Type) || ch.isPrivate() || ch.ParentID == "" {
 		return ch.chat(), adapters.Thread{}, nil
 	}
 	parent, err := c.channelOf(ctx, ch.ParentID, ch.GuildID)

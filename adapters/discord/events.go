@@ -34,6 +34,8 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 		return r.readChannel(ctx, e)
 	case "GUILD_MEMBER_ADD", "GUILD_MEMBER_REMOVE":
 		return r.readMember(e), nil
+	case "THREAD_MEMBERS_UPDATE":
+		return r.readThreadMembers(ctx, e)
 	case "GUILD_UPDATE", "GUILD_ROLE_CREATE", "GUILD_EMOJIS_UPDATE", "THREAD_LIST_SYNC":
 		r.learn(e)
 		return nil, nil
@@ -69,7 +71,7 @@ var saysNothing = []string{
 	"GUILD_SOUNDBOARD_SOUNDS_UPDATE", "GUILD_SOUNDBOARD_SOUND_CREATE", "GUILD_SOUNDBOARD_SOUND_DELETE",
 	"GUILD_SOUNDBOARD_SOUND_UPDATE", "GUILD_STICKERS_UPDATE", "INTEGRATION_CREATE", "INTEGRATION_DELETE", "INTEGRATION_UPDATE",
 	"INVITE_CREATE", "INVITE_DELETE", "MESSAGE_POLL_VOTE_ADD", "MESSAGE_POLL_VOTE_REMOVE", "PRESENCE_UPDATE", "SOUNDBOARD_SOUNDS", "STAGE_INSTANCE_CREATE", "STAGE_INSTANCE_DELETE",
-	"STAGE_INSTANCE_UPDATE", "SUBSCRIPTION_CREATE", "SUBSCRIPTION_DELETE", "SUBSCRIPTION_UPDATE", "THREAD_MEMBERS_UPDATE",
+	"STAGE_INSTANCE_UPDATE", "SUBSCRIPTION_CREATE", "SUBSCRIPTION_DELETE", "SUBSCRIPTION_UPDATE",
 	"THREAD_MEMBER_UPDATE", "TYPING_START", "USER_UPDATE", "VOICE_CHANNEL_EFFECT_SEND", "VOICE_CHANNEL_START_TIME_UPDATE",
 	"VOICE_CHANNEL_STATUS_UPDATE", "VOICE_SERVER_UPDATE", "VOICE_STATE_UPDATE", "WEBHOOKS_UPDATE",
 }
@@ -85,7 +87,7 @@ func (r *receiver) unreadable(kind string, raw json.RawMessage, reason string) [
 		ChannelID string `json:"channel_id"`
 	}
 	if json.Unmarshal(raw, &inside) == nil && inside.ChannelID != "" {
-		if ch, known := r.client.known.channel(inside.ChannelID); known && !isThread(ch.Type) {
+		if ch, known := r.client.known.channel(inside.ChannelID); known && (!isThread(ch.Type) || ch.isPrivate()) {
 			u.Chat = ch.chat()
 		}
 	}

@@ -119,7 +119,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 		}
 		pass(time.Hour)
 		w.bot.Forget()
-		want := map[string]int{"open: in public": 1, "ours: in private": 1, ": after": 1}
+		want := map[string]int{"open: in public": 1, "alone in ours: in private": 1, ": after": 1}
 		public.SaysUnheard(w.kai, "in public")
 		private.SaysUnheard(w.kai, "in private")
 		public.Archive()
@@ -128,7 +128,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 			th := w.room.NewPrivateThread(w.kai, fmt.Sprint("pair ", i))
 			th.SaysUnheard(w.kai, "psst")
 			th.Archive()
-			want[fmt.Sprintf("pair %d: psst", i)] = 1
+			want[fmt.Sprintf("alone in pair %d: psst", i)] = 1
 		}
 		w.client = w.newClient()
 		w.receive()
@@ -137,10 +137,11 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 		got := map[string]int{}
 		for _, u := range w.inbox.take() {
 			if m, ok := u.Body.(adapters.Message); ok {
-				got[u.Thread.Title+": "+m.Text]++
+				where := u.Thread.Title
 				if u.Chat.ID != w.room.ID.String() {
-					t.Errorf("%q is in %s", m.Text, u.Chat.ID)
+					where += "alone in " + u.Chat.Title
 				}
+				got[where+": "+m.Text]++
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

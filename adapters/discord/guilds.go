@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -54,8 +56,9 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 // readEnd reads that a server, channel or thread is gone, or that we are gone from it.
 func (r *receiver) readEnd(e event) []adapters.Update {
 	var said struct {
-		ID          string `json:"id"`
-		Unavailable bool   `json:"unavailable"`
+		ID          string                `json:"id"`
+		Type        discordgo.ChannelType `json:"type"`
+		Unavailable bool                  `json:"unavailable"`
 	}
 	if err := json.Unmarshal(e.RawData, &said); err != nil || said.ID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id"))
@@ -66,11 +69,10 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 	case said.Unavailable: // Discord has trouble; it will be back
 		return nil
 	case e.Type == "THREAD_DELETE":
-		r.client.known.dropChannel(said.ID)
-		return nil
+		gone, reason = r.client.known.dropChannel(said.ID), "the thread was deleted"
+		gone[0].Type = said.Type
 	case e.Type == "CHANNEL_DELETE":
-		gone = []channel{r.client.known.dropChannel(said.ID)}
-		gone[0].ID = said.ID
+		gone = r.client.known.dropChannel(said.ID)
 	default:
 		reason = "the bot is no longer on the server"
 		delete(r.pending, said.ID)
@@ -78,7 +80,7 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 	}
 	var updates []adapters.Update
 	for _, ch := range gone {
-		if isThread(ch.Type) || !holdsMessages(ch.Type) {
+		if isThread(ch.Type) && !ch.isPrivate() || !holdsMessages(ch.Type) {
 			continue
 		}
 		updates = append(updates, adapters.Update{
@@ -114,7 +116,8 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 	if e.Type != "CHANNEL_UPDATE" || before.ID != "" && slices.Equal(before.Overwrites, ch.Overwrites) {
 		return updates, nil
 	}
-	more, err := r.unseen(ctx, e, ch.GuildID, []channel{ch})
+	inside := slices.DeleteFunc(r.client.known.chatsOf(ch.GuildID), func(x channel) bool { return x.ID != ch.ID && x.ParentID != ch.ID })
+	more, err := r.unseen(ctx, e, ch.GuildID, inside)
 	return append(updates, more...), err
 }
 
@@ -137,7 +140,7 @@ func (r *receiver) readMember(e event) []adapters.Update {
 	on, known := r.client.known.standing(said.GuildID)
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(said.GuildID) {
-		if e.Type == "GUILD_MEMBER_ADD" && known && !on.shows(said.member, ch) {
+		if e.Type == "GUILD_MEMBER_ADD" && (ch.isPrivate() || known && !on.shows(said.member, ch)) {
 			continue
 		}
 		updates = append(updates, adapters.Update{

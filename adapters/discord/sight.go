@@ -118,3 +118,53 @@ func (r *receiver) hidden(e event, on guild, chats []channel, all []member) (upd
 	}
 	return updates
 }
+
+// readThreadMembers reads who came into a private thread, or is no longer in it.
+func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.Update, error) {
+	var said struct {
+		ID      string `json:"id"`
+		GuildID string `json:"guild_id"`
+		Added   elements[struct {
+			ID     string  `json:"user_id"`
+			Member *member `json:"member"`
+		}] `json:"added_members"`
+		Removed []string `json:"removed_member_ids"`
+	}
+	if err := json.Unmarshal(e.RawData, &said); err != nil || said.ID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names no thread")), nil
+	}
+	ch, err := r.client.channelOf(ctx, said.ID, said.GuildID)
+	if err != nil && adapters.KindOf(err).Permanent() || err == nil && !ch.isPrivate() {
+		return nil, nil // it is not shown to us, or to everybody
+	}
+	if err != nil {
+		return nil, err
+	}
+	tell := func(what string, b adapters.Body) adapters.Update {
+		return adapters.Update{ID: ch.ID, Key: eventKey(what+":"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), At: time.Now().UTC(), Body: b}
+	}
+	if slices.Contains(said.Removed, r.self.ID) {
+		return []adapters.Update{tell("unlinked", adapters.Unlinked{Reason: "the bot was taken out of the thread"})}, nil
+	}
+	var joined, left []adapters.Person
+	for _, m := range said.Added {
+		switch {
+		case m.ID == r.self.ID:
+		case m.Member != nil && m.Member.User != nil:
+			joined = append(joined, m.Member.person())
+		default:
+			joined = append(joined, adapters.Person{ID: m.ID})
+		}
+	}
+	for _, id := range said.Removed {
+		left = append(left, adapters.Person{ID: id})
+	}
+	var updates []adapters.Update
+	if len(joined) > 0 {
+		updates = append(updates, tell("joined", adapters.Joined{People: joined}))
+	}
+	if len(left) > 0 {
+		updates = append(updates, tell("left", adapters.Left{People: left}))
+	}
+	return updates, nil
+}

@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -102,6 +103,69 @@ func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 		w.guild.Renames(boss, "The Boss")
 		if got := hiddenFrom(w.inbox.take()); len(got) != 0 {
 			t.Errorf("hidden from %v", got)
+		}
+	})
+}
+
+// SECURITY S5, ADR 35: what is said in a private thread is no news of its channel's
+// room: the thread is a chat of its own, with people of its own.
+func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		w.guild.Joins(tom)
+		psst := w.room.NewPrivateThread(w.kai, "psst")
+		w.inbox.take()
+		psst.Says(w.kai, "between us", fakediscord.Said{})
+		psst.TakesIn(tom)
+		psst.PutsOut(tom)
+		w.room.NewThread(w.kai, "lunch").TakesIn(tom)
+		w.guild.Leaves(tom)
+		w.bot.Inject("THREAD_MEMBERS_UPDATE", fmt.Appendf(nil, `{"id":"%s","guild_id":"%s","removed_member_ids":["%s"]}`, psst.ID, w.guild.ID, w.bot.ID))
+		psst.Drops()
+		var got []string
+		for _, u := range w.inbox.take() {
+			if u.Chat.ID == psst.ID.String() {
+				got = append(got, fmt.Sprintf("%T in %q", u.Body, u.Chat.Title+u.Thread.Title))
+			} else if _, said := u.Body.(adapters.Message); said || u.Thread.ID == psst.ID.String() {
+				t.Errorf("%T is told of %s", u.Body, u.Chat.Title)
+			}
+		}
+		want := []string{
+			`adapters.Message in "psst"`, `adapters.Joined in "psst"`, `adapters.Left in "psst"`, `adapters.Left in "psst"`,
+			`adapters.Unlinked in "psst"`, `adapters.Unlinked in "psst"`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// SECURITY S5: who sees a channel no longer does not see its private threads either.
+func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		w.guild.Joins(tom)
+		w.room.NewPrivateThread(w.kai, "psst").Says(tom, "hello", fakediscord.Said{})
+		w.inbox.take()
+		w.room.HidesFrom(tom)
+		got := hiddenFrom(w.inbox.take())
+		if diff := cmp.Diff(map[string][]string{"general": {"Tom"}, "psst": {"Tom"}}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A face speaks in a private thread by the webhook of the channel it is in.
+func TestAFaceSpeaksInAPrivateThread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		psst := w.room.NewPrivateThread(w.kai, "psst")
+		w.send(adapters.Post{Chat: psst.ID.String(), Text: "hello", Face: adapters.Face{Name: "Max"}})
+		sent := psst.Sent(w.bot)
+		if len(sent) != 1 || sent[0].Content != "hello" || sent[0].Name != "Max" || sent[0].Webhook == 0 {
+			t.Errorf("the thread holds %+v", sent)
 		}
 	})
 }

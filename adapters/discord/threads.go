@@ -73,8 +73,8 @@ func (c *Client) wherever(ctx context.Context, m adapters.Ref, do func(to string
 	return err
 }
 
-// threads returns the threads of a channel, the oldest first: those in use, and the
-// archived ones that we may read.
+// threads returns the threads of a channel that everybody in it sees, the oldest
+// first: those in use, and the archived ones.
 func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
 	var active threadList
 	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
@@ -86,7 +86,7 @@ func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
 	}
 	var all []string
 	for _, th := range append(active.Threads, archived...) {
-		if th.ParentID == of.ID {
+		if th.ParentID == of.ID && !th.isPrivate() {
 			c.known.learnChannel(th.in(of))
 			all = append(all, th.ID)
 		}

@@ -426,14 +426,17 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 			return words
 		}
 		all := read(adapters.Stretch{Chat: w.room.ID.String()})
-		if len(all) != 153 || all[0] != "line 0" || all[149] != "line 149" || all[150] != "in the thread" || all[151] != "long ago" || all[152] != "between us" {
+		if len(all) != 152 || all[0] != "line 0" || all[149] != "line 149" || all[150] != "in the thread" || all[151] != "long ago" {
 			t.Errorf("read %d: %q", len(all), all)
 		}
 		if len(pages) < 3 || pages[len(pages)-1].Cursor != nil {
 			t.Errorf("%d pages, the last with cursor %q", len(pages), pages[len(pages)-1].Cursor)
 		}
-		if rest := read(adapters.Stretch{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 53 || rest[0] != "line 100" {
+		if rest := read(adapters.Stretch{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 52 || rest[0] != "line 100" {
 			t.Errorf("from the first cursor on %d: %q", len(rest), rest)
+		}
+		if alone := read(adapters.Stretch{Chat: private.ID.String()}); !cmp.Equal(alone, []string{"between us"}) {
+			t.Errorf("the private thread holds %q", alone)
 		}
 		if one := read(adapters.Stretch{Chat: w.room.ID.String(), Thread: thread.ID.String()}); !cmp.Equal(one, []string{"in the thread"}) {
 			t.Errorf("the thread holds %q", one)

@@ -248,6 +248,10 @@ func isThread(t discordgo.ChannelType) bool {
 	}
 }
 
+// isPrivate reports whether ch is a thread that not everybody in its channel sees.
+// It is a chat of its own; other threads belong to their channel's.
+func (ch channel) isPrivate() bool { return ch.Type == discordgo.ChannelTypeGuildPrivateThread }
+
 // hasThreads reports whether threads can be opened in t.
 func hasThreads(t discordgo.ChannelType) bool {
 	return t == discordgo.ChannelTypeGuildText || t == discordgo.ChannelTypeGuildNews || isForum(t)

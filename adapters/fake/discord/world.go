@@ -367,13 +367,6 @@ func (c *Channel) NewThread(by *Person, name string) *Channel {
 	return c.openThread(by.ID, 0, name)
 }
 
-// NewPrivateThread opens a thread that only those see who are in it, the bots among them.
-func (c *Channel) NewPrivateThread(by *Person, name string) *Channel {
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	return c.open(PrivateThread, by.ID, 0, name)
-}
-
 // ThreadOn returns the thread that hangs on a message, which somebody opens if
 // there is none.
 func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
