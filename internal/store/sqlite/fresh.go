@@ -12,7 +12,7 @@ import (
 
 // freshFile holds the tables of an empty record as the migrations up to a schema
 // make them, which its first line names. A test keeps it so.
-const freshFile = "fresh.sql"
+const freshFile = "fresh.schema"
 
 // freshHead is how its first line begins.
 const freshHead = "-- schema %d:"

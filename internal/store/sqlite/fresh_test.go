@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write fresh.sql anew")
+var update = flag.Bool("update", false, "write fresh.schema anew")
 
 // made is what stands in the schema of a database that these files made: each
 // thing's text, and how many rows a table has.
@@ -91,7 +91,7 @@ func schemaOf(t *testing.T, file string) (n int) {
 	return n
 }
 
-// K25: a step that fresh.sql does not know yet is taken after it.
+// K25: a step that fresh.schema does not know yet is taken after it.
 func TestFreshSchemaIsWalkedOn(t *testing.T) {
 	_, rows := made(t, stepped(t, map[string]string{"9000_colours.sql": colours}))
 	_, before := made(t, stepped(t, nil))
@@ -108,7 +108,7 @@ func TestFreshSchemaIsTheNewest(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := slices.Sorted(maps.Keys(stepped(t, nil)))
-	newest := schemaOf(t, files[len(files)-2]) // the last is fresh.sql
+	newest := schemaOf(t, files[len(files)-2]) // the last is fresh.schema
 	if head := fmt.Sprintf(freshHead, newest); !strings.HasPrefix(string(text), head) {
 		t.Errorf("%s begins %.20q, want %q; write it anew with -update", freshFile, text, head)
 	}
