@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -153,15 +154,23 @@ type namer struct {
 
 // all returns who the ids are, in their order.
 func (n namer) all(ctx context.Context, ids []spaces.EntityID) ([]personRow, error) {
-	rows := []personRow{}
+	var unasked []spaces.EntityID
 	for _, id := range ids {
 		if _, asked := n.known[id]; !asked {
-			found, err := n.record.Names(ctx, []spaces.EntityID{id})
-			if err != nil {
-				return nil, err
-			}
+			unasked = append(unasked, id)
+		}
+	}
+	if len(unasked) > 0 {
+		found, err := n.record.Names(ctx, unasked)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range unasked {
 			n.known[id] = found[id]
 		}
+	}
+	rows := []personRow{}
+	for _, id := range ids {
 		rows = append(rows, personRow{id, n.known[id].Name})
 	}
 	return rows, nil
@@ -173,10 +182,10 @@ func (c *Console) apiMemory(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		a, err = c.memory(r, m)
 	}
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		reply(w, http.StatusOK, a)
-	case errNumber: //nolint:errorlint // it is ours and never wrapped
+	case errors.Is(err, errNumber):
 		c.misread(w)
 	default:
 		c.broken(w, r, err)
@@ -233,7 +242,7 @@ func (c *Console) pageMemory(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		p.Memory, err = c.memory(r, m)
 	}
-	if err == errNumber { //nolint:errorlint // it is ours and never wrapped
+	if errors.Is(err, errNumber) {
 		err = ErrUnknown
 	}
 	if err != nil {
