@@ -138,17 +138,22 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	}
 }
 
+// draws has what agents write shown to e while it grows.
+func (w *world) draws(e *easel) {
+	w.drafts = e
+	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		s := shell.DefaultSettings()
+		s.Drafts = true
+		return s
+	}
+}
+
 // DELIVERY K22: an answer that comes quickly is a message at once, and nothing of it
 // is shown before.
 func TestWhatIsDecidedSoonIsNotShownBefore(t *testing.T) {
 	e := &easel{}
 	play(t, growing(time.Millisecond, send(lunch)), func(w *world) {
-		w.drafts = e
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
-			s := shell.DefaultSettings()
-			s.Drafts = true
-			return s
-		}
+		w.draws(e)
 		room := w.room("Kitchen", direct)
 		w.start()
 		w.says(room, "Kai", "what is there for lunch?")
@@ -207,12 +212,7 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 		return calling(1, "send_message", `{"text":"Three. Four."}`), nil
 	})
 	play(t, m, func(w *world) {
-		w.drafts = e
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
-			s := shell.DefaultSettings()
-			s.Drafts = true
-			return s
-		}
+		w.draws(e)
 		room := w.room("Kitchen", direct)
 		w.start()
 		w.says(room, "Kai", "count")
