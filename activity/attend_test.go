@@ -84,13 +84,16 @@ func TestACommandIsReadInEveryForm(t *testing.T) {
 }
 
 func TestWhoseCommandsCount(t *testing.T) {
-	// SECURITY S19: a program gives no orders; S1: neither does a stranger.
+	// SECURITY S19: a program gives no orders; S1: neither does a stranger. Issue 5: an
+	// edited command never runs again.
 	robot := adapters.Person{ID: "12", Kind: adapters.Bot, Name: "Kai"}
 	group := adapters.Chat{ID: "-900", Kind: adapters.Group}
 	plainHelp := orders(hub, kai, "5", "help")
 	m := plainHelp.Body.(adapters.Message)
 	m.ToUs = false
 	plainHelp.Body = m
+	edited := orders(hub, kai, "8", "stop")
+	edited.Body = adapters.Edit{New: edited.Body.(adapters.Message)}
 	for name, c := range map[string]struct {
 		u    adapters.Update
 		done bool
@@ -102,6 +105,7 @@ func TestWhoseCommandsCount(t *testing.T) {
 		"every bot's, in a group":          {plainHelp, false},
 		"of another program, by its name":  {orders(hub, kai, "6", "frobnicate"), false},
 		"forwarded by a member, as theirs": {orders(hub, kai, "7", "why"), true},
+		"edited to be one":                 {edited, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()

@@ -63,13 +63,6 @@ type Lister interface {
 	Chats(ctx context.Context, group string) ([]Chat, error)
 }
 
-// A Roster knows who is in a chat.
-type Roster interface {
-	// Members returns everybody in the chat; an error of kind [Invalid] when the
-	// platform does not tell.
-	Members(ctx context.Context, chat string) ([]Person, error)
-}
-
 // A Previewer can show a text while it is being written.
 type Previewer interface {
 	// Preview shows the text of p, so far, as a sign like typing that fades by

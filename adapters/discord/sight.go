@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -81,7 +82,6 @@ func (r *receiver) unseen(ctx context.Context, e event, id string, chats []chann
 	if err := r.learnt(ctx, id); err != nil {
 		return nil, err
 	}
-
 	on, known := r.client.known.standing(id)
 	chats = slices.DeleteFunc(chats, func(ch channel) bool { return !known || on.open(ch) })
 	if len(chats) == 0 || intents(r.self)&discordgo.IntentGuildMembers == 0 {
@@ -98,6 +98,27 @@ func (r *receiver) unseen(ctx context.Context, e event, id string, chats []chann
 		return nil, err
 	}
 	return r.hidden(e, on, chats, all), nil
+}
+
+// members calls f with every member of a server.
+func (c *Client) members(ctx context.Context, id string, f func(member)) error {
+	const most = 1000
+	for after := "0"; ; {
+		var page []member
+		path := "/members?limit=" + strconv.Itoa(most) + "&after=" + after
+		if err := c.patiently(ctx, guildRoute("get members", id, path), &page); err != nil {
+			return err
+		}
+		for _, m := range page {
+			if m.User != nil {
+				f(m)
+			}
+		}
+		if len(page) < most || page[len(page)-1].User == nil {
+			return nil
+		}
+		after = page[len(page)-1].User.ID
+	}
 }
 
 // hidden returns, channel by channel, which of the members it is hidden from.

@@ -25,6 +25,14 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 		"the role is deleted": func(w *world, _ *fakediscord.Channel, staff fakediscord.ID, _ *fakediscord.Person) {
 			w.guild.DropsRole(staff)
 		},
+		"their role may do less": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			boss := w.guild.AddRole("boss", 1<<3)
+			w.guild.Gives(tom, boss)
+			if got := hiddenFrom(w.inbox.take()); got["secret"] != nil {
+				w.t.Errorf("hidden from %v, who may do everything", got["secret"])
+			}
+			w.guild.ChangesRole(boss, 0)
+		},
 		"the channel is closed": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, _ *fakediscord.Person) {
 			secret.ShowsTo(w.guild.Role(w.bot))
 		},
@@ -107,8 +115,8 @@ func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 	})
 }
 
-// SECURITY S5, ADR 35: what is said in a private thread is no news of its channel's
-// room: the thread is a chat of its own, with people of its own.
+// SECURITY S5, ADRs 34 and 35: what is said in a private thread is no news of its
+// channel's room: the thread is a chat of its own, with people of its own.
 func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -127,6 +135,9 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 		for _, u := range w.inbox.take() {
 			if u.Chat.ID == psst.ID.String() {
 				got = append(got, fmt.Sprintf("%T in %q", u.Body, u.Chat.Title+u.Thread.Title))
+				if u.Chat.Kind == adapters.Direct { // nobody else reads there; here moderators may
+					t.Errorf("the thread is a direct chat: %+v", u.Chat)
+				}
 			} else if _, said := u.Body.(adapters.Message); said || u.Thread.ID == psst.ID.String() {
 				t.Errorf("%T is told of %s", u.Body, u.Chat.Title)
 			}

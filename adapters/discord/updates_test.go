@@ -475,8 +475,8 @@ func TestHistoryIsReadBetweenTwoMoments(t *testing.T) {
 	})
 }
 
-// issue 5: `servers:` and audiences.
-func TestChatsAndMembersOfAServer(t *testing.T) {
+// issue 5: `servers:` covers what we can read.
+func TestChatsOfAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		hidden := w.guild.NewChannel("secret", fakediscord.TextChannel)
@@ -494,15 +494,6 @@ func TestChatsAndMembersOfAServer(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{"general", "forum"}, names); diff != "" {
 				t.Error(diff)
-			}
-		}
-		if _, err := w.client.Members(t.Context(), hidden.ID.String()); adapters.KindOf(err) != adapters.Forbidden || err == nil {
-			t.Errorf("members of a channel that we cannot see: %v", err)
-		}
-		for chat, want := range map[string]int{w.room.ID.String(): 2, w.bot.Direct(w.kai).ID.String(): 2} {
-			people, err := w.client.Members(t.Context(), chat)
-			if err != nil || len(people) != want {
-				t.Errorf("members of %s: %+v, %v; want %d", chat, people, err, want)
 			}
 		}
 	})

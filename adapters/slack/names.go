@@ -78,19 +78,6 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 	return n.learned(answer.User)
 }
 
-// unknown returns which of the people would have to be asked for.
-func (n *names) unknown(ids []string) map[string]bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	missing := map[string]bool{}
-	for _, id := range ids {
-		if known, ok := n.users[id]; !ok || !time.Now().Before(known.until) {
-			missing[id] = true
-		}
-	}
-	return missing
-}
-
 // learned keeps what Slack says of somebody.
 func (n *names) learned(u user) adapters.Person {
 	p := u.person()

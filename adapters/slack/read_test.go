@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -293,39 +292,6 @@ func TestTheWorkspaceIsListed(t *testing.T) {
 		}
 		if all, err := c.Chats(t.Context(), ""); err != nil || len(all) != 2 {
 			t.Errorf("all chats are %+v, %v; want the direct one as well", all, err)
-		}
-		people, err := c.Members(t.Context(), w.ops.ID)
-		if err != nil || len(people) != 2 {
-			t.Errorf("members are %+v, %v", people, err)
-		}
-	})
-}
-
-// PLATFORMS 2.4: who is in a large channel is learned within the tiers.
-func TestTheMembersOfALargeChannelAreNamedInFewCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(t, fakeslack.Options{Limits: true}, fakeslack.AppProfile{AppToken: appToken})
-		for i := range 450 {
-			w.ops.Joins(w.AddPerson(fakeslack.Profile{Name: fmt.Sprintf("Person %d", i)}))
-		}
-		w.app.Forget()
-		people, err := w.adapter(w.options()).Members(t.Context(), w.ops.ID)
-		if err != nil || len(people) != 452 {
-			t.Fatalf("%d members, %v; want 450, Maya and us", len(people), err)
-		}
-		for _, p := range people {
-			if p.Name == p.ID || p.Scope != w.Team() {
-				t.Errorf("nobody knows who %+v is", p)
-			}
-		}
-		calls := w.Ledger().Calls
-		for _, c := range calls {
-			if c.Early > 0 {
-				t.Errorf("%s came %s too early", c.Method, c.Early)
-			}
-		}
-		if len(calls) > 12 {
-			t.Errorf("%d calls were made", len(calls))
 		}
 	})
 }

@@ -145,6 +145,14 @@ func notBack(t *testing.T, w *world) {
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried back: %q", lines)
 	}
+	w.ok(w.s.Border.Bind(w.t.Context(), person("max's bot"), "agent:max"))
+	w.record(w.message(room, "max's bot", "theirs"))
+	if got := w.last(room); got.Actor != "agent:max" {
+		t.Errorf("%s said it, want the agent whose bot it is", got.Actor)
+	}
+	if lines, _ := w.carried(); len(lines) != 0 {
+		t.Errorf("what an agent says by a bot that is not of the room is carried: %q", lines)
+	}
 	w.speak(room, spaces.Effect{Text: "mine"})
 	lines, due := w.carried()
 	for _, a := range due {
