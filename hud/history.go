@@ -48,10 +48,7 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 	worth := map[int]float64{}
 	best := 0.0
 	var hits []hit
-	v.rank([]*Seat{s}, q, func(x hit) {
-		if x.near == 0 {
-			return
-		}
+	v.rank([]*Seat{s}, q, nil, func(x hit) {
 		hits = append(hits, x)
 		worth[x.line] = x.score
 		best = max(best, x.score)

@@ -79,11 +79,7 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 		return nil
 	}
 	var hits []hit
-	v.rank([]*Seat{s}, asking(words.String()), func(h hit) {
-		if h.near > 0 {
-			hits = append(hits, h)
-		}
-	})
+	v.rank([]*Seat{s}, asking(words.String()), nil, func(h hit) { hits = append(hits, h) })
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	var order []int
 	for _, h := range hits {

@@ -212,7 +212,7 @@ type weighed struct {
 }
 
 // score puts what the terms give each line into x.scores, and each conversation
-// into x.talk. It returns the lines, ascending, and the conversations; clear must
+// into x.talk. It returns the lines and the conversations that have any; clear must
 // follow.
 func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
 	for _, t := range terms {
@@ -234,10 +234,16 @@ func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
 		}
 		talks = x.scoreTalks(t, met, talks)
 	}
-	if !slices.IsSorted(lines) {
-		slices.Sort(lines)
-	}
 	return lines, talks
+}
+
+// span returns the first message of a conversation, and the first behind it.
+func (x *index) span(talk int32) (from, end int) {
+	end = len(x.lines)
+	if int(talk)+1 < len(x.sessions) {
+		end = int(x.sessions[talk+1].first)
+	}
+	return int(x.sessions[talk].first), end
 }
 
 // scoreTalks adds a term to the conversations that have it.

@@ -2,7 +2,6 @@ package hud
 
 import (
 	"math"
-	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -74,9 +73,6 @@ func resemble(rooms []scoredRoom, asked spaces.Vector, weight float64) {
 			rooms[l.room].raise(l.line, float32(weight*unit*(1-chance/above)))
 		}
 	}
-	for i := range rooms {
-		slices.Sort(rooms[i].lines)
-	}
 }
 
 // alikeLines compares the newest lines of the rooms with what is asked. It also
@@ -103,7 +99,7 @@ func strongest(rooms []scoredRoom) float64 {
 	top := float32(0)
 	for i := range rooms {
 		for _, l := range rooms[i].lines {
-			top = max(top, rooms[i].seat.Room.index.scores[l])
+			top = max(top, rooms[i].index.scores[l])
 		}
 	}
 	if top == 0 {
@@ -114,9 +110,8 @@ func strongest(rooms []scoredRoom) float64 {
 
 // raise adds to the score of a line.
 func (r *scoredRoom) raise(line int32, by float32) {
-	x := &r.seat.Room.index
-	if x.scores[line] == 0 {
+	if r.index.scores[line] == 0 {
 		r.lines = append(r.lines, line)
 	}
-	x.scores[line] += by
+	r.index.scores[line] += by
 }

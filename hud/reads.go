@@ -170,8 +170,8 @@ type Query struct {
 func Search(v *View, q Query) (string, []spaces.EventID) {
 	var found []hit
 	seats := slices.DeleteFunc(v.all(), func(s *Seat) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
-	v.rank(seats, asking(q.Text), func(h hit) {
-		if m := &h.seat.Room.Chat.Messages[h.line]; h.near > 0 && !m.At.Before(q.Since) {
+	v.rank(seats, asking(q.Text), nil, func(h hit) {
+		if !h.seat.Room.Chat.Messages[h.line].At.Before(q.Since) {
 			found = append(found, h)
 		}
 	})

@@ -3,7 +3,6 @@ package hud
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -29,10 +28,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	}
 	inPrefix := v.inPrefix()
 	top := best{most: min(maxRecalled, 40+budget/5)}
-	v.rank(v.all(), q, func(h hit) {
-		if !top.takes(h.score) {
-			return
-		}
+	v.rank(v.all(), q, top.takes, func(h hit) {
 		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && !inPrefix(m.ID) {
 			top.add(h)
 		}
@@ -42,16 +38,28 @@ func (v *View) Recall(words string, budget int) []Recalled {
 }
 
 // within returns as many of the lines, from the first on, as have at most budget
-// tokens when they are rendered.
+// tokens when they are rendered. Tokens grow much as lines do, so it is guessed
+// between what fits and what does not.
 func (v *View) within(rs []Recalled, budget int) []Recalled {
-	if text, _ := v.recalledBlock(rs); Bound(text)+1 <= budget {
+	text, _ := v.recalledBlock(rs)
+	if Bound(text)+1 <= budget {
 		return rs
 	}
-	n := sort.Search(len(rs), func(n int) bool {
-		text, _ := v.recalledBlock(rs[:n+1])
-		return v.rowTokens(text) > budget
-	})
-	return rs[:n]
+	fit, used := 0, 0
+	over, above := len(rs), v.rowTokens(text)
+	if above <= budget {
+		return rs
+	}
+	for over-fit > 1 {
+		n := fit + max(1, min((over-fit)*(budget-used)/(above-used), over-fit-1))
+		text, _ := v.recalledBlock(rs[:n])
+		if tokens := v.rowTokens(text); tokens <= budget {
+			fit, used = n, tokens
+		} else {
+			over, above = n, tokens
+		}
+	}
+	return rs[:fit]
 }
 
 // rowTokens returns the exact tokens of rendered lines, each with its line end: a

@@ -22,36 +22,43 @@ type hit struct {
 
 // rank scores the lines of the seats' rooms against the query: BM25 over all of
 // them together, smoothed over neighbours, answers, and the conversation a line
-// stands in, and where models know it, by what lines mean; weighed by focus. It calls f for each line that something points at,
-// room by room, in order.
-func (v *View) rank(seats []*Seat, q query, f func(hit)) {
+// stands in, and where models know it, by what lines mean; weighed by focus. It
+// calls f for each line that something points at, room by room, in order.
+//
+// With wants, those whose score nobody wants any more are left out, and other lines
+// of the conversations that fit best are told of, too: what fills up a budget.
+func (v *View) rank(seats []*Seat, q query, wants func(score float64) bool, f func(hit)) {
 	w := v.weights()
 	terms, average := weigh(seats, q, &w)
 	if len(terms) == 0 && q.meaning == nil {
 		return
 	}
 	found := make([]scoredRoom, len(seats))
-	best := 0.0
+	best, largest := 0.0, 0
 	for i, s := range seats {
 		r := &found[i]
-		r.seat, r.focus, r.w, r.when = s, v.focus(s), &w, q.when
-		r.lines, r.talks = s.Room.index.score(terms, average)
+		r.seat, r.index, r.focus, r.w, r.when = s, &s.Room.index, v.focus(s), &w, q.when
+		r.lines, r.talks = r.index.score(terms, average)
 		for _, t := range r.talks {
-			best = max(best, r.focus*float64(s.Room.index.talk[t]))
+			best = max(best, r.focus*float64(r.index.talk[t]))
 		}
+		largest = max(largest, len(r.index.lines))
 	}
 	resemble(found, q.meaning, w.Meaning)
 	if best == 0 {
 		best = 1 // no conversation has a score
 	}
+	shares := make([]float32, largest)
 	for i := range found {
-		s := found[i].seat
-		found[i].spread(best, func(h hit) {
-			if s.shows(h.line) {
-				f(h)
-			}
-		})
-		found[i].seat.Room.index.clear(found[i].lines, found[i].talks)
+		r := &found[i]
+		r.near = shares[:len(r.index.lines)]
+		r.spread()
+		r.pointed(best, wants, f)
+		if wants != nil {
+			r.rest(best, wants, f)
+		}
+		clear(r.near)
+		r.index.clear(r.lines, r.talks)
 	}
 }
 
@@ -130,43 +137,61 @@ func (q *query) widened(seats []*Seat, w *Weights) []weighed {
 // A scoredRoom is a room whose index holds the scores of a query.
 type scoredRoom struct {
 	seat         *Seat
+	index        *index
 	focus        float64
 	w            *Weights
 	when         stretch
-	lines, talks []int32
+	lines, talks []int32   // that have a score, in no order
+	near         []float32 // of each message: its score with its neighbours' shares
 }
 
-// spread calls f for every line that has a score or lies beside one that has.
-func (r *scoredRoom) spread(best float64, f func(hit)) {
-	x := &r.seat.Room.index
-	extra := r.answers()
-	touched := r.lines
-	if len(extra) > 0 {
-		touched = slices.Clone(touched)
-		for i := range extra {
-			touched = append(touched, i)
+// spread gives the neighbours of lines that have a score their shares, and those
+// that they answer, and their answers, where these are no neighbours.
+func (r *scoredRoom) spread() {
+	x := r.index
+	for _, l := range r.lines {
+		s := x.scores[l]
+		r.near[l] += s
+		if b := x.lines[l].before; b >= 0 {
+			r.near[b] += float32(r.w.Neighbour) * s
+			if b = x.lines[b].before; b >= 0 {
+				r.near[b] += float32(r.w.Second) * s
+			}
 		}
-		slices.Sort(touched)
-	}
-	last := -1
-	for _, t := range touched {
-		for i := max(last+1, int(t)-2); i <= min(int(t)+2, len(x.byLine)-1); i++ {
-			last = i
-			if x.byLine[i] < 0 {
-				continue
+		if n := x.lines[l].next; n >= 0 {
+			r.near[n] += float32(r.w.Neighbour) * s
+			if n = x.lines[n].next; n >= 0 {
+				r.near[n] += float32(r.w.Second) * s
 			}
-			near := r.focus * (x.around(i, r.w) + extra[int32(i)])
-			if near <= 0 {
-				continue
-			}
-			if r.when.near(r.seat.Room.Chat.Messages[i].At) {
-				near *= 1 + r.w.Date
-			}
-			talk := r.focus * float64(x.talk[x.lines[i].session])
-			f(hit{r.seat, i, near + r.w.Session*talk/best, near})
 		}
 	}
-	r.rest(best, f)
+	for _, l := range x.linked {
+		if x.lines[l[0]].before != l[1] {
+			r.near[l[0]] += float32(r.w.Answer) * x.scores[l[1]]
+			r.near[l[1]] += float32(r.w.Answer) * x.scores[l[0]]
+		}
+	}
+}
+
+// pointed calls f for every line that something points at.
+func (r *scoredRoom) pointed(best float64, wants func(float64) bool, f func(hit)) {
+	if len(r.lines) == 0 {
+		return
+	}
+	x, dated := r.index, r.when != stretch{}
+	for i, share := range r.near {
+		if share <= 0 || x.byLine[i] < 0 {
+			continue
+		}
+		near := r.focus * float64(share)
+		if dated && r.when.near(r.seat.Room.Chat.Messages[i].At) {
+			near *= 1 + r.w.Date
+		}
+		score := near + r.w.Session*r.focus*float64(x.talk[x.lines[i].session])/best
+		if (wants == nil || wants(score)) && r.seat.shows(i) {
+			f(hit{r.seat, i, score, near})
+		}
+	}
 }
 
 // What may fill up what is left of a budget: of how many conversations, and how
@@ -178,61 +203,24 @@ const (
 
 // rest calls f for other lines of the conversations that fit the query best, as
 // far as they stand around lines that have a score.
-func (r *scoredRoom) rest(best float64, f func(hit)) {
-	x := &r.seat.Room.index
-	talks := slices.Clone(r.talks)
-	slices.SortStableFunc(talks, func(a, b int32) int { return cmp.Compare(x.talk[b], x.talk[a]) })
-	for _, t := range talks[:min(len(talks), restTalks)] {
+func (r *scoredRoom) rest(best float64, wants func(float64) bool, f func(hit)) {
+	x := r.index
+	slices.SortFunc(r.talks, func(a, b int32) int { return cmp.Or(cmp.Compare(x.talk[b], x.talk[a]), cmp.Compare(a, b)) })
+	for _, t := range r.talks[:min(len(r.talks), restTalks)] {
 		score := r.w.Session * r.focus * float64(x.talk[t]) / best
-		from, _ := slices.BinarySearch(r.lines, x.sessions[t].first)
-		next := x.sessions[t].first
-		for _, l := range r.lines[from:] {
-			if x.lines[l].session != t {
-				break
+		if !wants(score) {
+			return // nor those of lesser conversations
+		}
+		from, end := x.span(t)
+		for l, next := from, from; l < end; l++ {
+			if x.scores[l] == 0 {
+				continue
 			}
-			for i := max(next, l-restReach); i <= l+restReach && i < int32(len(x.lines)) && x.lines[i].session == t; i++ {
-				if next = i + 1; x.byLine[i] >= 0 && x.around(int(i), r.w) == 0 {
-					f(hit{r.seat, int(i), score, 0})
+			for i := max(next, l-restReach); i < min(l+restReach+1, end); i++ {
+				if next = i + 1; x.byLine[i] >= 0 && r.near[i] == 0 && r.seat.shows(i) {
+					f(hit{r.seat, i, score, 0})
 				}
 			}
 		}
 	}
-}
-
-// answers returns what lines get from those they answer, and from their answers,
-// where these are no neighbours.
-func (r *scoredRoom) answers() map[int32]float64 {
-	x := &r.seat.Room.index
-	var extra map[int32]float64
-	for _, l := range x.linked {
-		a, b := float64(x.scores[l[0]]), float64(x.scores[l[1]])
-		if a == 0 && b == 0 || x.lines[l[0]].before == l[1] {
-			continue
-		}
-		if extra == nil {
-			extra = map[int32]float64{}
-		}
-		extra[l[0]] += r.w.Answer * b
-		extra[l[1]] += r.w.Answer * a
-	}
-	return extra
-}
-
-// around returns the own score of line i with its neighbours' shares.
-func (x *index) around(i int, w *Weights) float64 {
-	s := float64(x.scores[i])
-	p := x.lines[i]
-	if b := p.before; b >= 0 {
-		s += w.Neighbour * float64(x.scores[b])
-		if b = x.lines[b].before; b >= 0 {
-			s += w.Second * float64(x.scores[b])
-		}
-	}
-	if n := p.next; n >= 0 {
-		s += w.Neighbour * float64(x.scores[n])
-		if n = x.lines[n].next; n >= 0 {
-			s += w.Second * float64(x.scores[n])
-		}
-	}
-	return s
 }
