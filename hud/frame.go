@@ -162,8 +162,6 @@ func (d *draft) plan(budget int) Plan {
 		tail -= n
 		p.Items = append(p.Items, PlanItem{Area: "recalled", What: d.v.why(d.tail.Refs), Form: Full, Tokens: n})
 	}
-	return Plan{
-		Budget: p.Budget, Tokens: p.Tokens, Exact: p.Exact, Fixed: p.Fixed, Shed: p.Shed,
-		Items: append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: tail}),
-	}
+	p.Items = append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: tail})
+	return p
 }

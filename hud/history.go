@@ -103,15 +103,7 @@ func (h *history) candidates(hits []hit, end int) []int {
 		}
 	}
 	byScore := slices.Clone(hits)
-	slices.SortStableFunc(byScore, func(a, b hit) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
+	sortHits(byScore)
 	for _, x := range byScore[:min(len(byScore), h.most/2)] {
 		if x.line < end && h.shows(x.line) {
 			picked = append(picked, x.line)

@@ -1,7 +1,6 @@
 package hud
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +79,7 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 	}
 	var hits []hit
 	v.rank([]*Seat{s}, asking(words.String()), nil, func(h hit) { hits = append(hits, h) })
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	sortHits(hits)
 	var order []int
 	for _, h := range hits {
 		if i, ok := at[s.Room.Chat.Messages[h.line].ID]; ok {
