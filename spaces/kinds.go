@@ -26,6 +26,14 @@ const (
 	KindTranscribed Kind = "transcribed"
 )
 
+// RoomKinds returns the kinds of event in rooms.
+func RoomKinds() []Kind {
+	return []Kind{
+		KindSaid, KindEdited, KindDeleted, KindReacted, KindUnreacted, KindJoined, KindLeft, KindRenamed, KindPinned, KindUnpinned,
+		KindMigrated, KindLinked, KindUnlinked, KindDelivered, KindFailed, KindGap, KindUnreadable, KindTranscribed,
+	}
+}
+
 // The kinds of event in inner logs.
 const (
 	KindNoted        Kind = "noted"

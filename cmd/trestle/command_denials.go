@@ -22,6 +22,9 @@ func denialsCommand(p *program) *cobra.Command {
 			if _, err := sinceFlag(since); err != nil {
 				return err
 			}
+			if err := p.chooseAgent(c.Context(), agent); err != nil {
+				return err
+			}
 			return p.denials(c.Context(), url.Values{"agent": {agent}, "since": {since}, "limit": {strconv.Itoa(limit)}})
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
 func doctorCommand(p *program) *cobra.Command {
@@ -23,6 +23,9 @@ func doctorCommand(p *program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor [PART…]", Short: "examine the configuration, the record, the model and each platform for real; say what to do",
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := chooseCode(c, o.Only); err != nil {
+				return err
+			}
 			o.Parts = args
 			return p.examine(c.Context(), o, fix, least)
 		},
@@ -40,26 +43,10 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 	if level != adapters.Warning && level != adapters.Failure {
 		return &failure{what: "--min is warn or fail", where: "doctor", todo: "choose one of them", code: exitUsage}
 	}
-	conf, err := p.load()
+	r, err := p.examined(ctx, o, fix)
 	if err != nil {
 		return err
 	}
-	parts := p.examination(ctx, conf).parts()
-	if err := knownParts(o.Parts, parts); err != nil {
-		return err
-	}
-	changed := []string{}
-	if fix {
-		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
-			return &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
-		}
-		if conf, err = p.load(); err != nil { // it knows the modes of its files
-			return err
-		}
-		parts = p.examination(ctx, conf).parts()
-	}
-	r := doctor.Examine(ctx, parts, o)
-	r.Changed = changed
 	if err := p.answer(r, func(w io.Writer) { r.Print(p.hidden().Writer(w)) }); err != nil {
 		return err
 	}
@@ -67,6 +54,55 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 		return &silent{exitFailed}
 	}
 	return nil
+}
+
+// examined examines what the configuration names. Where the file was spoilt while a
+// process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
+// file is a finding then, and nothing can be mended.
+func (p *program) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.Report, err error) {
+	conf, wrong := p.load()
+	if wrong != nil {
+		c, running := p.stillServed(ctx, wrong)
+		if !running || fix {
+			return r, wrong
+		}
+		err = c.post(ctx, "/doctor", o, &r)
+		r.Findings = slices.Insert(r.Findings, 0, o.Of("config", notInForce(wrong))...)
+		return r, err
+	}
+	changed := []string{}
+	if fix {
+		parts := newExamination(ctx, conf, p.absolute).parts()
+		if err := knownParts(o.Parts, parts); err != nil {
+			return r, err
+		}
+		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
+			return r, &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
+		}
+		if conf, err = p.load(); err != nil { // it knows the modes of its files
+			return r, err
+		}
+	}
+	r, err = newExamination(ctx, conf, p.absolute).report(ctx, o)
+	r.Changed = changed
+	return r, err
+}
+
+// notInForce is what is found of a configuration that cannot be used.
+func notInForce(wrong error) (found []adapters.Finding) {
+	for _, f := range config.Findings(nil, wrong) {
+		found = append(found, doctor.Fail(string(problems.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
+	}
+	return found
+}
+
+// report examines the parts that are wanted.
+func (x *examination) report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	parts := x.parts()
+	if err := knownParts(o.Parts, parts); err != nil {
+		return doctor.Report{}, err
+	}
+	return doctor.Examine(ctx, parts, o), nil
 }
 
 func knownParts(named []string, parts []doctor.Part) error {
@@ -92,10 +128,9 @@ type examination struct {
 	now      time.Time
 }
 
-func (p *program) examination(ctx context.Context, conf *config.Config) *examination {
-	x := &examination{process: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, now: time.Now()}
-	x.absolute = p.absolute
-	if c, ok := dial(ctx, filepath.Join(conf.Data, socketName)); ok {
+func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
+	x := &examination{process: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
+	if c, ok := dial(ctx, socketOf(conf)); ok {
 		x.running = c
 	}
 	return x

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -62,6 +63,9 @@ func eventsCommand(p *program) *cobra.Command {
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "events", Short: "print the newest events of the record; with -f, what happens right now, as JSON lines", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := chooseKind(c, which.kind, follow); err != nil {
+				return err
+			}
 			switch {
 			case follow:
 				return p.follow(c.Context(), which)
@@ -154,6 +158,13 @@ func (which eventChoice) among(ctx context.Context, r console.Rooms) ([]spaces.E
 // eventWindow is how many of the newest events are looked through for a kind or
 // a number.
 const eventWindow = 100_000
+
+// liveTypes are those that docs/console.md explains, in its order.
+var liveTypes = []string{
+	"gate_decision", "agent_assigned", "task_state_change", "phase_change", "hud_rendered", "memory_injected", "agent_thinking",
+	"tool_resolved", "tool_executing", "tool_result", "tool_permission_denied", "memory_stored", "context_compacted", "budget_warning",
+	"waiting_reply", "phrase_said", "mission_stop", "job", "span_opened", "span_closed", "delivery_sent", "delivery_failed", notify.Skipped,
+}
 
 // liveLine is one live event as it is printed: the stream's own, with its id, at
 // which --from goes on.

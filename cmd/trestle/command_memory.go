@@ -58,6 +58,9 @@ func (p *program) memory(ctx context.Context, name string, q url.Values) error {
 	if err != nil {
 		return err
 	}
+	if err := p.chooseMind(ctx, m); err != nil {
+		return err
+	}
 	var a console.MemoryAnswer
 	if err := p.ask(ctx, "/api/memory/"+url.PathEscape(string(m.Agent))+"/"+url.PathEscape(string(m.Circle)), q, &a); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -27,7 +25,10 @@ func runsCommand(p *program) *cobra.Command {
 			if _, err := sinceFlag(since); err != nil {
 				return err
 			}
-			if err := stopFlag(c, spaces.StopReason(stop)); err != nil {
+			if err := chooseStop(c, stop); err != nil {
+				return err
+			}
+			if err := p.chooseAgent(c.Context(), agent); err != nil {
 				return err
 			}
 			q := url.Values{"agent": {agent}, "stop": {stop}, "since": {since}, "limit": {strconv.Itoa(limit)}}
@@ -57,18 +58,6 @@ func runsCommand(p *program) *cobra.Command {
 		},
 	})
 	return c
-}
-
-// stopFlag refuses a reason for which no run ends.
-func stopFlag(c *cobra.Command, given spaces.StopReason) error {
-	var all []string
-	for _, known := range spaces.StopReasons() {
-		if given == "" || given == known {
-			return nil
-		}
-		all = append(all, string(known))
-	}
-	return misuse(c, fmt.Sprintf("no run ends with %q", given), cmp.Or(config.DidYouMean(string(given), all), "name one of "+alternatives(all)))
 }
 
 func (p *program) runs(ctx context.Context, q url.Values) error {

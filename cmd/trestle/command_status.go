@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -253,7 +254,7 @@ func (a *statusAnswer) print(w io.Writer, at clock) {
 			head = append(head, "console http://"+a.Health.Listen)
 		}
 	}
-	fmt.Fprintln(w, strings.Join(append(head, "data "+a.Data+" "+byteSize(a.Tally.Bytes)), "   "))
+	fmt.Fprintln(w, strings.Join(append(head, "data "+folderShown(a.Data)+" "+byteSize(a.Tally.Bytes)), "   "))
 	if len(a.Adapters) > 0 {
 		fmt.Fprintln(w)
 		printAdapters(w, a.Adapters, at)
@@ -269,6 +270,14 @@ func (a *statusAnswer) print(w io.Writer, at clock) {
 	}
 	a.printTally(w, at)
 	a.printProblems(w, at)
+}
+
+// folderShown writes a folder so that it is seen to be one.
+func folderShown(path string) string {
+	if filepath.IsLocal(path) && !strings.HasPrefix(path, ".") {
+		return "./" + path
+	}
+	return path
 }
 
 // printParts writes what is not well beside the adapters.

@@ -35,6 +35,7 @@ import (
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	POST /problems/ack {"id","seconds"}       → {"quiet","until"}
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
+//	POST /doctor    {"parts","only"}          → the report of trestle doctor on the configuration in force
 //	everything else                           → as on listen: the API of internal/console/openapi.json
 //
 // A refusal is {"error","where","do","exit"} with a status of 400 or more.
@@ -109,6 +110,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
 	mux.HandleFunc("GET /chat", s.serveChat)
 	mux.HandleFunc("GET /doctor", s.serveDoctor)
+	mux.HandleFunc("POST /doctor", s.serveExamination)
 	mux.HandleFunc("POST /problems/ack", s.serveAck)
 	return mux
 }

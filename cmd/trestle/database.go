@@ -74,6 +74,25 @@ func noRecord(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// shutOut is the failure of a user who may not read the data folder: there is no
+// saying what is in it, nor whether a process serves it. Nil for everybody else.
+func shutOut(c *config.Config) error {
+	for _, path := range []string{c.Data, filepath.Join(c.Data, sqlite.FileName)} {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrPermission) {
+			return notOurs(path, exitFailed)
+		}
+		if err == nil {
+			_ = f.Close() // it only had to be opened
+		}
+	}
+	return nil
+}
+
+func notOurs(path string, code exitCode) *failure {
+	return &failure{what: "this user may not use the data folder", where: path, todo: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
+}
+
 // placeOf says where people look for the record of a configuration.
 func placeOf(c *config.Config) string {
 	if c.Database == "" {
@@ -88,6 +107,8 @@ func storeFailure(err error, place string) error {
 	_, locked := errors.AsType[*sqlite.LockedError](err)
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return notOurs(place, exitConfig)
 	case locked:
 		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
 	case inUse:

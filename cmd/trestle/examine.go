@@ -228,6 +228,20 @@ func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([
 	return a.Findings, nil
 }
 
+// serveExamination examines, as trestle doctor does, the configuration in force.
+func (s *process) serveExamination(rw http.ResponseWriter, r *http.Request) {
+	var o doctor.Options
+	if !readJSON(rw, r, &o) {
+		return
+	}
+	report, err := newExamination(r.Context(), s.config(), func(path string) string { return path }).report(r.Context(), o)
+	if err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, report)
+}
+
 func (t *examinedThere) clocks() []skew.Reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,6 +21,9 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 	if err != nil {
 		return err
 	}
+	if err := shutOut(conf); err != nil {
+		return err
+	}
 	if noRecord(conf) {
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}

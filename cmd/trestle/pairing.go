@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -144,6 +145,10 @@ func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (ad
 	account, id, err := p.onAccount(chat)
 	if err != nil {
 		return admittedPerson{}, err
+	}
+	platform, _, _ := strings.Cut(account, ":")
+	if wrong := config.NoChat(platform, id); wrong != nil {
+		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, todo: wrong.Todo, code: exitUsage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {

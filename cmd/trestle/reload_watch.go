@@ -164,19 +164,18 @@ func (r *reloader) refuse(wrong []config.Finding) {
 }
 
 // Invalid lists what is wrong with the changed configuration that is not in
-// force; nothing when the one on disk is. It may be called at any time.
+// force; nothing when the one on disk is. It may be called at any time; r may be nil.
 func (r *reloader) Invalid() []config.Finding {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.invalid
 }
 
-// extensions says in the health report that the file on disk is not in force; r
-// may be nil.
+// extensions says in the health report that the file on disk is not in force.
 func (r *reloader) extensions() []extension {
-	if r == nil {
-		return nil
-	}
 	var all []extension
 	for _, f := range r.Invalid() {
 		all = append(all, extension{Name: "configuration", Kind: "entry", State: "misconfigured", Reason: "the changed file is not in force: " + f.Where + ": " + f.What})

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/doctor"
 )
 
 // screen collects what a command writes; it may be read meanwhile.
@@ -160,7 +163,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		{[]string{}, []string{"not running", "ada/home"}},
 		{[]string{"spaces"}, []string{"Home", "local:local/home"}},
 		{[]string{"runs"}, []string{string(runs[0].Run), "direct", "completed"}},
-		{[]string{"runs", "--agent", "nobody"}, []string{"no run"}},
+		{[]string{"runs", "--stop", "dependency_failed"}, []string{"no run"}},
 		{[]string{"explain", string(runs[0].Run)[:30]}, []string{`you: "tell me"`, "contemplation", "act      send_message", "result   ok", "sent     send to local:local/home", "ended    completed"}},
 		{[]string{"hud", "ada/home"}, []string{"[user]", "tell me", "send_message("}},
 		{[]string{"events"}, []string{`you   "tell me"`, "delivered"}},
@@ -250,6 +253,10 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 		{[]string{"status", "-o", "xml"}, exitUsage, "-o is text, json or jsonl"},
 		{[]string{"runs", "--stop", "timout"}, exitUsage, "did you mean \"timeout\"?"},
 		{[]string{"runs", "--stop", "why"}, exitUsage, "name one of completed, silent,"},
+		{[]string{"events", "--kind", "siad"}, exitUsage, "did you mean \"said\"?"},
+		{[]string{"events", "--kind", "thought"}, exitUsage, "name one of said, edited,"},
+		{[]string{"events", "-f", "--kind", "mision_stop"}, exitUsage, "did you mean \"mission_stop\"?"},
+		{[]string{"doctor", "--only", "T02"}, exitUsage, "write one such as TRS-T02"},
 		{[]string{"runs", "--since", "soon"}, exitUsage, "write 90s"},
 		{[]string{"hud", "ada"}, exitUsage, "agent/circle"},
 		{[]string{"status"}, exitFailed, "there is no record here yet"},
@@ -281,6 +288,22 @@ func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 				if code != exitDone || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
 					t.Errorf("%q: exit %s: %s%s", args, code, out, errs)
 				}
+			}
+			out, errs, code := s.do(t, "", "doctor")
+			if code != exitFailed || !strings.Contains(out, "the changed file is not in force: trestle.yaml:") || !strings.Contains(out, "0 adapters, 1 agent, 0 spaces") {
+				t.Errorf("doctor: exit %s: %s%s", code, out, errs)
+			}
+			if out, errs, code := s.do(t, "", "doctor", "--fix"); code != exitConfig {
+				t.Errorf("doctor --fix: exit %s: %s%s", code, out, errs)
+			}
+			if found := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json").Findings; len(found) != 1 || found[0].Level != adapters.Fine {
+				t.Errorf("of the data folder is found %+v", found)
+			}
+			if out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != exitDone {
+				t.Errorf("report: exit %s: %s%s", code, out, errs)
+			}
+			if text := unpack(t, filepath.Join(s.folder, "bundle.tar.gz")); !strings.Contains(text["trestle-report/doctor.json"], "TRS-C02") || !strings.HasPrefix(text["trestle-report/status.json"], "{") {
+				t.Errorf("the bundle holds %q", text)
 			}
 			if out, errs, code := s.do(t, "", "status", "--data", filepath.Join(s.folder, "elsewhere")); code != exitConfig || out != "" {
 				t.Errorf("where nothing runs: exit %s: %s%s", code, out, errs)

@@ -63,8 +63,8 @@ func (s *process) lookAtEntries() problems.Look {
 			for _, p := range s.problems() {
 				all = append(all, problems.Sighting{Code: problems.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
 			}
-			for _, x := range s.reloader.extensions() {
-				all = append(all, problems.Sighting{Code: problems.BadReload, Subject: "configuration", Evidence: x.Reason})
+			for _, f := range s.reloader.Invalid() {
+				all = append(all, problems.Sighting{Code: problems.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})
 			}
 			return all, nil
 		},

@@ -22,8 +22,10 @@ func (p *program) server(ctx context.Context) (*config.Config, *controller, erro
 		}
 		return nil, c, nil
 	}
-	c, _ := dial(ctx, socketOf(conf))
-	return conf, c, nil
+	if c, running := dial(ctx, socketOf(conf)); running {
+		return conf, c, nil
+	}
+	return conf, nil, shutOut(conf)
 }
 
 // running returns the process that serves the data folder.

@@ -346,6 +346,7 @@ func (d *decoder) spaces(n *node) {
 		for _, chat := range s.list("chats") {
 			if c, ok := d.adapterOf(s, chat, "chat, such as telegram:-1001234"); ok {
 				v.Chats = append(v.Chats, c)
+				d.warnOfChat("spaces."+name, chat.at, c)
 			}
 		}
 		if strings.Contains(v.Circle, "/") {

@@ -124,6 +124,9 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 	}
 	if err != nil {
 		f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Todo: "name a file with --config, or run without one to use the environment"}
+		if errors.Is(err, fs.ErrPermission) {
+			f.Todo = "run it as the user who owns the file, or from another folder"
+		}
 		return "", "", 0, &InvalidError{Path: path, Faults: []Fault{f}}
 	}
 	info, err := os.Stat(l.full(path))

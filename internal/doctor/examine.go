@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -29,6 +30,11 @@ type Finding struct {
 	Mend  string         `json:"mend,omitempty"`
 }
 
+var code = regexp.MustCompile(`^TRS-[A-Z][0-9]{2}$`)
+
+// IsCode reports whether text has the shape of a finding's code.
+func IsCode(text string) bool { return code.MatchString(text) }
+
 // A Report is the outcome of an examination.
 type Report struct {
 	Findings []Finding `json:"findings"`
@@ -37,8 +43,8 @@ type Report struct {
 
 // Options choose what is examined.
 type Options struct {
-	Parts []string // names; none means all
-	Only  string   // a code: what has another is left out, and so is what is fine
+	Parts []string `json:"parts,omitempty"` // names; none means all
+	Only  string   `json:"only,omitempty"`  // a code: what has another is left out, and so is what is fine
 }
 
 // Fix mends what can be mended and returns a sentence for each change. What
@@ -79,13 +85,22 @@ func Examine(ctx context.Context, parts []Part, o Options) Report {
 		side.Wait()
 	}
 	for i, p := range parts {
-		for _, f := range found[i] {
-			if o.Only == "" || f.Code == o.Only {
-				r.Findings = append(r.Findings, Finding{p.Name, f.Level, f.Code, f.What, f.Mend})
-			}
-		}
+		r.Findings = append(r.Findings, o.Of(p.Name, found[i])...)
 	}
 	return r
+}
+
+// Of returns what is wanted of what was found of a part.
+func (o Options) Of(part string, found []adapters.Finding) (wanted []Finding) {
+	if len(o.Parts) > 0 && !slices.Contains(o.Parts, part) {
+		return nil
+	}
+	for _, f := range found {
+		if o.Only == "" || f.Code == o.Only {
+			wanted = append(wanted, Finding{part, f.Level, f.Code, f.What, f.Mend})
+		}
+	}
+	return wanted
 }
 
 // Worst returns the worst level among the findings.

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// Another user is told so, not that nothing runs here or that a setting is wrong.
+func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asStranger(t, folder)
+	err := shutOut(&config.Config{Data: folder})
+	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitFailed || f.where != folder {
+		t.Errorf("who may not read the folder is told %v", err)
+	}
+	_, err = os.Create(filepath.Join(folder, "x"))
+	if f, ok := errors.AsType[*failure](storeFailure(err, folder)); !ok || f.what != "this user may not use the data folder" || f.code != exitConfig {
+		t.Errorf("a start in it ends with %v", err)
+	}
+}
+
+// asStranger has this test touch files as somebody who does not own the folder.
+// Root may read everything, so its thread has another user's rights meanwhile.
+func asStranger(t *testing.T, folder string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		if err := os.Chmod(folder, 0); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+		return
+	}
+	runtime.LockOSThread()
+	if err := syscall.Setfsuid(65534); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Setfsuid(0)
+		runtime.UnlockOSThread()
+	})
+}

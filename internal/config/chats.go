@@ -1,0 +1,36 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// chatForms are the ids that platforms give chats. Those of other adapters may be
+// anything.
+var chatForms = map[string]struct {
+	form *regexp.Regexp
+	mend string
+}{
+	"telegram": {regexp.MustCompile(`^-?[0-9]{1,19}$`), "write the number that Telegram gives the chat, such as -1001234; trestle pair lists chats that wrote to the bot"},
+	"slack":    {regexp.MustCompile(`^[CDG][A-Z0-9]+$`), "write the channel's id, such as C0123456: it stands at the end of its details in Slack"},
+	"discord":  {regexp.MustCompile(`^[0-9]{1,20}$`), "write the channel's id, such as 998877: Developer Mode, then Copy Channel ID"},
+}
+
+// NoChat says that a platform gives no chat such an id, and what to write; nil when
+// it may.
+func NoChat(platform, id string) *Fault {
+	known, strict := chatForms[platform]
+	if !strict || known.form.MatchString(id) {
+		return nil
+	}
+	return &Fault{What: fmt.Sprintf("%q is no id of a chat", id), Todo: known.mend}
+}
+
+// warnOfChat says that a space names a chat that cannot be: it would stay silent
+// there.
+func (d *decoder) warnOfChat(entry string, at Origin, c Chat) {
+	if f := NoChat(d.config.platformOf(c.Adapter), c.Chat); f != nil {
+		f.At = at
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: entry, Fault: *f})
+	}
+}
