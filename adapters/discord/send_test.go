@@ -168,7 +168,7 @@ func TestFacesShareOneWebhook(t *testing.T) {
 		chat := w.room.ID.String()
 		for _, p := range []adapters.Post{
 			{Text: "one", Face: adapters.Face{Name: "Ada"}},
-			{Text: "two", Face: adapters.Face{Name: "Max from Discord"}},
+			{Text: "two", Face: adapters.Face{Name: "Clyde from Discord"}},
 			{Text: "three", Face: adapters.Face{Name: "Ada"}, Thread: thread.ID.String()},
 		} {
 			r := w.send(p)
@@ -178,7 +178,7 @@ func TestFacesShareOneWebhook(t *testing.T) {
 			}
 		}
 		got := append(w.room.Sent(w.bot), thread.Sent(w.bot)...)
-		for i, want := range []struct{ name, content string }{{"Ada", "one!"}, {"Max from disc0rd", "two!"}, {"Ada", "three!"}} {
+		for i, want := range []struct{ name, content string }{{"Ada", "one!"}, {"clyd3 from disc0rd", "two!"}, {"Ada", "three!"}} {
 			if got[i].Name != want.name || got[i].Content != want.content || got[i].Webhook != got[0].Webhook || got[i].Webhook == 0 {
 				t.Errorf("message %d is %+v, want %+v by webhook %s", i, got[i], want, got[0].Webhook)
 			}

@@ -86,3 +86,24 @@ func TestARefusalHoldsItsBucket(t *testing.T) {
 		t.Errorf("another channel: wait %s", wait)
 	}
 }
+
+// PLATFORMS 3.3: a limit for the whole bot holds every call but those to webhooks and
+// interactions, which Discord counts by themselves.
+func TestTheBotsLimitLeavesInteractionsAlone(t *testing.T) {
+	var l limits
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	post := channelRoute("create message", http.MethodPost, "1", "")
+	l.learn(post, answer{status: http.StatusTooManyRequests, whole: []byte(`{"retry_after":7,"global":true}`)}, now)
+	for _, c := range []struct {
+		r    route
+		want time.Duration
+	}{
+		{post, 7 * time.Second},
+		{guildRoute("get guild", "1", ""), 7 * time.Second},
+		{route{op: "answer interaction", method: http.MethodPost, bare: true}, 0},
+	} {
+		if wait := l.take(c.r, now); wait != c.want {
+			t.Errorf("%s: wait %s, want %s", c.r.op, wait, c.want)
+		}
+	}
+}

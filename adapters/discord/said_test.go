@@ -1,0 +1,95 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// PLATFORMS 3.3, SEQ-06: whatever a message is made of, its words and files are told,
+// and who said it, by the name that people see.
+func TestWhatAMessageHoldsIsTold(t *testing.T) {
+	const kai = `"author":{"id":"5","username":"kai.v","global_name":"Kai"}`
+	type told struct {
+		Who   string
+		Kind  adapters.PersonKind
+		Text  string
+		Reply string
+		From  string // whom it was forwarded from
+		Files []string
+	}
+	for name, c := range map[string]struct {
+		said string // fields of the message
+		want told
+	}{
+		"a nickname":          {`"content":"hi",` + kai + `,"member":{"nick":"Captain"}`, told{Who: "Captain", Text: "hi"}},
+		"no nickname":         {`"content":"hi",` + kai + `,"member":{"nick":null}`, told{Who: "Kai", Text: "hi"}},
+		"only a user name":    {`"content":"hi","author":{"id":"5","username":"kai.v","global_name":null}`, told{Who: "kai.v", Text: "hi"}},
+		"another's webhook":   {`"content":"hi","webhook_id":"6","author":{"id":"6","username":"News"}`, told{Who: "News", Kind: adapters.Bot, Text: "hi"}},
+		"an answer":           {`"content":"yes",` + kai + `,"type":19,"message_reference":{"type":0,"message_id":"7","channel_id":"ROOM"}`, told{Who: "Kai", Text: "yes", Reply: "7"}},
+		"followed from afar":  {`"content":"news",` + kai + `,"message_reference":{"type":0,"message_id":"7","channel_id":"8"}`, told{Who: "Kai", Text: "news"}},
+		"forwarded":           {`"content":"",` + kai + `,"message_reference":{"type":1,"message_id":"7","channel_id":"8"},"message_snapshots":[{"message":{"content":"**look**","attachments":[{"id":"9","filename":"cat.png","content_type":"image/png"}]}}]`, told{Who: "Kai", Text: "**look**", From: "somebody", Files: []string{"photo cat.png"}}},
+		"laid out":            {`"content":"",` + kai + `,"flags":32768,"components":[{"type":17,"components":[{"type":10,"content":"one"},{"type":1,"components":[{"type":2,"label":"Go"}]}]}]`, told{Who: "Kai", Text: "one\n\n[Go]"}},
+		"an embed":            {`"content":"see",` + kai + `,"embeds":[{"type":"rich","title":"Sale","url":"https://a.example","description":"**now**","fields":[{"name":"When","value":"today"}],"footer":{"text":"end"}},{"type":"link","title":"a preview"}]`, told{Who: "Kai", Text: "see\n\n[Sale](https://a.example)\n\n**now**\n\nWhen: today\n\nend"}},
+		"a poll":              {`"content":"",` + kai + `,"poll":{"question":{"text":"Soup?"},"answers":[{"poll_media":{"text":"yes"}},{"poll_media":{"text":"no"}}]}`, told{Who: "Kai", Text: "Poll: Soup?\n- yes\n- no"}},
+		"a voice":             {`"content":"",` + kai + `,"flags":8192,"attachments":[{"id":"9","filename":"voice.ogg","content_type":"audio/ogg","duration_secs":2.5,"waveform":"AAA="}]`, told{Who: "Kai", Files: []string{"voice voice.ogg"}}},
+		"a file with a title": {`"content":"",` + kai + `,"attachments":[{"id":"9","filename":"x.pdf","title":"the list","content_type":"application/pdf"},{"id":"10","filename":"a.mp3","content_type":"audio/mpeg"}]`, told{Who: "Kai", Files: []string{"file the list", "audio a.mp3"}}},
+		"a sticker":           {`"content":"",` + kai + `,"sticker_items":[{"id":"9","name":"Wave","format_type":1}]`, told{Who: "Kai", Files: []string{"sticker Wave"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				room := w.room.ID.String()
+				said := bytes.ReplaceAll([]byte(c.said), []byte("ROOM"), []byte(room))
+				w.bot.Inject("MESSAGE_CREATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"timestamp":"2000-01-01T00:00:00Z",%s}`, room, w.guild.ID.String(), said))
+				u, m := body[adapters.Message](t, w.inbox.take())
+				got := told{Who: u.From.Name, Kind: u.From.Kind, Text: m.Text, Reply: m.ReplyTo, From: m.Forwarded}
+				for _, a := range m.Attachments {
+					got.Files = append(got.Files, a.Kind+" "+a.Name)
+				}
+				if c.want.Kind == "" {
+					c.want.Kind = adapters.Human
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("told (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// PLATFORMS 3.3: what Discord would not take with one message is refused before it
+// is asked.
+func TestFilesThatDiscordDoesNotTakeAreNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		file := func(mb int) adapters.File {
+			return adapters.File{Name: "big.bin", Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(make([]byte, mb<<20))), nil
+			}}
+		}
+		for name, c := range map[string]struct {
+			files []adapters.File
+			taken bool
+		}{
+			"one of ten megabytes": {[]adapters.File{file(10)}, true},
+			"one of eleven":        {[]adapters.File{file(11)}, false},
+			"three of nine":        {[]adapters.File{file(9), file(9), file(9)}, false},
+		} {
+			_, err := w.client.Send(t.Context(), adapters.Post{Chat: w.room.ID.String(), Text: "x", Files: c.files})
+			if c.taken && err != nil || !c.taken && (err == nil || adapters.KindOf(err) != adapters.Invalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if sent := w.room.Sent(w.bot); len(sent) != 1 {
+			t.Errorf("%d messages were sent, want one", len(sent))
+		}
+	})
+}
