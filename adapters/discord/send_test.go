@@ -148,6 +148,21 @@ func TestNobodyIsCalledUnasked(t *testing.T) {
 	})
 }
 
+// PLATFORMS 3.3, SEQ-97: a message's length is counted as Discord does it, where some
+// letters are two.
+func TestLettersThatCountTwiceAreCutInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		parts := w.client.Split(strings.Repeat("😀", 1500))
+		for _, part := range parts {
+			w.send(adapters.Post{Text: part})
+		}
+		if len(parts) != 2 {
+			t.Errorf("cut into %d parts, want two", len(parts))
+		}
+	})
+}
+
 // What calls somebody must not make a message too long.
 func TestACallThatDoesNotFitStaysWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
