@@ -26,6 +26,7 @@ type Line struct {
 	join    Join
 	o       LineOptions
 	logger  *slog.Logger
+	joined  chan struct{} // closed once in and out are there
 
 	mu     sync.Mutex // guards what follows
 	in     *Ingress
@@ -72,7 +73,7 @@ func NewLine(ad adapters.Adapter, l Log, j Join, o LineOptions) *Line {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Line{adapter: ad, log: l, join: j, o: o, logger: o.Logger.With("line", o.Name)}
+	return &Line{adapter: ad, log: l, join: j, o: o, logger: o.Logger.With("line", o.Name), joined: make(chan struct{})}
 }
 
 // Run keeps the line up until ctx is done and then returns nil. It fails only
@@ -100,11 +101,16 @@ func (l *Line) Run(ctx context.Context) error {
 	l.mu.Lock()
 	l.in, l.out = in, out
 	l.mu.Unlock()
+	close(l.joined)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return out.Run(ctx) })
 	g.Go(func() error { return l.receive(ctx, in, out, tries) })
 	return g.Wait()
 }
+
+// Joined is closed once the account has connected for the first time and has its two
+// ways: from then on [Line.Status] knows the account.
+func (l *Line) Joined() <-chan struct{} { return l.joined }
 
 // Egress returns the way out, for doorbells and typing; nil before the first
 // connection.

@@ -17,10 +17,20 @@ import (
 // run keeps a line over p up until the test ends.
 func run(t *testing.T, p *platform, r *record) *Line {
 	t.Helper()
+	return keep(t, lineOver(p, r))
+}
+
+// lineOver returns a line over p that does not run yet.
+func lineOver(p *platform, r *record) *Line {
 	m := NewSpaceMapping(r, r)
-	l := NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+	return NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
 		return NewIngress(a, m, r, r, r, IngressOptions{Admit: AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
 	}, LineOptions{Name: "telegram", Logbook: r})
+}
+
+// keep keeps a line up until the test ends.
+func keep(t *testing.T, l *Line) *Line {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }() // waited for in the cleanup
@@ -43,6 +53,25 @@ func beats(ctx context.Context, s adapters.Sink) error {
 			s.Heard(time.Now())
 		}
 	}
+}
+
+// ECOSYSTEM 6: who waits for an account to join finds it in the line's status, with
+// its way out.
+func TestWhoHasJoinedHasAnAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := lineOver(&platform{receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error { return beats(ctx, s) }}, newRecord())
+		join := l.join
+		l.join = func(ctx context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+			in, out, err := join(ctx, a)
+			synctest.Wait() // whoever was told goes first
+			return in, out, err
+		}
+		keep(t, l)
+		<-l.Joined()
+		if s := l.Status(); s.Account != ours.Key() || l.Egress() == nil {
+			t.Errorf("joined with %+v", s)
+		}
+	})
 }
 
 func TestALineIsHealthyOnlyByHearing(t *testing.T) {

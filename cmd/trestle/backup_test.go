@@ -83,6 +83,31 @@ func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	}
 }
 
+// ECOSYSTEM 7: a process may be done before the caller looks where it writes: its
+// copy is taken for one, and where none is seen there is no job to be given up.
+func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
+	s := aTalk(t)
+	store := s.open(t)
+	file := filepath.Join(s.folder, "monday.db")
+	w := backingUp{store, filepath.Join(s.folder, "data")}
+	a, err := w.add(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.program(nil, &screen{}, &screen{})
+	if err := p.doHere(t.Context(), store, a.Job, w.work, p.progress()); err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range []bool{true, false} {
+		if there, err := p.copiedThere(t.Context(), a, file); there != seen || err != nil {
+			t.Errorf("the copy is there: %t, want %t, %v", there, seen, err)
+		}
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // ECOSYSTEM 7: killed in the middle, a backup leaves nothing under its name; the
 // next process says so, and makes it anew when it is asked to. The copy of a record
 // does not copy itself where it is restored.

@@ -98,15 +98,29 @@ func (p *program) copyAside(ctx context.Context, conf *config.Config, r record.C
 		return err
 	}
 	if err == nil {
-		if _, apart := os.Stat(a.Partial); apart == nil {
-			return p.awaitBackup(ctx, a.ID)
-		}
-		// What it writes is not seen here.
-		if err := p.change(ctx, changing{path: "/jobs", ask: jobRequest{a.ID, jobs.Cancelled}, answer: &jobs.Snapshot{}}); err != nil {
+		if there, err := p.copiedThere(ctx, a, full); there || err != nil {
 			return err
 		}
 	}
 	return copyHere(ctx, conf, r, full)
+}
+
+// copiedThere follows the job of a running process. Where nothing of what it writes
+// is seen here, neither the copy nor, before that, what becomes it, it is given up
+// and false is returned.
+func (p *program) copiedThere(ctx context.Context, a backupAdded, full string) (bool, error) {
+	_, apart := os.Stat(a.Partial)
+	if apart != nil {
+		_, apart = os.Stat(full)
+	}
+	if apart == nil {
+		return true, p.awaitBackup(ctx, a.ID)
+	}
+	_, err := p.wantJob(ctx, a.ID, jobs.Cancelled)
+	if j, unread := p.readJob(ctx, a.ID); unread == nil && j.State.Over() {
+		return false, nil // it may have ended by itself
+	}
+	return false, err
 }
 
 // awaitBackup follows the job of a running process.

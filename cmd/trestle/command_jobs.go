@@ -225,15 +225,7 @@ func (p *program) askJob(ctx context.Context, text string, want jobs.State) erro
 	if err != nil {
 		return err
 	}
-	var j jobs.Snapshot
-	err = p.change(ctx, changing{
-		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
-		alone: func(ctx context.Context, s *record.Store) error {
-			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
-			j = jobs.Shown(done)
-			return jobFailure(err, id)
-		},
-	})
+	j, err := p.wantJob(ctx, id, want)
 	if err != nil {
 		return err
 	}
@@ -243,6 +235,19 @@ func (p *program) askJob(ctx context.Context, text string, want jobs.State) erro
 			fmt.Fprintf(w, "it will be %s after its next piece\n", j.Want)
 		}
 	})
+}
+
+// wantJob asks that a job become what is wanted, and returns it as it is then.
+func (p *program) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Snapshot, err error) {
+	err = p.change(ctx, changing{
+		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
+		alone: func(ctx context.Context, s *record.Store) error {
+			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
+			j = jobs.Shown(done)
+			return jobFailure(err, id)
+		},
+	})
+	return j, err
 }
 
 func jobFailure(err error, id int64) error {

@@ -23,10 +23,10 @@ func (p *parts) collect(ctx context.Context, l *line) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-l.joined:
+	case <-l.Joined():
 	}
 	limits := p.config().SettingsFor("", "").Attachments
-	c := activity.NewCollector(l.account, l.adapter.(adapters.Fetcher), p.border, p.files, activity.CollectorOptions{
+	c := activity.NewCollector(l.Status().Account, l.adapter.(adapters.Fetcher), p.border, p.files, activity.CollectorOptions{
 		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.log.With("adapter", l.name),
 	})
 	l.collector.Store(c)

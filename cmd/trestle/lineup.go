@@ -22,8 +22,6 @@ type line struct {
 	name    string
 	adapter adapters.Adapter
 	entry   config.Adapter // it was made from; none for the terminal
-	account string         // its key; set before joined is closed
-	joined  chan struct{}  // closed once the account has connected and its spaces are open
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more
 
@@ -31,23 +29,12 @@ type line struct {
 	collector atomic.Pointer[activity.Collector] // of the files of its messages; nil before it has joined, or for good
 }
 
-// newBareLine returns the line of an account without its two ways.
-func newBareLine(name string, ad adapters.Adapter) *line {
-	return &line{name: name, adapter: ad, joined: make(chan struct{}), leave: make(chan struct{}), gone: make(chan struct{})}
-}
-
 // newLine makes the line of an account. join says what it serves.
 func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
-	l := newBareLine(name, ad)
-	l.Line = activity.NewLine(ad, p.border, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-		in, out, err := join(ctx, a)
-		if err == nil {
-			l.account = a.Key()
-			close(l.joined)
-		}
-		return in, out, err
-	}, p.lineOptions(name))
-	return l
+	return &line{
+		Line: activity.NewLine(ad, p.border, join, p.lineOptions(name)),
+		name: name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
+	}
 }
 
 // lineOptions are those of an account's line.
@@ -67,7 +54,7 @@ func (l *line) firstOutcome(ctx context.Context) error {
 	late := time.After(firstJoin)
 	for {
 		select {
-		case <-l.joined:
+		case <-l.Joined():
 			return nil
 		case <-l.leave:
 			return errors.New("not served any more")

@@ -24,7 +24,7 @@ func (p *parts) offer(ctx context.Context, l *line) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-l.joined:
+	case <-l.Joined():
 	}
 	for range menuTries {
 		err := menu.Commands(ctx, activity.Commands())

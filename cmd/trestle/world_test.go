@@ -207,8 +207,8 @@ func (w *world) restart() {
 func (w *world) settle() {
 	quiet := 0
 	for range 600 {
-		synctest.Wait()
 		<-time.After(100 * time.Millisecond)
+		synctest.Wait() // what is due at this very instant has happened
 		if quiet++; !w.idle() {
 			quiet = 0
 		}
