@@ -29,7 +29,7 @@ fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
 test: chromium postgres redis ## run every test (some need a browser, some a Postgres or a Redis server of their own)
-	@go test -timeout 5m ./...
+	@go test -timeout 15m ./...
 	@go test -timeout 1m -tags otlp ./internal/telemetry
 
 # The console is tested in a real browser. Root has it installed; anybody else is

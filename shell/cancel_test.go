@@ -184,7 +184,7 @@ func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 			t.Errorf("%d waiting messages were stopped, want 1", done.Waiting)
 		}
 		healed.Store(true)
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		w.settle()
 		if mine, theirs := w.spoken(mine), w.spoken(theirs); len(mine) != 0 || len(theirs) != 1 {
 			t.Errorf("said %q where it was stopped and %q elsewhere, want nothing and one", mine, theirs)

@@ -56,7 +56,7 @@ func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w
 			if after != nil {
 				after(w, turn, k.asked)
 			}
-			<-time.After(rest)
+			pass(rest)
 		}
 	})
 	return k.asked
@@ -141,7 +141,7 @@ func TestARestedMindIsCutAfterARestart(t *testing.T) {
 			w.settle()
 		}
 		w.stop()
-		<-time.After(time.Hour)
+		pass(time.Hour)
 		w.start()
 		w.says(room, "Kai", "topic-9 tell me more")
 		w.settle()

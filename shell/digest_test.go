@@ -36,7 +36,7 @@ func rests(w *world, room spaces.SpaceID, from, to int) {
 	for n := from; n <= to; n++ {
 		w.says(room, "Kai", fmt.Sprintf("topic-%d tell me more", n))
 		w.settle()
-		<-time.After(6 * time.Minute)
+		pass(6 * time.Minute)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestADigestGoesWithWhatItWasMadeOf(t *testing.T) {
 				w.start()
 				ref := w.says(room, "Kai", "topic-1 tell me more")
 				w.settle()
-				<-time.After(6 * time.Minute)
+				pass(6 * time.Minute)
 				if meanwhile {
 					for n := 2; len(begun) == 0; n++ {
 						rests(w, room, n, n)
@@ -218,7 +218,7 @@ func TestADigestGoesWithWhatItWasMadeOf(t *testing.T) {
 				w.does(room, "Kai", spaces.Deleted{Ref: ref})
 				w.settle()
 				close(done)
-				<-time.After(time.Second)
+				pass(time.Second)
 				if ds := w.digests(); slices.ContainsFunc(ds, func(d spaces.Digest) bool { return d.First == 1 }) {
 					t.Errorf("kept are %+v", ds)
 				}

@@ -141,7 +141,7 @@ func TestRestedMindsAreCutByTurns(t *testing.T) {
 				for turn := range 16 {
 					w.says(room, "Kai", fmt.Sprintf("turn-%d.", turn))
 					w.settle()
-					<-time.After(rest)
+					pass(rest)
 				}
 				var causes []string
 				for _, c := range bodies[spaces.Compacted](w.inner(mind("Ada"))) {
@@ -206,7 +206,7 @@ func TestDeletedWordsAreGone(t *testing.T) {
 					if cut {
 						set.CompactAfter, set.CompactKeep, set.MinCycles = 1, 0, 0
 						for i := range 4 {
-							<-time.After(time.Minute)
+							pass(time.Minute)
 							w.says(room, "Kai", "something else "+strconv.Itoa(i))
 							w.settle()
 						}

@@ -105,9 +105,9 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 					if calls := m.calls() - before; calls > 5*shell.DefaultSettings().MaxSteps+5 {
 						t.Errorf("message %d took %d calls", i, calls)
 					}
-					<-time.After(time.Minute)
+					pass(time.Minute)
 				}
-				<-time.After(2 * time.Hour) // sleeps, timers and retries are over
+				pass(2 * time.Hour) // sleeps, timers and retries are over
 				w.settle()
 				w.allEnded()
 				if m.fault != nil {

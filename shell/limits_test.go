@@ -46,7 +46,7 @@ func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
 					if said := w.notices(); len(said) != 1 || !strings.HasPrefix(said[0], "I stop here: agents") {
 						t.Errorf("after message %d the room is told %q, want one sentence", n+1, said)
 					}
-					<-time.After(time.Hour)
+					pass(time.Hour)
 					w.settle()
 					if said := w.notices(); len(said) != 0 {
 						t.Errorf("an hour after message %d the room is told %q", n+1, said)
@@ -84,7 +84,7 @@ func TestASendersDayIsBounded(t *testing.T) {
 		if n := len(w.stops(mind("Ada"))); n != 3 {
 			t.Errorf("%d runs after another person wrote, want 3", n)
 		}
-		<-time.After(24 * time.Hour)
+		pass(24 * time.Hour)
 		w.says(room, "Eve", "a new day")
 		w.settle()
 		if n := len(w.stops(mind("Ada"))); n != 4 {
@@ -136,7 +136,7 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 			if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "budget for today") {
 				t.Errorf("on day %d the room is told %q, want one sentence", day, said)
 			}
-			<-time.After(24 * time.Hour)
+			pass(24 * time.Hour)
 		}
 	})
 }

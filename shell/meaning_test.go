@@ -100,7 +100,7 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 		ask := func() string {
 			w.says(room, "Kai", costava)
 			w.settle()
-			<-time.After(6 * time.Minute)
+			pass(6 * time.Minute)
 			w.settle()
 			return k.frame()
 		}
@@ -164,7 +164,7 @@ func TestNobodyWaitsForMeanings(t *testing.T) {
 				if took := time.Since(began); took > time.Minute || (len(w.spoken(room)) == 0) != (name == "all is spent") {
 					t.Errorf("after %s the agent has said %q", took, w.spoken(room))
 				}
-				<-time.After(6 * time.Minute)
+				pass(6 * time.Minute)
 				if asked := len(c.sage.texts()) > 0; asked != c.asks {
 					t.Errorf("asked: %v, want %v", asked, c.asks)
 				}

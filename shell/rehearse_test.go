@@ -103,7 +103,7 @@ func TestARehearsalSeesWhatTheRunSaw(t *testing.T) {
 		for turn := range 12 {
 			w.says([]spaces.SpaceID{room, other}[turn%3/2], "Kai", fmt.Sprintf("turn %d", turn))
 			w.settle()
-			<-time.After(7 * time.Minute)
+			pass(7 * time.Minute)
 		}
 		for _, run := range w.lived() {
 			p := w.past(run.ID)

@@ -284,7 +284,7 @@ func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
 					w.t.Fatalf("%d claims, idle %v: the test has lost its way", len(claims), w.shell.Idle())
 				}
 				w.shell.Claimed(claims, nil, errAway)
-				<-time.After(15 * time.Second)
+				pass(15 * time.Second)
 				if got := w.stops(mind("Ada")); len(got) != 1 {
 					w.t.Errorf("%d cycles came to their end, want one; passed %q", len(got), r.passed)
 				}
@@ -322,7 +322,7 @@ func TestALateHolderIsRefused(t *testing.T) {
 		synctest.Wait()
 		late := w.end
 		w.start() // another process on the same record
-		<-time.After(2 * time.Hour)
+		pass(2 * time.Hour)
 		w.settle()
 		late()
 		if got := w.spoken(room); len(got) != 1 {
@@ -367,7 +367,7 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 				r.at, r.dead, resumed = 0, false, true
 				w.start()
 				w.settle()
-				<-time.After(time.Minute) // longer than the first retry
+				pass(time.Minute) // longer than the first retry
 				w.settle()
 				if diff := cmp.Diff([]string{"once"}, w.spoken(room)); diff != "" {
 					t.Errorf("said (-want +got):\n%s", diff)

@@ -25,7 +25,7 @@ func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
 		call := spaces.Waiting{Mind: mind("Ada"), Space: room}
 		served := make(chan error, 1)
 		go func() { served <- w.shell.Serve(w.t.Context(), call) }()
-		<-time.After(3 * time.Second) // within the second of its answers
+		pass(3 * time.Second) // within the second of its answers
 		if len(served) > 0 || len(w.stops(mind("Ada"))) > 0 {
 			w.t.Fatal("it was served before the cycle was committed")
 		}

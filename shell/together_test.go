@@ -80,7 +80,7 @@ func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "one")
-		<-time.After(15 * time.Second) // during the second call
+		pass(15 * time.Second) // during the second call
 		w.says(room, "Kai", "two")
 		w.settle()
 		if n := len(w.stops(mind("Ada"))); n != 1 || m.Left() != 0 {
@@ -195,7 +195,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 				w.says(room, "Nova", "hello all")
 				w.settle()
 				first := w.says(room, "Kai", "@Ada what is six times seven?")
-				<-time.After(15 * time.Second)
+				pass(15 * time.Second)
 				c.meanwhile(w, room, first)
 				w.settle()
 				if n != c.want {
@@ -234,7 +234,7 @@ func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
 		w.says(room, "Nova", "hello all")
 		w.settle()
 		w.says(room, "Kai", "@Ada tell us two things")
-		<-time.After(25 * time.Second) // the first is said, the second is being thought
+		pass(25 * time.Second) // the first is said, the second is being thought
 		if diff := cmp.Diff([]string{"First."}, w.spoken(room)); diff != "" {
 			t.Fatalf("said by then (-want +got):\n%s", diff)
 		}
@@ -288,17 +288,17 @@ func TestParrotsFallSilent(t *testing.T) {
 					room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
 					w.start()
 					w.says(room, "Kai", "polly wants a cracker")
-					<-time.After(24 * time.Hour)
+					pass(24 * time.Hour)
 					first := len(w.spoken(room))
 					if first < 1 || first > spaces.MaxAgentRun {
 						t.Errorf("%d messages, want 1 to %d", first, spaces.MaxAgentRun)
 					}
-					<-time.After(24 * time.Hour)
+					pass(24 * time.Hour)
 					if again := len(w.spoken(room)); again != first {
 						t.Errorf("%d messages more on the second day", again-first)
 					}
 					w.says(room, "Kai", "hello?")
-					<-time.After(24 * time.Hour)
+					pass(24 * time.Hour)
 					if more := len(w.spoken(room)) - first; more < 1 || more > spaces.MaxAgentRun {
 						t.Errorf("%d messages after a person spoke, want 1 to %d", more, spaces.MaxAgentRun)
 					}
@@ -323,7 +323,7 @@ func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 		room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
 		w.start()
 		w.says(room, "Kai", "who is first?")
-		<-time.After(24 * time.Hour)
+		pass(24 * time.Hour)
 		if got := len(w.spoken(room)); got != spaces.MaxAgentRun {
 			t.Errorf("%d messages, want %d", got, spaces.MaxAgentRun)
 		}
@@ -396,7 +396,7 @@ func TestAPoisonedRoomDelaysNobody(t *testing.T) {
 				t.Errorf("room %d was answered %q at once, want one answer", i, got)
 			}
 		}
-		<-time.After(time.Hour)
+		pass(time.Hour)
 		w.settle()
 		stops := w.stops(spaces.Mind{Agent: "ada", Circle: "sick"})
 		if len(stops) == 0 || len(stops) > 5 || slices.ContainsFunc(stops, func(s spaces.StopReason) bool { return s != spaces.StopCoordinator }) {

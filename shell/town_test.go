@@ -179,7 +179,7 @@ func (v *town) moves(r *townRoom, who string) {
 // gone after it.
 func (v *town) rest() {
 	v.settle()
-	<-time.After(2 * time.Minute)
+	pass(2 * time.Minute)
 	v.settle()
 	v.listened()
 	v.heard.mu.Lock()

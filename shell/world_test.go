@@ -237,6 +237,13 @@ func (w *world) settleAll(due []spaces.Action) {
 	w.ok(w.store.Border().Settle(w.t.Context(), time.Now(), done))
 }
 
+// pass lets the bubble's clock run for d, and what is due at that very instant
+// happen: whoever looks then, or does something, comes last.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 // settle lets the shell run until no cycle is under way and nothing waits that
 // is due.
 func (w *world) settle() {

@@ -232,12 +232,12 @@ func (w *world) cutBackfill(room string, messages int64) {
 		w.t.Fatal(err)
 	}
 	w.process.bells.Ring(jobsBell)
-	<-time.After(20 * time.Second)
+	pass(20 * time.Second)
 	if j, err = w.process.store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {
 		w.t.Fatalf("cut off at %d of %d messages, %v", j.Done, messages, err)
 	}
 	w.restart()
-	<-time.After(3 * time.Minute)
+	pass(3 * time.Minute)
 	w.settle()
 	if j, err = w.process.store.Jobs().Job(ctx, j.ID); err != nil || j.State != jobs.Done || j.Done != messages {
 		w.t.Errorf("in the end the job is %s with %d messages, %v", j.State, j.Done, err)

@@ -53,7 +53,7 @@ func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 		s.client, s.mint = client, w.newID
 		g.Go(func() error { return w.live(ctx, s) })
 		g.Go(func() error { return p.showDemo(ctx, s, stage) })
-		<-time.After(39 * time.Second)
+		pass(39 * time.Second)
 		stop()
 		if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)

@@ -29,11 +29,11 @@ func TestALostAnswerIsNoSecondMessageOnDiscord(t *testing.T) {
 					w.addChat("kitchen", "discord", []string{"Maya"})
 					s := &scene{world: w, labels: map[string]int64{}}
 					s.do(t, "& Maya@kitchen: @BOT once, please")
-					<-time.After(5 * time.Second)
+					pass(5 * time.Second)
 					if restarts {
 						w.restart()
 					}
-					<-time.After(5 * time.Minute)
+					pass(5 * time.Minute)
 					w.settle()
 					var said int
 					for _, m := range w.discord.rooms["kitchen"].Sent(w.discord.bot) {

@@ -22,8 +22,7 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 		w.settle()
 		w.chats["home"].Says(w.people["Kai"], "look", fake.Said{File: &fake.File{Kind: "document", Name: "plan.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7 the plan")}})
 		w.settle()
-		<-time.After(5 * time.Second) // files are looked for now and then
-		synctest.Wait()
+		pass(5 * time.Second) // files are looked for now and then
 		var seen []spaces.Attachment
 		chats, err := w.process.border.Chats(t.Context(), "telegram:7001", "")
 		if err != nil {
@@ -76,7 +75,7 @@ func TestFileOfADeletedMessageLeavesTheDisk(t *testing.T) {
 			t.Fatalf("%d files were fetched, want 2", n)
 		}
 		w.discord.rooms["kitchen"].Deletes(id)
-		<-time.After(2 * time.Minute)
+		pass(2 * time.Minute)
 		if n := left(); n != 1 {
 			t.Errorf("%d files are on the disk a while after one was deleted", n)
 		}

@@ -111,11 +111,11 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 			w.says(w.chats[fmt.Sprint("p", i)], w.people[fmt.Sprint("P", i)], fmt.Sprint("garbage ", i), 0, 0)
 		}
 		w.says(w.chats[fmt.Sprint("p", well)], w.people[fmt.Sprint("P", well)], "are you well?", 0, 0)
-		<-time.After(2 * time.Second)
+		pass(2 * time.Second)
 		if got := w.chats[fmt.Sprint("p", well)].Sent(); len(got) != 1 {
 			t.Errorf("the room beside them was sent %d messages in 2 s", len(got))
 		}
-		<-time.After(time.Hour) // every attempt and its pauses
+		pass(time.Hour) // every attempt and its pauses
 		w.settle()
 
 		record := w.process.store.Console()

@@ -46,11 +46,11 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 			t.Errorf("at first: %+v", h)
 		}
 		w.telegram.Fault(fake.Fault{Do: fake.Hang, Method: "getUpdates", Times: -1})
-		<-time.After(60 * time.Second)
+		pass(60 * time.Second)
 		if x := part(t, w.process.health(), "telegram"); !x.Healthy {
 			t.Errorf("after a minute of silence: %+v", x)
 		}
-		<-time.After(60 * time.Second)
+		pass(60 * time.Second)
 		h := w.process.health()
 		if x := part(t, h, "telegram"); h.Status != "degraded" || x.Healthy || x.Reason == "" {
 			t.Errorf("after two minutes of silence: %s, %+v", h.Status, x)
@@ -59,7 +59,7 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 			t.Errorf("the terminal's rooms suffer: %+v", x)
 		}
 		w.telegram.ClearFaults()
-		<-time.After(3 * time.Minute)
+		pass(3 * time.Minute)
 		if h := w.process.health(); h.Status != "healthy" {
 			t.Errorf("after the recovery: %+v", h)
 		}

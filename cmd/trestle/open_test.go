@@ -115,7 +115,7 @@ func TestRunIsCancelledInMidTurn(t *testing.T) {
 		defer w.stop()
 		w.addChat("kai", "direct", []string{"kai"})
 		w.says(w.chats["kai"], w.people["kai"], "hello", 0, 0)
-		<-time.After(5 * time.Second)
+		pass(5 * time.Second)
 		api := w.process.newConsole().Socket()
 		ask := func(method, path string, v any) int {
 			t.Helper()

@@ -26,7 +26,7 @@ func TestWhatWaitsForItsTurnIsShownAsADraft(t *testing.T) {
 		w.addChat("kai", "direct", []string{"Kai"})
 		w.says(w.chats["kai"], w.people["Kai"], "tell me everything", 0, 0)
 		w.settle()
-		<-time.After(20 * time.Second)
+		pass(20 * time.Second)
 		w.settle()
 		sent, drafts := w.chats["kai"].Sent(), w.chats["kai"].Drafts()
 		if len(sent) != 9 || len(drafts) == 0 {

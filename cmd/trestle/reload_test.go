@@ -50,7 +50,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		kai := w.people["Kai"]
 
 		w.write(noSuchKey)
-		<-time.After(5 * time.Second)
+		pass(5 * time.Second)
 		if wrong := r.Invalid(); len(wrong) != 1 || !strings.Contains(wrong[0].Do, "persona") || wrong[0].Entry != "agents.ada" {
 			t.Errorf("what is wrong: %+v", wrong)
 		}
@@ -64,7 +64,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		}
 
 		w.write(boldAda)
-		<-time.After(5 * time.Second)
+		pass(5 * time.Second)
 		if len(r.Invalid()) > 0 {
 			t.Errorf("still invalid: %+v", r.Invalid())
 		}

@@ -137,8 +137,7 @@ func (s *scene) do(t *testing.T, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(d)
-		synctest.Wait() // what is due at this very instant comes before the next line
+		pass(d)
 	case words[0] == "reload":
 		s.reload(s.parts["config "+words[1]])
 	case words[0] == "restart":

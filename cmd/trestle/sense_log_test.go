@@ -35,7 +35,7 @@ func TestACredentialInTheLogIsAProblem(t *testing.T) {
 		if seen() != 1 {
 			t.Error("a credential in the log is no problem")
 		}
-		<-time.After(11 * time.Minute)
+		pass(11 * time.Minute)
 		if seen() != 0 {
 			t.Error("it is a problem for ever")
 		}

@@ -94,12 +94,12 @@ func TestWhatSlackTellsAgainIsAnsweredOnce(t *testing.T) {
 		}
 		w.end()
 		say(4) // no socket is open: tried at once, and after a minute
-		<-time.After(30 * time.Second)
+		pass(30 * time.Second)
 		w.start()
-		<-time.After(2 * time.Minute)
+		pass(2 * time.Minute)
 		say(5)
 		w.settle()
-		<-time.After(time.Hour)
+		pass(time.Hour)
 		s.app.Redeliver(1000)
 		w.settle()
 		arrive(t, "kitchen", want, s.arrived("kitchen"))
@@ -166,15 +166,15 @@ func TestASlackThatFellSilentIsToldAndComesBack(t *testing.T) {
 		w.slack.app.Freeze()
 		w.slack.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Cut, Times: -1})
 		w.slack.rooms["kitchen"].Says(w.slack.people["Maya"], "into the void", fakeslack.Said{})
-		<-time.After(91 * time.Second)
+		pass(91 * time.Second)
 		for range 60 {
 			if healthy() {
 				t.Fatal("a line that hears nothing is called healthy")
 			}
-			<-time.After(time.Minute)
+			pass(time.Minute)
 		}
 		w.slack.ClearFaults()
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if !healthy() {
 			t.Error("a minute after the path was healed the line is not healthy")
 		}

@@ -36,7 +36,7 @@ func (w *world) weathers(arm func(fake.Fault), calm func()) (told []string) {
 			told = append(told, fmt.Sprintf("%d in storm %d", n, i))
 			w.tells(told[len(told)-1])
 		}
-		<-time.After(15 * time.Minute)
+		pass(15 * time.Minute)
 		calm()
 	}
 	w.settle()

@@ -66,7 +66,7 @@ func TestVoicesAreHeardOnceAndAnswered(t *testing.T) {
 				t.Errorf("hears %t: the frame is\n%s", hears, frame)
 			}
 			w.restart()
-			<-time.After(time.Minute)
+			pass(time.Minute)
 			w.settle()
 			log := w.log(spaces.Room)
 			if got := strings.Count(log, `transcribed "dinner at eight?"`); got > 1 || got == 1 != hears {
@@ -93,7 +93,7 @@ func TestNoVoiceIsHeardBeyondTheBudget(t *testing.T) {
 		for range 2 {
 			w.chats["home"].Says(w.people["Kai"], "", voice("hello"))
 			w.settle()
-			<-time.After(10 * time.Second)
+			pass(10 * time.Second)
 			w.settle()
 		}
 		if heard := w.dictated.heard(); len(heard) != 1 {

@@ -202,13 +202,19 @@ func (w *world) restart() {
 	w.start()
 }
 
+// pass lets the bubble's clock run for d, and what is due at that very instant
+// happen: whoever looks then, or does something, comes last.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 // settle lets the world run until nothing is under way and nothing waits to be
 // sent now.
 func (w *world) settle() {
 	quiet := 0
 	for range 600 {
-		<-time.After(100 * time.Millisecond)
-		synctest.Wait() // what is due at this very instant has happened
+		pass(100 * time.Millisecond)
 		if quiet++; !w.idle() {
 			quiet = 0
 		}
