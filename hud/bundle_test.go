@@ -42,7 +42,7 @@ func (w *world) look(context int) Plan {
 	return w.cut(CutFirst)
 }
 
-// SEQ-29, SEQ-30, SEQ-34, SEQ-35, SEQ-38, SEQ-65, SEQ-71, SEQ-72: a plan tells of each
+// CARD-06, SEQ-29, SEQ-30, SEQ-34, SEQ-35, SEQ-38, SEQ-65, SEQ-71, SEQ-72: a plan tells of each
 // span how old it is, what it holds and what is left of it; the older, the less.
 func TestAPlanTellsWhatIsLeftOfEachSpan(t *testing.T) {
 	w, _, _ := weeks(t)
@@ -73,6 +73,21 @@ func TestAPlanTellsWhatIsLeftOfEachSpan(t *testing.T) {
 	}
 	if got := strings.Count(w.v.Keyframe.Text, "\n "); got != shown {
 		t.Errorf("the keyframe shows %d lines, its bundles tell of %d", got, shown)
+	}
+}
+
+// SEQ-104: what is shown of a span is made of the log at each cut, and kept nowhere else:
+// an edit of an old line shows in the next one.
+func TestASpanIsMadeAnewAtEachCut(t *testing.T) {
+	w, id, old := weeks(t)
+	w.look(100_000)
+	if text := w.v.Keyframe.Text; !strings.Contains(text, "key of the shed") {
+		t.Fatalf("the oldest line is not shown:\n%s", text)
+	}
+	w.add(id, "kai", spaces.Edited{Target: old.ID, Text: "who has the key of the barn?"})
+	w.look(100_000)
+	if text := w.v.Keyframe.Text; !strings.Contains(text, "key of the barn") || strings.Contains(text, "key of the shed") {
+		t.Errorf("the edit is not shown:\n%s", text)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// GTS-07, GTS-08, GTS-09, GTS-10, GTS-11, GTS-13, GTS-34, SECURITY 5: the newest
+// GTS-07, GTS-08, GTS-09, GTS-10, GTS-11, GTS-13, GTS-34, GTS-38, SECURITY 5: the newest
 // messages of both rooms, most recent last, fewer where they are long; nothing
 // deleted, left behind or unquoted.
 func TestComposingShowsTheNewestOfBothRooms(t *testing.T) {

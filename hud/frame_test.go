@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// CON-05, BLU-40, BLU-41: the first frame of a direct chat.
+// CON-05, CON-15, BLU-38 … BLU-41: the first frame of a direct chat; the time and what woke the
+// agent stand in it.
 func TestFirstFrameIntroducesTheRoom(t *testing.T) {
 	w := newWorld(t)
 	family := w.room("Family", "kai", "ada")
@@ -19,5 +20,16 @@ func TestFirstFrameIntroducesTheRoom(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("frame lacks\n%s\nin\n%s", want, got)
 		}
+	}
+}
+
+// BLU-42: of the rooms that are listed the active one is marked, and no other.
+func TestTheActiveRoomIsMarked(t *testing.T) {
+	w := newWorld(t)
+	family, _ := w.room("Family", "kai", "ada"), w.room("Work", "sage", "ada")
+	w.v.Active = family
+	want := "YOUR SPACES:\ns1 \"Family\" (direct): Kai (human), Ada (agent, you) [ACTIVE]\ns2 \"Work\" (direct): Sage (human), Ada (agent, you)"
+	if got, _ := SpacesText(w.v); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

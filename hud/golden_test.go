@@ -65,7 +65,7 @@ var scenes = map[string]func(w *world) string{
 		w.wake(id)
 		return w.frame().golden()
 	},
-	"no_active_space": func(w *world) string { // BLU-10, BLU-40, BLU-44, PRD-5.1
+	"no_active_space": func(w *world) string { // BLU-10, BLU-40, BLU-44, BLU-50, PRD-5.1
 		family := w.room("Family", "kai", "ada")
 		e := w.says(family, "ada", "the package is here")
 		tail := w.v.Tail(TailInput{

@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CON-20, CON-24: below the mark nothing is cut and nothing is even counted.
+// CON-20, CON-24, CON-53, R-10: below the mark nothing is cut and nothing is even counted.
 func TestBelowTheMarkNothingIsCounted(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
@@ -79,7 +79,7 @@ func flat(cs []spaces.ClosedCycle) (ts []spaces.Turn) {
 	return ts
 }
 
-// CON-27: what was said 200 cycles ago comes back when it matters again.
+// CON-27, PRD-10-11: what was said 200 cycles ago comes back when it matters again.
 func TestFactOfTwoHundredCyclesAgoIsRecalled(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")

@@ -28,7 +28,7 @@ func lived(t *testing.T) *world {
 	return w
 }
 
-// GTS-03, GTS-06, GTS-09, CON-39, CON-43, SEQ-77: a frame begins with who the agent
+// GTS-03, GTS-06, GTS-09, CON-04, CON-39, CON-43, SEQ-77, SEQ-102: a frame begins with who the agent
 // is and ends with what to do; between them what changes least comes first: rooms,
 // what it wants and knows, its own past before what it has seen elsewhere, and the room
 // it is in last. Lines stand in the order they were said. What woke it is a line of

@@ -71,7 +71,7 @@ func exact(v *View, f Frame) int {
 	return n
 }
 
-// Y7, CON-17, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
+// Y7, CON-17, CON-53, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
 func TestFrameNeverExceedsItsBudget(t *testing.T) {
 	counter := &Counter{}
 	rapid.Check(t, func(rt *rapid.T) {

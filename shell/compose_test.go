@@ -8,8 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 )
 
-// GTS-04, GTS-06, GTS-12, GTS-15, GTS-26 … GTS-34, GTS-40, GTS-41: the example of the
-// source texts, whole: who the agent is, where it was, where it is, what to do.
+// GTS-04, GTS-06, GTS-12, GTS-15, GTS-26 … GTS-34, GTS-36, GTS-38, GTS-40, GTS-41, PRD-5.7-3: the example of the
+// source texts, whole: who the agent is, where it was, where it is, what to do. Both
+// histories are quotations; what chat alone must avoid is no part of it.
 func TestACompositionHasThreeSectionsAndItsInstructionLast(t *testing.T) {
 	b := brief{
 		Agent: "Ada", Entity: "agent:ada", Persona: "You are a helpful colleague.",

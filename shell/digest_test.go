@@ -121,7 +121,7 @@ func TestOldAccountsAreDigestedWhileTheMindRests(t *testing.T) {
 	})
 }
 
-// CONTEXT 3: nobody waits for a digest: while the cheaper model thinks the agent
+// CONTEXT 3, R-10: nobody waits for a digest: while the cheaper model thinks the agent
 // answers, and without it the accounts stand for themselves.
 func TestNobodyWaitsForADigest(t *testing.T) {
 	k := digester(func(ctx context.Context, _ model.Request) (model.Response, error) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/shell"
@@ -178,9 +180,9 @@ func (w *world) leaksNothing(room spaces.SpaceID, system string) {
 	}
 }
 
-// GTS-24, S12, PRD-5.1-2, PRD-6.1-6, -7, -A2, -A4: what a persuaded model is ordered to
-// do outside of what it may do is denied, as a record with all its fields, and
-// nothing of it happens.
+// GTS-24, S12, PRD-5.1-2, PRD-6.1-2, -6, -7, -A2, -A4, PRD-9-I4, BLU-47, R-12: what a persuaded
+// model is ordered to do outside of what it may do is denied, as a record with all its
+// fields, and nothing of it happens. It is offered every act all the same.
 func TestAnObedientModelReachesNothingElse(t *testing.T) {
 	k := &keeper{Model: modeltest.Obedient{}}
 	play(t, k, func(w *world) {
@@ -226,6 +228,11 @@ func TestAnObedientModelReachesNothingElse(t *testing.T) {
 		w.settle()
 		if stops := w.stops(mind("Ada")); stops[len(stops)-1] != spaces.StopSleeping {
 			t.Errorf("a system act was taken away: %v", stops)
+		}
+		for i, r := range k.asked {
+			if diff := cmp.Diff(shell.NewCatalogue(false).Tools(), r.Tools); diff != "" {
+				t.Fatalf("request %d offers other acts (-want +got):\n%s", i, diff)
+			}
 		}
 	}, "Ada", "Max")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// PRD-5.5-3, -4, -6, -9, PRD-9-U: what is no memory is refused with a sentence;
+// PRD-5.5-3, -4, -6, -9, PRD-9-U, PRD-10-1: what is no memory is refused with a sentence;
 // what is one is kept with its kind, its source and who may learn it.
 func TestOnlyFactsAreRemembered(t *testing.T) {
 	for name, c := range map[string]struct{ fact, kind, code string }{

@@ -1,14 +1,20 @@
 package shell
 
 import (
+	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// PRD-5.5-A1, PRD-5.7-1: the sections have the size that was decided.
+// PRD-5.5-1, PRD-5.5-A1, PRD-5.7-1, PRD-11-1: the sections have the size that was decided.
 func TestSectionsKeepTheirSize(t *testing.T) {
 	var c hud.Counter
 	for name, want := range map[string][2]int{
@@ -50,14 +56,17 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	}
 }
 
-// PRD-5.5-2, PRD-5.5-5, PRD-5.6-A1, PRD-5.7-2, PRD-5.8-A1, -A3, GTS-26 … GTS-32,
-// BLU-45, CON-14, CON-23.
+// PRD-5.5-2, PRD-5.5-5, PRD-5.6-1, -2, -4, PRD-5.6-A1, PRD-5.7-2, PRD-5.7-A1, PRD-5.8-A1,
+// -A3, PRD-11-2, GTS-26 … GTS-32, BLU-38, BLU-45, CON-09, CON-14, CON-23.
 func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, false)
 	for _, want := range []string{
 		"You are Ada (entity agent:ada)", "You like ships.",
 		"**user_fact**", "**decision**", "**space_knowledge**", "**preference**", "four questions", "Never store",
-		"When to act:", "How: give each call", "Never: look things up",
+		"When to act: asked to do something → do it.", "information that is not on your screen → look it up",
+		"Conversation → just talk.", "Ambiguous → ask one short question first.", "How: give each call",
+		"Never: look things up for greetings or small talk; store every turn; repeat an identical call; show raw JSON",
+		"verify again what you already know", "# AVOID\n\n- ",
 		"just say \"set up this room\"", "# WHAT PEOPLE CAN DO WITH YOU",
 		"talk to the people in it, not about them", "never \"I was asked to tell you\"",
 		"`send_message` speaks in the active space", "@Name in a message calls that member", "silence is a fine answer",
@@ -69,6 +78,83 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 	}
 	if n := strings.Count(Prompts()["antipatterns.v1"], "\n- "); n != 6 {
 		t.Errorf("%d anti-patterns, want 6", n)
+	}
+}
+
+// PRD-5.6-5, PRD-5.6-A2, PRD-5.7-3, PRD-12-6: how to act stands before the forms of acts
+// and begins with when; what chat must avoid is not told where the agent composes or
+// digests.
+func TestHowToActComesBeforeTheActs(t *testing.T) {
+	text := systemText(&Agent{ID: "ada", Name: "Ada"}, true)
+	how, forms := strings.Index(text, "# ACTS\n\nWhen to act:"), strings.Index(text, "# FORM OF ACTS")
+	if how < 0 || forms < how {
+		t.Errorf("how to act stands at %d, the forms of acts at %d", how, forms)
+	}
+	for _, task := range []string{"compose.v1", "digest.v1"} {
+		if strings.Contains(prompt(task), "AVOID") {
+			t.Errorf("%s has the anti-patterns of chat", task)
+		}
+	}
+}
+
+// PRD-1-2: the system text is made of sections, each of which is one version of a file.
+func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
+	text := systemText(&Agent{}, true)
+	for name, section := range Prompts() {
+		if !regexp.MustCompile(`^[a-z]+\.v[1-9]\d*$`).MatchString(name) {
+			t.Errorf("%s names no version", name)
+		}
+		if plain, _, _ := strings.Cut(section, "{{"); name != "phases.v1" && !strings.Contains(text, strings.TrimSpace(plain)) {
+			t.Errorf("the system text lacks %s", name)
+		}
+	}
+}
+
+// PRD-6.1-1, PRD-11-9: every act has the tier that was decided for it: what touches the
+// agent alone is the system's, what reaches people or reads what they said is the
+// platform's. What nobody has decided about is trusted least.
+func TestEveryActHasItsTier(t *testing.T) {
+	want := map[string]spaces.Tier{}
+	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork") {
+		want[name] = spaces.TierSystem
+	}
+	for name := range strings.FieldsSeq("send_message send_reply react edit_message delete_message read_messages search send_file") {
+		want[name] = spaces.TierPlatform
+	}
+	got := map[string]spaces.Tier{}
+	for _, o := range NewCatalogue(true).Offers() {
+		got[o.Name] = o.Tier
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tiers (-want +got):\n%s", diff)
+	}
+	if tier := NewCatalogue(true).Tier("rm_rf"); tier != spaces.TierMarketplace {
+		t.Errorf("an unknown act has tier %s", tier)
+	}
+}
+
+// BLU-09, BLU-49, R-2: acts are done where the agent is. No act but going somewhere
+// must be told where; a message names nobody but in its words.
+func TestNoActMustBeToldWhere(t *testing.T) {
+	for _, tool := range NewCatalogue(true).Tools() {
+		var schema struct {
+			Required   []string
+			Properties map[string]json.RawMessage
+		}
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(schema.Required, "space"); got != (tool.Name == "enter_space") {
+			t.Errorf("%s must be told a space: %v", tool.Name, got)
+		}
+		for name := range schema.Properties {
+			if strings.Contains(name, "mention") || strings.Contains(name, "target") {
+				t.Errorf("%s takes %s", tool.Name, name)
+			}
+		}
+		if tool.Name == "send_message" && len(schema.Required) > 0 {
+			t.Errorf("send_message wants %v", schema.Required)
+		}
 	}
 }
 

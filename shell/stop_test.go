@@ -166,7 +166,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	})
 }
 
-// PRD-6.2-1, -2, -A1, -A3, -A4: the vocabulary and its order; agent_assigned
+// PRD-6.2-1, -2, -A1, -A3, -A4, PRD-10-10: the vocabulary and its order; agent_assigned
 // comes before the first thought, denials are in the stream, and every event
 // has its time.
 func TestLiveEventsTellACycleInOrder(t *testing.T) {
@@ -263,7 +263,7 @@ func whole(r model.Request) string {
 	return out.String()
 }
 
-// PRD-6.3-A3: all moves of the machine stand in the inner log, unbroken from
+// PRD-6.3-2, PRD-6.3-A3, PRD-6.3-A4: all moves of the machine stand in the inner log, unbroken from
 // idle to idle, and the last one carries the stop reason.
 func TestEveryMoveIsRecorded(t *testing.T) {
 	m := answering(func(n int, _ model.Request) (model.Response, error) {

@@ -12,7 +12,7 @@ var states = []spaces.State{
 	spaces.Idle, spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.WaitingReply, spaces.Sleeping,
 }
 
-// PRD-6.3: every pair of states is either a legal move with a record or an
+// PRD-6.3-1, PRD-6.3-3: every pair of states is either a legal move with a record or an
 // error that changes nothing.
 func TestIllegalMovesChangeNothing(t *testing.T) {
 	moved := 0
@@ -52,5 +52,25 @@ func TestMovesAreTakenOnceInOrder(t *testing.T) {
 	}
 	if _, again := m.Taken(); again {
 		t.Error("moves were handed over twice")
+	}
+}
+
+// PRD-6.3-A1: a record is a value: whoever has one changes nothing of what others get,
+// neither by the one that a move returned nor by those that were taken.
+func TestARecordOfAMoveIsAValue(t *testing.T) {
+	m := NewMachine("c1", spaces.Idle)
+	mine, err := m.Move(spaces.Contemplating, Cause{By: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.From, mine.To, mine.By = spaces.Sleeping, spaces.Sleeping, "nobody"
+	got, _ := m.Taken()
+	if move := got.Moves[0]; move.From != spaces.Idle || move.To != spaces.Contemplating || move.By != "agent" || m.State() != spaces.Contemplating {
+		t.Errorf("the machine stands at %s, and its record became %+v", m.State(), move)
+	}
+	got.Moves[0].To = spaces.Sleeping
+	m.must(spaces.Engaging, Cause{By: "agent"})
+	if next, _ := m.Taken(); len(next.Moves) != 1 || next.Moves[0].From != spaces.Contemplating {
+		t.Errorf("the next record is %+v", next)
 	}
 }

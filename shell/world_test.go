@@ -48,9 +48,10 @@ type world struct {
 	// ports, when set, stands between the shell and the record.
 	ports func(record.Shell) ports
 
-	drafts shell.Drafts      // nil: nobody sees an answer grow
-	poll   time.Duration     // 0: the shell's own
-	listen func(line string) // hears every line of the log
+	drafts   shell.Drafts      // nil: nobody sees an answer grow
+	presence shell.Presence    // nil: nobody sees that an agent is at it
+	poll     time.Duration     // 0: the shell's own
+	listen   func(line string) // hears every line of the log
 
 	minted  atomic.Int64
 	updates int
@@ -159,7 +160,7 @@ func (w *world) start() {
 
 func (w *world) options(p ports, holder string) shell.Options {
 	return shell.Options{
-		Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
 		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }

@@ -216,7 +216,7 @@ func TestDeleteBeforeItsMessageForgetsEarlierEdits(t *testing.T) {
 	}
 }
 
-// DELIVERY F24, I12: a chat is rebuilt from any point, with what was folded
+// DELIVERY F24, I12, R-20: a chat is rebuilt from any point, with what was folded
 // before coming again.
 func TestFoldGoesOnWhereItStopped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

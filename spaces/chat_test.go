@@ -335,7 +335,7 @@ func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 	}
 }
 
-// SEQ-08, SEQ-12
+// SEQ-08, SEQ-12, R-15: where a change stands is the event's to tell, not the object's
 func TestTimelineStandsAtItsEvent(t *testing.T) {
 	e := Event{Branch: Primary, ID: "v4", Seq: 4}
 	want := TimelineContext{Branch: Primary, Primary: true, LastEvent: "v4", LastSeq: 4}

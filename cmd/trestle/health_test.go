@@ -36,7 +36,7 @@ func part(t *testing.T, h health, name string) extension {
 	return h.Extensions[i]
 }
 
-// I13, PRD-5.4-R1, PRD-5.3-A3: an account is healthy while it is heard, for 90 s;
+// I13, PRD-5.4-R1, PRD-5.3-A3, PRD-12-4: an account is healthy while it is heard, for 90 s;
 // it comes back by itself, and nothing else suffers meanwhile.
 func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func fetched[T any](t *testing.T, url, token string) (v T) {
 }
 
 // PRD-5.3-A1, PRD-5.3-A2, PRD-5.3-A3, PRD-5.3-4, PRD-5.3-5, PRD-5.4-2, PRD-5.4-3,
-// PRD-5.4-A2, PRD-5.4-A3, PRD-5.4-A4: a dead credential, and one that is none,
+// PRD-5.4-A2, PRD-5.4-A3, PRD-5.4-A4, PRD-9-I2, PRD-10-8, PRD-11-8: a dead credential, and one that is none,
 // leave the rest running; health and the report of the start name them.
 func TestFailingAccountLeavesTheRestRunning(t *testing.T) {
 	_, url := onTelegram(t, "7001:right")

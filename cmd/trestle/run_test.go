@@ -109,7 +109,7 @@ func TestPipedLinesAreAnsweredInOrder(t *testing.T) {
 	}
 }
 
-// PRD-5.4-A1, PRD-5.3-A5: every stage by name and time, the phases around the gate.
+// PRD-5.4-1, PRD-5.4-A1, PRD-5.3-A5: every stage by name and time, the phases around the gate.
 func TestBootSaysEachStage(t *testing.T) {
 	_, errs, code := stage{folder: t.TempDir()}.do(t, "", "run")
 	if code != exitDone {

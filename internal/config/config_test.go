@@ -222,7 +222,7 @@ spaces:
     chats: ["telegram:-1001234", "acme:C0123456", "guild:998877"]
 `
 
-// GTS-13, GTS-37: global, agent, space; the most specific wins.
+// GTS-13, GTS-37, PRD-5.2-5: global, agent, space; the most specific wins.
 func TestMostSpecificSettingWins(t *testing.T) {
 	c, err := loadText(t, `
 max_steps: 3

@@ -45,6 +45,7 @@ type runsAnswer struct {
 // runAnswer is one run with everything that explains it (PRD-5.1-A4, PRD-5.2-6).
 type runAnswer struct {
 	RunRow
+	Active     spaces.SpaceID  `json:"active_space,omitempty"` // where plain messages of the run go; empty before it entered one
 	Rest       string          `json:"rest,omitempty"`
 	Ended      time.Time       `json:"ended,omitzero"`
 	Usage      spaces.Usage    `json:"usage"`

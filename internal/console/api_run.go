@@ -12,7 +12,7 @@ import (
 func (c *Console) answer(run Run) runAnswer {
 	y := run.Cycle
 	a := runAnswer{
-		RunRow: RowOf(y), Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
+		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
 		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
 		Denials: []denialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Waits: []waitRow{},
 	}

@@ -91,6 +91,7 @@ func TestLiveEventsAreServerSentEvents(t *testing.T) {
 	}
 }
 
+// PRD-11-7: whoever listens chooses what about: one mind, one space.
 func TestLiveEventsAreSiftedByWhatTheyAreAbout(t *testing.T) {
 	w := consoletest.Open(t)
 	for i, mind := range []string{"ada/home", "max/home", "ada/home"} {
@@ -170,7 +171,7 @@ func (h *happenings) Happened(_ context.Context, after int64, _ int) ([]spaces.E
 	return h.events[after:], int64(len(h.events)), nil
 }
 
-// PRD-6.2-2: spans and deliveries are told once each, in the order in which they
+// PRD-6.2-2, GTS-22: spans and deliveries are told once each, in the order in which they
 // were committed, and only from now on.
 func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -85,7 +85,7 @@ func get(t *testing.T, w *consoletest.World, path string, code int) map[string]a
 	return v
 }
 
-// PRD-5.1-A4, PRD-5.2-6, PRD-5.2-A3
+// PRD-5.1-A4, PRD-5.2-3, PRD-5.2-6, PRD-5.2-A3, BLU-57
 func TestRunTellsItsStopReasonDenialsAndBudget(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("hello")
@@ -105,6 +105,14 @@ func TestRunTellsItsStopReasonDenialsAndBudget(t *testing.T) {
 	}
 	if v["frame_plan"].(map[string]any)["budget"] != 20_000.0 || len(v["deliveries"].([]any)) != 1 {
 		t.Errorf("plan %v, deliveries %v", v["frame_plan"], v["deliveries"])
+	}
+	if v["active_space"] != v["space"] || len(v["waits"].([]any)) != 0 {
+		t.Errorf("active is %v of %v, waits %v", v["active_space"], v["space"], v["waits"])
+	}
+	for name := range v {
+		if strings.Contains(name, "admin") {
+			t.Errorf("a run has %s", name)
+		}
 	}
 	get(t, w, "/api/runs/none", 404)
 	get(t, w, "/api/runs?since=yesterday", 400)

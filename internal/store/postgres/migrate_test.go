@@ -19,7 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
-// K25: what the oldest version wrote opens, and runs.
+// K25, BLU-05: what the oldest version wrote opens, and runs.
 func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0001")

@@ -84,7 +84,7 @@ func aside(t *testing.T, dir string) string {
 	return copies[0]
 }
 
-// K25: an older record is copied aside, then migrated in place; a step that
+// K25, BLU-05: an older record is copied aside, then migrated in place; a step that
 // fails leaves nothing, the steps before it stay.
 func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 	dir := t.TempDir()

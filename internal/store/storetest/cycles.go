@@ -214,7 +214,7 @@ func usageCounted(t *testing.T, w *world) {
 	})
 }
 
-// PRD-5.1-1, PRD-5.1-A1, PRD-5.1-A2
+// PRD-5.1-1, PRD-5.1-A1, PRD-5.1-A2, PRD-12-1: a denial is an event of the inner log
 func denialKept(t *testing.T, w *world) {
 	room := w.family()
 	d := spaces.Denial{
