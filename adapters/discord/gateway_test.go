@@ -274,6 +274,23 @@ func TestNoHandshakeHangs(t *testing.T) {
 	})
 }
 
+// PLATFORMS 3.2: who is stopped between two attempts to connect makes no other.
+func TestAStopEndsThePauseBetweenAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.RefuseConnections(100)
+		w.bot.Close(4000)
+		pass(5500 * time.Millisecond)
+		began := time.Now()
+		if err := w.stop(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the stop took %s", took)
+		}
+	})
+}
+
 // R-DC: after these codes Discord is not asked again.
 func TestFatalCloseCodesStop(t *testing.T) {
 	for _, code := range []int{4004, 4010, 4011, 4012, 4013, 4014} {
