@@ -153,12 +153,14 @@ func TestNobodyIsCalledUnasked(t *testing.T) {
 func TestLettersThatCountTwiceAreCutInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		parts := w.client.Split(strings.Repeat("😀", 1500))
-		for _, part := range parts {
-			w.send(adapters.Post{Text: part})
-		}
-		if len(parts) != 2 {
-			t.Errorf("cut into %d parts, want two", len(parts))
+		for _, text := range []string{strings.Repeat("😀", 1500), strings.Repeat(`😀\*`, 600)} {
+			parts := w.client.Split(text)
+			for _, part := range parts {
+				w.send(adapters.Post{Text: part})
+			}
+			if len(parts) != 2 {
+				t.Errorf("%.20s… is cut into %d parts, want two", text, len(parts))
+			}
 		}
 	})
 }
