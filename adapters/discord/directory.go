@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -21,9 +22,10 @@ type knownGuild struct {
 	roles  map[string]role
 	emojis map[string]emoji // by name
 	mine   []string         // the roles that we have
+	aside  bool             // the private threads that were put away are known, too
 }
 
-// maxChannels bounds the channels that are remembered.
+// maxChannels is from when on public threads and direct chats are forgotten.
 const maxChannels = 100_000
 
 // learnGuild takes all that is told of a server.
@@ -65,8 +67,11 @@ func (d *directory) learnChannel(ch channel) channel {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.channels == nil || len(d.channels) > maxChannels {
+	if d.channels == nil {
 		d.channels = map[string]channel{}
+	}
+	if len(d.channels) >= maxChannels { // which chats a server has must be known; of others Discord can be asked
+		maps.DeleteFunc(d.channels, func(_ string, ch channel) bool { return ch.GuildID == "" || isThread(ch.Type) && !ch.isPrivate() })
 	}
 	before := d.channels[ch.ID]
 	d.channels[ch.ID] = ch
@@ -123,8 +128,8 @@ func (d *directory) channel(id string) (channel, bool) {
 	return ch, ok
 }
 
-// chatsOf returns the known chats of a server: the channels in which people write,
-// and the private threads, each with who may see the channel it is in.
+// chatsOf returns the known chats of a server, the oldest first: the channels in which
+// people write, and the private threads, each with who may see the channel it is in.
 func (d *directory) chatsOf(guild string) []channel {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -138,6 +143,7 @@ func (d *directory) chatsOf(guild string) []channel {
 		}
 		all = append(all, ch)
 	}
+	slices.SortFunc(all, func(a, b channel) int { return cmp.Compare(flake(a.ID), flake(b.ID)) })
 	return all
 }
 

@@ -33,7 +33,7 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		return r.readChannel(ctx, e)
 	case "GUILD_MEMBER_ADD", "GUILD_MEMBER_REMOVE":
-		return r.readMember(e), nil
+		return r.readMember(ctx, e)
 	case "THREAD_MEMBERS_UPDATE":
 		return r.readThreadMembers(ctx, e)
 	case "GUILD_UPDATE", "GUILD_ROLE_CREATE", "GUILD_EMOJIS_UPDATE", "THREAD_LIST_SYNC":

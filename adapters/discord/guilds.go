@@ -12,13 +12,12 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// maxTold bounds the chats of a server that are told of its comings and goings.
+// maxTold bounds the chats of a server that are told of who comes, or that we do.
 const maxTold = 100
 
 // chatsToTell returns the chats of a server, the oldest first.
 func (r *receiver) chatsToTell(guild string) []channel {
 	all := r.client.known.chatsOf(guild)
-	slices.SortFunc(all, func(a, b channel) int { return cmp.Compare(flake(a.ID), flake(b.ID)) })
 	return all[:min(len(all), maxTold)]
 }
 
@@ -39,7 +38,7 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 			return nil, err
 		}
 		delete(r.pending, g.ID)
-		return r.unseen(ctx, e, g.ID, r.client.known.chatsOf(g.ID)) // rights may have changed meanwhile
+		return r.unseen(ctx, e, g.ID, everyChat) // rights may have changed meanwhile
 	}
 	if known {
 		return nil, nil
@@ -116,30 +115,33 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 	if e.Type != "CHANNEL_UPDATE" || before.ID != "" && slices.Equal(before.Overwrites, ch.Overwrites) {
 		return updates, nil
 	}
-	inside := slices.DeleteFunc(r.client.known.chatsOf(ch.GuildID), func(x channel) bool { return x.ID != ch.ID && x.ParentID != ch.ID })
-	more, err := r.unseen(ctx, e, ch.GuildID, inside)
+	more, err := r.unseen(ctx, e, ch.GuildID, func(inside channel) bool { return inside.ID == ch.ID || inside.ParentID == ch.ID })
 	return append(updates, more...), err
 }
 
 // readMember reads that somebody came to a server, and so into each of its chats
-// that they see, or left it.
-func (r *receiver) readMember(e event) []adapters.Update {
+// that they see, or left it, and so all of them.
+func (r *receiver) readMember(ctx context.Context, e event) ([]adapters.Update, error) {
 	var said struct {
 		member
-		GuildID  string `json:"guild_id"`
-		JoinedAt string `json:"joined_at"`
+		GuildID string `json:"guild_id"`
 	}
 	if err := json.Unmarshal(e.RawData, &said); err != nil || said.User == nil || said.GuildID == "" {
-		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names nobody"))
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names nobody")), nil
 	}
 	who := said.person()
 	var body adapters.Body = adapters.Joined{People: []adapters.Person{who}}
+	chats := r.chatsToTell(said.GuildID)
 	if e.Type == "GUILD_MEMBER_REMOVE" {
+		var err error
+		if chats, err = r.chatsOf(ctx, said.GuildID); err != nil {
+			return nil, err
+		}
 		body = adapters.Left{People: []adapters.Person{who}}
 	}
 	on, known := r.client.known.standing(said.GuildID)
 	var updates []adapters.Update
-	for _, ch := range r.chatsToTell(said.GuildID) {
+	for _, ch := range chats {
 		if e.Type == "GUILD_MEMBER_ADD" && (ch.isPrivate() || known && !on.shows(said.member, ch)) {
 			continue
 		}
@@ -148,7 +150,7 @@ func (r *receiver) readMember(e event) []adapters.Update {
 			At: time.Now().UTC(), Body: body,
 		})
 	}
-	return updates
+	return updates, nil
 }
 
 // learn takes what only changes how things are called.

@@ -94,6 +94,7 @@ func (r *receiver) fillArchived(ctx context.Context, g guild) error {
 			}
 		}
 	}
+	r.client.known.change(g.ID, func(known *knownGuild) { known.aside = true })
 	return nil
 }
 

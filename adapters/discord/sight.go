@@ -32,10 +32,7 @@ func (r *receiver) readRole(ctx context.Context, e event) ([]adapters.Update, er
 	}) {
 		return nil, nil
 	}
-	if err := r.learnt(ctx, said.GuildID); err != nil { // its channels, too
-		return nil, err
-	}
-	return r.unseen(ctx, e, said.GuildID, r.client.known.chatsOf(said.GuildID))
+	return r.unseen(ctx, e, said.GuildID, everyChat)
 }
 
 // maxRoles bounds the members whose roles are remembered.
@@ -53,42 +50,70 @@ func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, e
 	if said.User.ID == r.self.ID {
 		return nil, nil
 	}
-	if err := r.learnt(ctx, said.GuildID); err != nil {
+	at := said.GuildID + " " + said.User.ID
+	if last, told := r.roles[at]; told && slices.Equal(last, said.Roles) {
+		return nil, nil // something else has changed
+	}
+	chats, err := r.chatsOf(ctx, said.GuildID)
+	if err != nil {
 		return nil, err
 	}
 	on, known := r.client.known.standing(said.GuildID)
-	at := said.GuildID + " " + said.User.ID
-	if last, told := r.roles[at]; !known || told && slices.Equal(last, said.Roles) {
-		return nil, nil // something else has changed
+	if !known {
+		return nil, nil
 	}
 	if r.roles == nil || len(r.roles) >= maxRoles {
 		r.roles = map[string][]string{}
 	}
 	r.roles[at] = said.Roles
-	return r.hidden(e, on, r.client.known.chatsOf(said.GuildID), []member{said.member}), nil
+	return r.hidden(e, on, chats, []member{said.member}), nil
 }
 
-// learnt learns a server that a resumed session has not told of.
-func (r *receiver) learnt(ctx context.Context, guild string) error {
-	if r.client.known.knowsGuild(guild) {
-		return nil
+// chatsOf returns every chat of a server that we are in. A resumed session tells
+// neither of the server nor, like every other, of private threads that were put away:
+// those are asked for once.
+func (r *receiver) chatsOf(ctx context.Context, guild string) ([]channel, error) {
+	known := &r.client.known
+	if !known.knowsGuild(guild) {
+		if err := r.client.askGuild(ctx, guild); err != nil {
+			return nil, err
+		}
 	}
-	return r.client.askGuild(ctx, guild)
+	aside := false
+	known.change(guild, func(g *knownGuild) { aside = g.aside })
+	for _, ch := range known.chatsOf(guild) {
+		if aside || ch.Type != discordgo.ChannelTypeGuildText { // there are none elsewhere
+			continue
+		}
+		if _, err := r.client.archivedPrivate(ctx, ch); err != nil {
+			return nil, err
+		}
+	}
+	known.change(guild, func(g *knownGuild) { g.aside = true })
+	return known.chatsOf(guild), nil
 }
 
-// unseen tells whom those channels are hidden from. When Discord cannot be asked now,
-// the server is learnt anew with the event, which then comes again.
-func (r *receiver) unseen(ctx context.Context, e event, id string, chats []channel) ([]adapters.Update, error) {
-	if err := r.learnt(ctx, id); err != nil {
+// everyChat is a wish for all chats of a server.
+func everyChat(channel) bool { return true }
+
+// unseen tells whom those chats that are wanted are hidden from. When Discord cannot
+// be asked now, the server is learnt anew with the event, which then comes again.
+func (r *receiver) unseen(ctx context.Context, e event, id string, wanted func(channel) bool) ([]adapters.Update, error) {
+	if intents(r.self)&discordgo.IntentGuildMembers == 0 {
+		return nil, nil
+	}
+	chats, err := r.chatsOf(ctx, id)
+	if err != nil {
+		r.client.known.dropGuild(id)
 		return nil, err
 	}
 	on, known := r.client.known.standing(id)
-	chats = slices.DeleteFunc(chats, func(ch channel) bool { return !known || on.open(ch) })
-	if len(chats) == 0 || intents(r.self)&discordgo.IntentGuildMembers == 0 {
+	chats = slices.DeleteFunc(chats, func(ch channel) bool { return !known || !wanted(ch) || on.open(ch) })
+	if len(chats) == 0 {
 		return nil, nil
 	}
 	var all []member
-	err := r.client.members(ctx, id, func(m member) { all = append(all, m) })
+	err = r.client.members(ctx, id, func(m member) { all = append(all, m) })
 	switch {
 	case err != nil && adapters.KindOf(err).Permanent():
 		r.client.log.Warn("who sees the channels is not told", "server", id, "error", err)

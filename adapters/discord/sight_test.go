@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 )
 
@@ -91,6 +92,38 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 	}
 }
 
+// SECURITY S5: when Discord cannot be asked who sees a channel, that is told later.
+func TestWhomAChannelIsHiddenFromIsAskedUntilItIsKnown(t *testing.T) {
+	for _, call := range []string{"get members", "get our archived threads"} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+				w.guild.Joins(tom)
+				w.inbox.take()
+				if err := w.stop(); err != nil {
+					t.Fatal(err)
+				}
+				w.client = w.newClient()
+				w.receive()
+				w.says("hello") // and the server is asked for
+				w.inbox.take()
+				w.Fault(fake.Fault{Method: call, Do: fake.HTML, Times: -1})
+				w.room.HidesFrom(tom)
+				if err := w.failure(time.Minute); err == nil {
+					t.Error("it is not noticed that Discord cannot be asked")
+				}
+				w.ClearFaults()
+				w.receive()
+				pass(time.Minute)
+				if diff := cmp.Diff(map[string][]string{"general": {"Tom"}}, hiddenFrom(w.inbox.take())); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
 // SECURITY S5: the owner and whoever may do everything see every channel; a new name
 // hides nothing, and where everybody sees everything nobody is listed.
 func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
@@ -164,6 +197,54 @@ func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 		got := hiddenFrom(w.inbox.take())
 		if diff := cmp.Diff(map[string][]string{"general": {"Tom"}, "psst": {"Tom"}}, got); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// SECURITY S5: who leaves a server leaves all its chats, however many it has, those
+// that were put away, and those that nobody has told of since a restart, too.
+func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		w.guild.Joins(tom)
+		want := []string{"general", "psst"}
+		psst := w.room.NewPrivateThread(w.kai, "psst")
+		psst.Says(tom, "hello", fakediscord.Said{})
+		psst.Archive()
+		for i := range 120 {
+			name := fmt.Sprint("room ", i)
+			w.guild.NewChannel(name, fakediscord.TextChannel)
+			want = append(want, name)
+		}
+		w.says("hello") // and the cursor is behind all that was told of the channels
+		w.inbox.take()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.client = w.newClient()
+		w.receive()
+		w.guild.Leaves(tom)
+		pass(time.Minute)
+		var got []string
+		for _, u := range w.inbox.take() {
+			if left, ok := u.Body.(adapters.Left); ok && left.People[0].Name == "Tom" {
+				got = append(got, u.Chat.Title)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("left (-want +got):\n%s", diff)
+		}
+		listed := 0
+		w.guild.Leaves(w.kai)
+		w.inbox.take()
+		for _, c := range w.Ledger().Calls {
+			if c.Method == "get our archived threads" && c.Channel == w.room.ID {
+				listed++
+			}
+		}
+		if listed != 2 { // with the gap at the first start, and for the first who leaves
+			t.Errorf("threads that were put away are listed %d times", listed)
 		}
 	})
 }

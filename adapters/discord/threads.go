@@ -116,20 +116,19 @@ func (c *Client) archived(ctx context.Context, of channel, since time.Time) ([]c
 	if err != nil {
 		return nil, err
 	}
-	ours, err := c.putAway(ctx, of, "get our archived threads", "/users/@me/threads/archived/private", func(last channel) (string, bool) {
-		return last.ID, false // in the order in which they began
-	})
-	if err != nil {
-		return nil, err
-	}
-	all := append(everybodys, ours...)
-	for _, th := range all {
-		c.known.learnChannel(th)
-	}
-	return all, nil
+	ours, err := c.archivedPrivate(ctx, of)
+	return append(everybodys, ours...), err
 }
 
-// putAway reads a list of archived threads page by page. next says where the page
+// archivedPrivate returns the private threads of a channel that were put away and that
+// we are in.
+func (c *Client) archivedPrivate(ctx context.Context, of channel) ([]channel, error) {
+	return c.putAway(ctx, of, "get our archived threads", "/users/@me/threads/archived/private", func(last channel) (string, bool) {
+		return last.ID, false // in the order in which they began
+	})
+}
+
+// putAway reads a list of archived threads page by page, and learns them. next says where the page
 // behind a thread begins, and whether there is no use in it.
 func (c *Client) putAway(ctx context.Context, of channel, op, path string, next func(channel) (string, bool)) (all []channel, err error) {
 	for before := ""; ; {
@@ -141,6 +140,7 @@ func (c *Client) putAway(ctx context.Context, of channel, op, path string, next 
 		page.Threads = slices.DeleteFunc(page.Threads, func(th channel) bool { return th.Archive == nil })
 		for _, th := range page.Threads {
 			all = append(all, th.in(of))
+			c.known.learnChannel(th.in(of))
 		}
 		if !page.More || len(page.Threads) == 0 {
 			return all, nil
