@@ -136,12 +136,12 @@ func (m *mind) reach(ctx context.Context) error {
 
 // spread takes back what was deleted in a room of a mind from the agent's minds in
 // other circles: from those that were shown it, and those that may be shown it now.
-func (m *mind) spread(ctx context.Context, space spaces.SpaceID, w erased) error {
+func (m *mind) spread(ctx context.Context, w erased) error {
 	ids, err := m.shell.Journal.ShownTo(ctx, m.id, w.event)
 	if err != nil {
 		return err
 	}
-	for _, other := range m.shell.minds.looking(m.id, space) {
+	for _, other := range m.shell.minds.looking(m.id, w.space) {
 		if !slices.Contains(ids, other) {
 			ids = append(ids, other)
 		}

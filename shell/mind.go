@@ -33,6 +33,7 @@ type mind struct {
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
 	gone     map[spaces.CycleID][]erased // since each open cycle began
+	deleted  []erased                    // what may still be shown or stored, see [mind.takeBack]
 	lastUse  time.Time
 
 	plans   []spaces.Timer // that have not fired, the next first
@@ -131,6 +132,14 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 			return fmt.Errorf("load mind %s: %w", m.id, err)
 		}
 	}
+	if err := errors.Join(m.read(ctx, space), m.takeBack(ctx)); err != nil {
+		return err
+	}
+	return m.reach(ctx)
+}
+
+// read takes in the mind's uplinks and what happened in its rooms.
+func (m *mind) read(ctx context.Context, space spaces.SpaceID) error {
 	uplinks, err := m.shell.Record.Uplinks(ctx, m.id)
 	if err != nil {
 		return fmt.Errorf("uplinks of %s: %w", m.id, err)
@@ -155,12 +164,10 @@ func (m *mind) refresh(ctx context.Context, space spaces.SpaceID) error {
 			return err
 		}
 	}
-	if space != "" && !slices.Contains(fresh, space) {
-		if err := m.follow(ctx, space, false); err != nil {
-			return err
-		}
+	if space == "" || slices.Contains(fresh, space) {
+		return nil
 	}
-	return m.reach(ctx)
+	return m.follow(ctx, space, false)
 }
 
 // overtaken has the mind read anew when, of the cycles that were closed before one
@@ -234,20 +241,11 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 	room, cursor := seat.Room, seat.Uplink.Cursor
 	m.mu.Unlock()
 
-	var gone []erased
-	err := m.shell.follow(ctx, &m.mu, room, first, func(e spaces.Event) {
+	err := m.shell.follow(ctx, &m.mu, room, first, func(e spaces.Event) { // what was folded is not seen again
 		if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
-			gone = append(gone, words)
+			m.deleted = append(m.deleted, words)
 		}
 	})
-	for _, w := range gone { // what was folded is not seen again
-		if failed := m.redact(ctx, w); failed != nil {
-			return errors.Join(err, failed)
-		}
-		if failed := m.spread(ctx, id, w); failed != nil {
-			return errors.Join(err, failed)
-		}
-	}
 	if err != nil || !first {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 
 // erased are words that somebody deleted.
 type erased struct {
+	space spaces.SpaceID
 	event spaces.EventID
 	words []string // every text the message had
-	kept  bool     // the record could not be rid of them
 }
 
 // erasedBy returns the words that e deletes from the room, which must not have
@@ -38,27 +38,44 @@ func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
 	for _, r := range m.Edits {
 		words = append(words, r.Text)
 	}
-	return erased{event: m.ID, words: words}, true
+	return erased{space: room.ID(), event: m.ID, words: words}, true
+}
+
+// takeBack removes what was deleted in the mind's rooms from all that shows it. What
+// could not be removed stays for the next time: until then no cycle of the mind
+// begins, so that after a restart it is found again.
+func (m *mind) takeBack(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		if len(m.deleted) == 0 {
+			m.mu.Unlock()
+			return nil
+		}
+		w := m.deleted[0]
+		m.mu.Unlock()
+		if err := m.redact(ctx, w); err != nil {
+			return err
+		}
+		if err := m.spread(ctx, w); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		m.deleted = m.deleted[1:]
+		m.mu.Unlock()
+	}
 }
 
 // redact removes deleted words from what the mind has, and from the cycles under
 // way: from what they were shown already, and once more when they have ended.
 func (m *mind) redact(ctx context.Context, w erased) error {
 	m.mu.Lock()
-	for id := range m.gone {
-		m.gone[id] = append(m.gone[id], w)
-	}
-	m.mu.Unlock()
-	err := m.erase(ctx, w, time.Time{})
-	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		w.kept = true
-		for id := range m.gone { // when it ends, it tries once more
-			m.gone[id] = append(m.gone[id], w)
+	for id, known := range m.gone {
+		if !slices.ContainsFunc(known, func(x erased) bool { return x.event == w.event }) {
+			m.gone[id] = append(known, w)
 		}
 	}
-	return err
+	m.mu.Unlock()
+	return m.erase(ctx, w, time.Time{})
 }
 
 // unsay takes out of the turns of the cycle what was deleted since they were shown.
@@ -81,12 +98,11 @@ func (m *mind) settle(ctx context.Context, y *spaces.Cycle) error {
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
-	for _, w := range gone {
-		since := y.Started
-		if w.kept {
-			since = time.Time{}
-		}
-		if err := m.erase(ctx, w, since); err != nil {
+	for i, w := range gone {
+		if err := m.erase(ctx, w, y.Started); err != nil {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.deleted = append(m.deleted, gone[i:]...)
 			return err
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,17 +187,22 @@ func (w *world) crash() {
 	w.open()
 }
 
+// copyFiles copies what a kill at this moment would leave. SQLite's log goes first:
+// what is folded into the database while files are copied then stands in both.
 func copyFiles(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	entries, err := os.ReadDir(from)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		data, failed := os.ReadFile(filepath.Join(from, e.Name()))
+		if failed == nil {
+			failed = os.WriteFile(filepath.Join(to, e.Name()), data, 0o600)
 		}
-		return os.WriteFile(filepath.Join(to, d.Name()), data, 0o600)
-	})
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // sound delivers what is still to be sent and ends the test with every breach of

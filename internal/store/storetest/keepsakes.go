@@ -16,6 +16,7 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"CutNeedsTheWholeMind":               cutAlone,
 	"DeletedWordsLeaveTurnsAndKeyframes": redaction,
 	"DeletedWordsLeaveWhatRepeatsThem":   repetition,
+	"DeletedWordsLeaveWhatCameSince":     sinceThen,
 	"DigestsGoWithWhatTheyWereMadeOf":    digests,
 	"MeaningsGoWithTheirWords":           meanings,
 	"MindWithoutAPastIsEmpty":            emptyMind,
@@ -196,6 +197,33 @@ func repetition(t *testing.T, w *world) {
 		left = append(left, c.Turns[0].Text, c.Rest)
 	}
 	if diff := cmp.Diff([]string{"so [deleted] or four words", "so [deleted] or four words", "my pin is 1234 [deleted]", "my pin is 1234 [deleted]"}, left); diff != "" {
+		t.Errorf("left is (-want +got):\n%s", diff)
+	}
+}
+
+// DESIGN 2: what a run keeps after words were deleted is taken out when it ends; what
+// was stored before that run is not looked at again.
+func sinceThen(t *testing.T, w *world) {
+	room := w.family()
+	secret := w.say(room, "zoe", "my pin is 1234")
+	for range 2 {
+		w.now = w.now.Add(time.Hour)
+		w.say(room, "zoe", "well?")
+		c := w.step(w.woken(ada, room), 0)
+		c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "zoe: my pin is 1234", Refs: []spaces.EventID{secret.ID}}}
+		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "She has the pin 1234."}
+		w.commit(c)
+	}
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{
+		Event: secret.ID, Since: w.now, Shown: hud.NewRedaction("my pin is 1234", "the pin 1234"), Repeated: hud.NewRedaction("the pin 1234"),
+	}))
+	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
+	w.ok(err)
+	var left []string
+	for _, c := range closed {
+		left = append(left, c.Turns[0].Text, c.Rest)
+	}
+	if diff := cmp.Diff([]string{"zoe: my pin is 1234", "She has the pin 1234.", "zoe: [deleted]", "She has [deleted]."}, left); diff != "" {
 		t.Errorf("left is (-want +got):\n%s", diff)
 	}
 }
