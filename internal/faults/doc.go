@@ -59,12 +59,11 @@
 // and audit the database in the same way: the owner of an account is killed or
 // stopped (issue 7), stands still for two terms with sends on the wire and goes on
 // (F42, F44; on Slack and Discord with two processes), leases run out under their
-// holders (F41), the work is divided by roles, and the version changes by turns and
-// back.
+// holders (F41), the clock of one process jumps and drifts (F43), the work is divided
+// by roles, and the version changes by turns and back.
 //
 // In a siege each crew has servers of its own behind links that are harmed:
 // Postgres crashes seven times (F35), connections break while it answers (F36),
 // Redis is emptied, trimmed, without memory, restarted (F38, F39), and one process
-// is cut off from Postgres alone, then all from Redis alone (F40). F37 and F43 are
-// the store's own tests: a program cannot be given another clock.
+// is cut off from Postgres alone, then all from Redis alone (F40). F37 is the store's own test.
 package faults

@@ -48,9 +48,10 @@ type program struct {
 	dir      string
 	config   string
 	data     string
-	database string // its address; empty for the file in data
-	roles    string // empty for all
-	binary   string // empty for the one under test
+	database string   // its address; empty for the file in data
+	roles    string   // empty for all
+	binary   string   // empty for the one under test
+	clock    *os.File // where it can be moved: see [program.sets]
 	log      string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed once cmd has been waited for
@@ -97,6 +98,9 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), cmp.Or(p.binary, binary), "run", "--config", p.config, "--data", p.data, "--roles", p.roles)
 	cmd.Dir = p.dir
 	cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), fault.Variable + "=" + plan.String()}
+	if p.clock != nil {
+		cmd.ExtraFiles = []*os.File{p.clock}
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

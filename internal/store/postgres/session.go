@@ -162,7 +162,7 @@ func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
 		s.e.giveUp(ErrRewound)
 		return turn, ErrRewound
 	}
-	turn.Skew = time.Until(time.UnixMilli(now)).Round(time.Millisecond)
+	turn.Now = time.UnixMilli(now)
 	turn.News = by != s.e.id || !s.last
 	s.last = true
 	return turn, nil

@@ -33,7 +33,7 @@ func (t *tx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time
 		}
 		if w.Outcome != "" {
 			over = append(over, spaces.Waiting{Mind: w.Mind, Space: space, Since: at})
-			err = t.run(ctx, endWait, string(w.Cycle), array(w.Answers), string(w.Outcome), ms(at))
+			err = t.run(ctx, endWait, string(w.Cycle), array(w.Answers), string(w.Outcome), t.shared(at))
 		} else {
 			err = t.run(ctx, noteAnswers, string(w.Cycle), array(w.Answers))
 		}

@@ -44,7 +44,7 @@ func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
 
 // Wanted implements [activity.Shelf].
 func (b Border) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.WantedFile, error) {
-	out, err := all(ctx, b.s.engine, wantedAttachments, []any{account, ms(at), limit}, func(r row) (f activity.WantedFile, err error) {
+	out, err := all(ctx, b.s.engine, wantedAttachments, []any{account, ms(b.s.clock().of(at)), limit}, func(r row) (f activity.WantedFile, err error) {
 		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []s
 		if o.Counted {
 			counted = 1
 		}
-		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(o.Due), o.Hash, o.Bytes, o.Media, o.Reason)
+		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(t.clock.of(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
 		case err != nil || o.State == activity.FileWanted:
 			return err

@@ -41,8 +41,8 @@ func (s Shell) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) 
 
 // claim gives out the wake of a place, unless somebody has it.
 func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
-	p, err := t.place(ctx, c.Mind, c.Space)
-	if err != nil || p.leased.After(c.At) && !p.broken(c) {
+	p, err := t.place(ctx, c.Mind, c.Space, c.At)
+	if err != nil || p.leased && !p.broken(c) {
 		return nil, err
 	}
 	if p.open != "" {
@@ -57,7 +57,7 @@ func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err 
 
 // A place is what a claim must know of a mind in a space before anything else.
 type place struct {
-	leased time.Time      // until when somebody has it, by our clock; zero when nobody does
+	leased bool           // somebody has it
 	epoch  int64          // of the last lease; 0 when there never was one
 	holder string         // of the last lease
 	open   spaces.CycleID // that is not finished; empty for none
@@ -66,21 +66,20 @@ type place struct {
 
 // broken reports whether a claim is for what broke off in its holder's hands.
 func (p *place) broken(c spaces.Claim) bool {
-	return c.Again && p.open != "" && p.holder == c.Holder && p.leased.After(c.At)
+	return c.Again && p.open != "" && p.holder == c.Holder && p.leased
 }
 
-func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (p place, err error) {
-	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, stamp{&p.leased}, &p.epoch, &p.holder, &p.open, &p.asleep)
-	if !p.leased.IsZero() {
-		p.leased = p.leased.Add(-t.skew)
-	}
+func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p place, err error) {
+	var expires int64
+	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.open, &p.asleep)
+	p.leased = expires > t.shared(at)
 	return p, err
 }
 
 // lease takes the lease of a place with a new epoch.
 func (t *tx) lease(ctx context.Context, c spaces.Claim, p place) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
-	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.leaseTime(l.Expires), c.TTL.Milliseconds())
+	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.shared(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}

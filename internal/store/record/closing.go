@@ -70,7 +70,7 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
 	why := "attempts " + string(k.c.Close.Stop)
-	retry := notBefore(k.c.Close.RetryAt)
+	retry := notBefore(k.clock.of(k.c.Close.RetryAt))
 	if err := k.run(ctx, returnAll, string(k.c.Step.Cycle), retry, maxAttempts, why); err != nil {
 		return "", nil, err
 	}

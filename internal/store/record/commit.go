@@ -81,7 +81,7 @@ func (k *commit) all(ctx context.Context) error {
 	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	now := k.leaseTime(k.c.At)
+	now := k.shared(k.c.At)
 	if now-k.leased < leaseSlack {
 		return nil // it was taken or extended just now
 	}
@@ -188,6 +188,9 @@ func (k *commit) steps(ctx context.Context) error {
 
 func (k *commit) timers(ctx context.Context) error {
 	for _, t := range k.c.Timers {
+		if t.Kind != spaces.TimerPlan { // that is for a time of day, which is everybody's
+			t.Due = k.clock.of(t.Due)
+		}
 		if err := k.run(ctx, insertTimer, timerValues(t)...); err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}

@@ -144,7 +144,7 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		a := spaces.Action{
 			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
 			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
-			State: spaces.ActionReady, Expires: instant(ms(f.Expires)), Created: instant(ms(k.c.At)),
+			State: spaces.ActionReady, Expires: f.Expires, Created: instant(ms(k.c.At)),
 		}
 		if err := k.takeOver(ctx, f, &a); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		}
 		err = k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
-			string(a.Target), string(a.Policy), string(a.State), a.Attempts, ms(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread), string(a.Draft))
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.shared(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread), string(a.Draft))
 		if err != nil {
 			return fmt.Errorf("put action into outbox: %w", err)
 		}

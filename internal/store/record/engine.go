@@ -41,8 +41,9 @@ type Turn struct {
 	// News is set when others have written since this session last did: what is
 	// remembered of the tables may be wrong.
 	News bool
-	// Skew is how far the clock that leases go by is ahead of this process's.
-	Skew time.Duration
+	// Now is what the clock says that leases, timers and deadlines go by. Zero: it
+	// is this process's own.
+	Now time.Time
 }
 
 // A Session is the connection that writes. It belongs to one goroutine.

@@ -21,7 +21,7 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
   select x.agent, x.circle, x.space, x.due from waits x where x.state <> 'told' and x.due <= $1
     and not exists (select 1 from timers t where t.agent = x.agent and t.circle = x.circle and t.kind = 'sleep' and t.fired_by = '')
 ) w where not exists (
-  select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $3)
+  select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle, space order by min(since), agent, circle, space limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// The rows are found on the index of those that are ready, never on the key,
@@ -125,7 +125,7 @@ func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 
 // Waiting implements [shell.Inbox].
 func (s Shell) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error) {
-	out, err := all(ctx, s.s.engine, waiting, []any{ms(at), limit, ms(at.Add(s.s.skew()))}, func(r row) (w spaces.Waiting, err error) {
+	out, err := all(ctx, s.s.engine, waiting, []any{ms(s.s.clock().of(at)), limit}, func(r row) (w spaces.Waiting, err error) {
 		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, stamp{&w.Since})
 	})
 	if err != nil {

@@ -94,7 +94,7 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 			return err
 		}
 		for _, j := range open {
-			if (j.State == jobs.Running && j.Expires.After(c.At.Add(t.skew))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
+			if (j.State == jobs.Running && j.Expires.After(t.clock.of(c.At))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
 				continue
 			}
 			if j.Want != "" { // whoever had it died before it could do so
@@ -103,7 +103,7 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 				}
 				continue
 			}
-			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, t.leaseTime(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
+			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, t.shared(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
 			if err == nil {
 				claimed = &rows[0]
 			}
@@ -138,7 +138,7 @@ func (v Jobs) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.T
 			return err
 		}
 		want = now.Want
-		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), t.leaseTime(at.Add(ttl)), ms(at))
+		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), t.shared(at.Add(ttl)), ms(at))
 		if err != nil || want == "" {
 			return err
 		}

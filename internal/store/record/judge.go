@@ -69,7 +69,8 @@ func (t *tx) due(ctx context.Context, c spaces.Claim, last int64) ([]entry, erro
 	if err != nil {
 		return nil, err
 	}
-	due := slices.DeleteFunc(slices.Clone(ready), func(e entry) bool { return e.NotBefore.After(c.At) || e.Seq > last })
+	now := t.clock.of(c.At)
+	due := slices.DeleteFunc(slices.Clone(ready), func(e entry) bool { return e.NotBefore.After(now) || e.Seq > last })
 	// Every due row gets a verdict now, or nothing of this write is kept.
 	t.cache.handled[here] = len(due) == len(ready) && len(ready) < maxRows
 	return due, nil

@@ -37,7 +37,7 @@ func (s Shell) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spac
 
 // alone fails when a lease of the mind is in other hands than the holder's.
 func (t *tx) alone(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
-	leases, err := all(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.leaseTime(at)}, func(r row) (l spaces.Lease, err error) {
+	leases, err := all(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.shared(at)}, func(r row) (l spaces.Lease, err error) {
 		return l, r.Scan(&l.Holder, &l.Space, stamp{&l.Expires})
 	})
 	if err != nil {

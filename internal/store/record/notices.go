@@ -24,7 +24,7 @@ values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $
 func (b Border) Post(ctx context.Context, n activity.Notice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		return t.run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
-			string(spaces.ResendOnce), ms(n.Expires), ms(n.At))
+			string(spaces.ResendOnce), t.shared(n.Expires), ms(n.At))
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)

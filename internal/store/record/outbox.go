@@ -57,17 +57,17 @@ func scanOrder(r row) (o order, err error) {
 // Claim implements [activity.Outbox].
 func (b Border) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
 	head, late, err := b.next(ctx, account)
-	if err != nil || !reached(head, at) && !reached(late, at) {
+	if now := b.s.clock().of(at); err != nil || !reached(head, now) && !reached(late, now) {
 		return nil, err
 	}
 	var claimed []spaces.Action
 	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if reached(late, at) {
+		if reached(late, t.clock.of(at)) {
 			if err := t.expire(ctx, account, at); err != nil {
 				return err
 			}
 		}
-		due, err := all(ctx, t, dueActions, []any{account, ms(at), limit}, scanOrder)
+		due, err := all(ctx, t, dueActions, []any{account, t.shared(at), limit}, scanOrder)
 		if err != nil {
 			return err
 		}
@@ -77,6 +77,7 @@ func (b Border) Claim(ctx context.Context, account string, at time.Time, limit i
 			}
 			o.State = spaces.ActionSending
 			o.Attempts++
+			o.NotBefore, o.Expires = t.clock.here(o.NotBefore), t.clock.here(o.Expires)
 			claimed = append(claimed, o.Action)
 		}
 		return nil
@@ -92,7 +93,7 @@ func (b Border) Claim(ctx context.Context, account string, at time.Time, limit i
 
 // expire ends the actions whose time is over.
 func (t *tx) expire(ctx context.Context, account string, at time.Time) error {
-	late, err := all(ctx, t, lateActions, []any{account, ms(at)}, scanOrder)
+	late, err := all(ctx, t, lateActions, []any{account, t.shared(at)}, scanOrder)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (b Border) Next(ctx context.Context, account string) (time.Time, bool, erro
 	if head == nil || late != nil && *late < *head {
 		head = late
 	}
-	return instant(*head), true, nil
+	return b.s.clock().here(instant(*head)), true, nil
 }
 
 // next returns when the first head of a lane is due and when the first action
@@ -153,7 +154,7 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 				}
 			}
 			if again && o.Attempts <= maxRecoveries {
-				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, ready
+				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, t.clock.of(ready)
 				err = t.saveAt(ctx, o, time.Time{}, false)
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"

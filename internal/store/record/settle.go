@@ -117,7 +117,7 @@ func (t *tx) putBack(ctx context.Context, o order, s activity.Settlement, at tim
 	if halted >= haltedUnsent {
 		return t.cancel(ctx, o, at)
 	}
-	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, s.NotBefore, s.Code, s.Reason
+	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, t.clock.of(s.NotBefore), s.Code, s.Reason
 	o.Resent = o.Resent || s.Resent
 	if s.Code == "" {
 		o.Attempts = max(o.Attempts-1, 0)
@@ -154,7 +154,7 @@ func (t *tx) tell(ctx context.Context, o order, fact spaces.Body, at time.Time) 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
 func (t *tx) saveAt(ctx context.Context, o order, settled time.Time, cut bool) error {
 	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, notBefore(o.NotBefore), array(o.Refs), o.Resent,
-		o.Code, o.reason, ms(settled), cut)
+		o.Code, o.reason, t.shared(settled), cut)
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)
 	}

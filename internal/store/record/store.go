@@ -126,8 +126,8 @@ func (s *Store) Backup(ctx context.Context, file string) error {
 	return s.Console().Backup(ctx, file)
 }
 
-// skew returns how far the clock that leases go by was ahead at the last turn.
-func (s *Store) skew() time.Duration { return time.Duration(s.writer.skew.Load()) }
+// clock returns that of the last turn.
+func (s *Store) clock() clock { return *s.writer.clock.Load() }
 
 // write runs do in a transaction that is on disk when write returns nil. It
 // stops waiting for its turn when ctx ends, and never after it had its turn.

@@ -57,7 +57,7 @@ func hush(ctx context.Context, src Reader, timers []spaces.Timer) error {
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
 // without a space stays due.
 func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error) {
-	waits, err := all(ctx, s.s.engine, dueTimers, []any{ms(at), limit}, scanTimer)
+	waits, err := all(ctx, s.s.engine, dueTimers, []any{ms(s.s.clock().of(at)), limit}, scanTimer)
 	if err != nil {
 		return nil, fmt.Errorf("list due timers: %w", err)
 	}
@@ -66,7 +66,7 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 	}
 	var fired []spaces.Wake
 	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		due, err := all(ctx, t, dueTimers, []any{ms(at), limit}, scanTimer)
+		due, err := all(ctx, t, dueTimers, []any{t.shared(at), limit}, scanTimer)
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 // fire turns a timer into a claimed cycle without a space.
 func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
 	c := spaces.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
-	p, err := t.place(ctx, c.Mind, "")
-	if err != nil || p.leased.After(at) || p.open != "" {
+	p, err := t.place(ctx, c.Mind, "", at)
+	if err != nil || p.leased || p.open != "" {
 		return nil, err // an earlier wake runs, or waits to be resumed first
 	}
 	w := &spaces.Wake{
@@ -128,7 +128,7 @@ func (t *tx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error 
 	if timer.Cron == "" {
 		return nil
 	}
-	due, err := calendar.Next(timer.Cron, at)
+	due, err := calendar.Next(timer.Cron, t.clock.of(at))
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}
@@ -151,5 +151,5 @@ func (s Shell) NextTimer(ctx context.Context) (time.Time, bool, error) {
 	if _, err := one(ctx, s.s.engine, nextTimer, nil, stamp{&at}); err != nil {
 		return time.Time{}, false, fmt.Errorf("read next timer: %w", err)
 	}
-	return at, !at.IsZero(), nil
+	return s.s.clock().here(at), !at.IsZero(), nil
 }

@@ -19,8 +19,8 @@ type tx struct {
 	newID   func() string
 	now     func() time.Time
 	idle    time.Duration
-	skew    time.Duration // how far the clock that leases go by is ahead, in this turn
-	skewed  *atomic.Int64 // the same, for those who only read
+	clock   clock                  // of this turn
+	clocked *atomic.Pointer[clock] // the same, for those who only read
 	lg      *slog.Logger
 
 	followers []write // of the group's jobs, to run before the commit
@@ -30,8 +30,8 @@ type tx struct {
 	kept bool
 }
 
-func newTx(session Session, e Engine, o Options, skewed *atomic.Int64) *tx {
-	t := &tx{session: session, skewed: skewed, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, lg: o.Logger}
+func newTx(session Session, e Engine, o Options, clocked *atomic.Pointer[clock]) *tx {
+	t := &tx{session: session, clocked: clocked, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, lg: o.Logger}
 	if r, ok := e.(Reliever); ok {
 		t.relieve = r.Relieve
 	}
@@ -45,16 +45,19 @@ func newTx(session Session, e Engine, o Options, skewed *atomic.Int64) *tx {
 // begin waits for the turn of this process.
 func (t *tx) begin(ctx context.Context) error {
 	turn, err := t.session.Begin(ctx)
-	t.skew = turn.Skew
-	t.skewed.Store(int64(turn.Skew))
+	if !turn.Now.IsZero() {
+		t.clock = clock{shared: turn.Now, own: time.Now()}
+		t.clocked.Store(new(t.clock))
+	}
 	if turn.News {
 		t.cache.clear()
 	}
 	return err
 }
 
-// leaseTime returns an instant of this process by the clock that leases go by.
-func (t *tx) leaseTime(at time.Time) int64 { return ms(at.Add(t.skew)) }
+// shared returns the stored form of an instant of this process that others compare
+// with theirs.
+func (t *tx) shared(at time.Time) int64 { return ms(t.clock.of(at)) }
 
 // follow has do run in the same transaction after all jobs that share it. What
 // do fails at is undone alone; the jobs stay.

@@ -29,7 +29,7 @@ func (t *tx) voice(ctx context.Context, o activity.FileOutcome) error {
 
 // Unheard implements [activity.Voices].
 func (b Border) Unheard(ctx context.Context, at time.Time, limit int) ([]activity.Voice, error) {
-	out, err := all(ctx, b.s.engine, dueVoices, []any{ms(at), ms(at.Add(-activity.VoiceTTL)), limit}, func(r row) (v activity.Voice, err error) {
+	out, err := all(ctx, b.s.engine, dueVoices, []any{ms(b.s.clock().of(at)), ms(at.Add(-activity.VoiceTTL)), limit}, func(r row) (v activity.Voice, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func (b Border) Waits(ctx context.Context, account, file string, at time.Time) (
 // Hear implements [activity.Voices].
 func (b Border) Hear(ctx context.Context, h activity.Heard) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), notBefore(h.Due))
+		n, err := t.exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), notBefore(t.clock.of(h.Due)))
 		if err != nil {
 			return err
 		}

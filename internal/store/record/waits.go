@@ -53,7 +53,7 @@ func (k *commit) await(ctx context.Context, a *spaces.Asking, e spaces.Event) er
 	}
 	r.waits = true
 	err = k.run(ctx, insertWait, string(k.c.Step.Cycle), string(k.mind.Agent), string(k.mind.Circle), string(e.Space), string(e.Thread), string(e.ID), e.Seq,
-		a.Call, array(a.Who), a.People, string(e.Root), e.Depth, ms(k.c.At), notBefore(a.Due))
+		a.Call, array(a.Who), a.People, string(e.Root), e.Depth, ms(k.c.At), notBefore(k.clock.of(a.Due)))
 	if err != nil {
 		return fmt.Errorf("store wait: %w", err)
 	}
@@ -67,7 +67,7 @@ func (t *tx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycl
 	if err != nil || r == nil || !r.waits {
 		return nil, err
 	}
-	waits, err := all(ctx, t, endedWaits, []any{string(m.Agent), string(m.Circle), string(space), ms(at)}, scanWait)
+	waits, err := all(ctx, t, endedWaits, []any{string(m.Agent), string(m.Circle), string(space), t.shared(at)}, scanWait)
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s in %s: %w", m, space, err)
 	}

@@ -46,8 +46,8 @@ type writer struct {
 	end  error // of the goroutine; read after done
 
 	commits atomic.Int64
-	skew    atomic.Int64 // nanoseconds, see [Turn]
-	slowest atomic.Int64 // nanoseconds of the slowest group since somebody last looked
+	clock   atomic.Pointer[clock] // of the last turn
+	slowest atomic.Int64          // nanoseconds of the slowest group since somebody last looked
 }
 
 func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
@@ -59,7 +59,8 @@ func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{jobs: make(chan *job), quit: make(chan struct{})}
-	t := newTx(session, e, o, &w.skew)
+	w.clock.Store(&clock{})
+	t := newTx(session, e, o, &w.clock)
 	w.done.Go(func() {
 		w.end = errors.Join(w.run(ctx, t, o.Logger), session.Close())
 	})
