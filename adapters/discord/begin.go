@@ -109,7 +109,7 @@ func (r *receiver) grant(ctx context.Context) error {
 		}
 	}
 	if !r.began.IsZero() {
-		wait(ctx, identifyPause-now.Sub(r.began))
+		adapters.Pause(ctx, identifyPause-now.Sub(r.began))
 	}
 	if err := r.record(ctx, nil); err != nil {
 		return err

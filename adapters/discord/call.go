@@ -145,27 +145,14 @@ func (c *Client) patiently(ctx context.Context, r route, into any) error {
 		case !ok || ctx.Err() != nil:
 			return err
 		case e.Kind == adapters.Limited:
-			wait(ctx, max(e.RetryAfter, 100*time.Millisecond))
+			adapters.Pause(ctx, max(e.RetryAfter, 100*time.Millisecond))
 			try--
 		case try == 3 && errors.Is(e, errUnread):
 			return &adapters.Error{Kind: adapters.Invalid, Op: e.Op, Err: e.Err}
 		case e.Kind != adapters.Unknown && e.Kind != adapters.NotSent, try == 3:
 			return err
 		default:
-			wait(ctx, time.Second<<try)
+			adapters.Pause(ctx, time.Second<<try)
 		}
-	}
-}
-
-// wait returns after d or when ctx is done.
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

@@ -226,6 +226,6 @@ func (r *receiver) record(ctx context.Context, updates []adapters.Update) error 
 		}
 		rest := pause.NextBackOff()
 		r.client.log.Error("updates not recorded, handing in again", "updates", len(updates), "pause", rest, "error", err)
-		wait(ctx, rest)
+		adapters.Pause(ctx, rest)
 	}
 }

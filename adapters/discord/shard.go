@@ -82,7 +82,7 @@ func (s *shard) run(ctx context.Context) error {
 			pause.Reset()
 		}
 		if rest := pause.NextBackOff(); !next || lasted < settled {
-			wait(ctx, rest)
+			adapters.Pause(ctx, rest)
 		}
 	}
 	return nil
@@ -278,6 +278,6 @@ func (s *shard) invalid(ctx context.Context, c *connection, data json.RawMessage
 		s.forget()
 	}
 	c.close(errInvalid)
-	wait(ctx, time.Second+rand.N(4*time.Second)) //nolint:gosec // only spreads the load
+	adapters.Pause(ctx, time.Second+rand.N(4*time.Second)) //nolint:gosec // only spreads the load
 	return errInvalid
 }

@@ -73,7 +73,7 @@ func (l *ledger) call(c Call) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Calls = bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
+	l.rec.Calls = Bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
 	l.rec.Calls = append(l.rec.Calls, c)
 }
 
@@ -83,7 +83,7 @@ func (l *ledger) acked(as []Ack) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Acked = bounded(l.rec.Acked, l.limit, &l.rec.Dropped)
+	l.rec.Acked = Bounded(l.rec.Acked, l.limit, &l.rec.Dropped)
 	l.rec.Acked = append(l.rec.Acked, as...)
 }
 
@@ -93,7 +93,7 @@ func (l *ledger) expired(as []Ack) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Expired = bounded(l.rec.Expired, l.limit, &l.rec.Dropped)
+	l.rec.Expired = Bounded(l.rec.Expired, l.limit, &l.rec.Dropped)
 	l.rec.Expired = append(l.rec.Expired, as...)
 }
 
@@ -103,7 +103,7 @@ func (l *ledger) unfurled(u Unfurl) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Unfurled = bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
+	l.rec.Unfurled = Bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
 	l.rec.Unfurled = append(l.rec.Unfurled, u)
 }
 
@@ -120,9 +120,9 @@ func (l *ledger) snapshot() Record {
 	}
 }
 
-// bounded makes room in a list that reached its limit by giving up the older
-// half, so that the copying costs each entry once.
-func bounded[E any](list []E, limit int, dropped *int) []E {
+// Bounded makes room in a list that reached its limit by giving up the older half,
+// so that the copying costs each entry once. It counts what it gave up in dropped.
+func Bounded[E any](list []E, limit int, dropped *int) []E {
 	if len(list) < limit {
 		return list
 	}

@@ -107,7 +107,7 @@ func (r *receiver) connect(ctx context.Context) error {
 			return err
 		}
 		heard()
-		wait(ctx, proofOf)
+		adapters.Pause(ctx, proofOf)
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error 
 		}
 		rest := pause.NextBackOff()
 		r.c.log.Error("updates not recorded, handing them in again", "updates", len(updates), "pause", rest, "error", err)
-		wait(ctx, rest)
+		adapters.Pause(ctx, rest)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

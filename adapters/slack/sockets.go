@@ -66,7 +66,7 @@ func (l *lines) keep(ctx context.Context, n int) error {
 				rest = max(rest, e.RetryAfter)
 			}
 			l.c.log.Warn("socket not opened", "pause", rest, "error", err)
-			wait(ctx, rest)
+			adapters.Pause(ctx, rest)
 			continue
 		}
 		l.works(n)
@@ -88,7 +88,7 @@ func (l *lines) keep(ctx context.Context, n int) error {
 		if time.Since(opened) >= settled {
 			pause.Reset()
 		} else {
-			wait(ctx, pause.NextBackOff())
+			adapters.Pause(ctx, pause.NextBackOff())
 		}
 	}
 	return nil
@@ -189,17 +189,4 @@ func (l *lines) live() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.open)
-}
-
-// wait returns after d or when ctx is done.
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -46,9 +46,9 @@ func reading[T any](ctx context.Context, c *Client, method string, do func(conte
 		case e.Kind == adapters.Limited:
 			try-- // to wait is no failure
 			c.log.Info("slack asks us to wait", "op", method, "retry_after", e.RetryAfter)
-			wait(ctx, max(e.RetryAfter, time.Second))
+			adapters.Pause(ctx, max(e.RetryAfter, time.Second))
 		case try < maxTries && (e.Kind == adapters.Unknown || e.Kind == adapters.NotSent):
-			wait(ctx, pause.NextBackOff())
+			adapters.Pause(ctx, pause.NextBackOff())
 		default:
 			return out, err
 		}

@@ -133,7 +133,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
 				stored = now
 			}
 		}
-		wait(ctx, hookLooked)
+		adapters.Pause(ctx, hookLooked)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		raw, err := c.updates(ctx, at, hold)
 		if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Limited {
 			c.log.Warn("polling is limited", "retry_after", e.RetryAfter)
-			wait(ctx, max(e.RetryAfter, time.Second))
+			adapters.Pause(ctx, max(e.RetryAfter, time.Second))
 			continue
 		}
 		if err != nil {
@@ -81,14 +81,14 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		case err != nil:
 			rest := pause.NextBackOff()
 			c.log.Error("updates not recorded, asking again", "updates", len(batch.Updates), "pause", rest, "error", err)
-			wait(ctx, rest)
+			adapters.Pause(ctx, rest)
 			continue
 		case batch.Cursor != nil:
 			at = next
 			pause.Reset()
 		}
 		if len(raw) == 0 && hold > 0 {
-			wait(ctx, hurried-now.Sub(asked))
+			adapters.Pause(ctx, hurried-now.Sub(asked))
 		}
 		hold = c.poll
 	}
@@ -208,17 +208,4 @@ func orDone(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-// wait returns after d or when ctx is done.
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -76,10 +76,10 @@ func (l *ledger) note(add func(*Record)) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Calls = bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
-	l.rec.Sessions = bounded(l.rec.Sessions, l.limit, &l.rec.Dropped)
-	l.rec.Unfurled = bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
-	l.rec.Called = bounded(l.rec.Called, l.limit, &l.rec.Dropped)
+	l.rec.Calls = fake.Bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
+	l.rec.Sessions = fake.Bounded(l.rec.Sessions, l.limit, &l.rec.Dropped)
+	l.rec.Unfurled = fake.Bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
+	l.rec.Called = fake.Bounded(l.rec.Called, l.limit, &l.rec.Dropped)
 	add(&l.rec)
 }
 
@@ -91,16 +91,6 @@ func (l *ledger) snapshot() Record {
 		Calls: slices.Clone(l.rec.Calls), Sessions: slices.Clone(l.rec.Sessions), Unfurled: slices.Clone(l.rec.Unfurled),
 		Called: slices.Clone(l.rec.Called), Dropped: l.rec.Dropped,
 	}
-}
-
-// bounded makes room in a list that reached its limit by giving up the older half.
-func bounded[E any](list []E, limit int, dropped *int) []E {
-	if len(list) < limit {
-		return list
-	}
-	half := len(list) - limit/2
-	*dropped += half
-	return slices.Delete(list, 0, half)
 }
 
 // WriteJSON writes the record as one indented JSON object.
