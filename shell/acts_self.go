@@ -118,13 +118,12 @@ type remember struct {
 
 func (a remember) perform(s *stage) outcome {
 	fact := strings.TrimSpace(a.Fact)
+	wrong, better := WrongFact(fact, s.settings.MemoryChars)
 	switch {
 	case !slices.Contains(memoryKinds, a.Kind):
 		return s.deny("bad_kind", "There is no such kind of memory.", strings.Join(memoryKinds, ", "))
-	case fact == "" || utf8.RuneCountInString(fact) > s.settings.MemoryChars:
-		return s.deny("bad_fact", fmt.Sprintf("A memory is one fact of at most %d characters.", s.settings.MemoryChars), "Lead with the fact, leave out the story.")
-	case strings.ContainsAny(fact, "\n{}"):
-		return s.deny("bad_fact", "A memory is a sentence, not raw output.", "Say the fact in one sentence.")
+	case wrong != "":
+		return s.deny("bad_fact", wrong, better)
 	case s.quotes(fact):
 		return s.deny("message_text", "That is what somebody wrote, word for word.", "Say what follows from it, about whom.")
 	case s.knows(fact):
@@ -134,6 +133,19 @@ func (a remember) perform(s *stage) outcome {
 	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
 	out.body["id"] = hud.Handle(id)
 	return out
+}
+
+// WrongFact says what is wrong with a fact that is to be remembered in so many
+// characters at most, and what would be better; nothing when it can be kept
+// (PRD-5.5-3).
+func WrongFact(fact string, most int) (wrong, better string) {
+	switch {
+	case strings.TrimSpace(fact) == "" || utf8.RuneCountInString(fact) > most:
+		return fmt.Sprintf("A memory is one fact of at most %d characters.", most), "Lead with the fact, leave out the story."
+	case strings.ContainsAny(fact, "\n{}"):
+		return "A memory is a sentence, not raw output.", "Say the fact in one sentence."
+	}
+	return "", ""
 }
 
 // quotes reports whether a fact is no more than a message that woke the agent:

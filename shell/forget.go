@@ -22,11 +22,23 @@ func (s *Shell) Forget(ctx context.Context, id spaces.Mind, what string) (bool, 
 	return true, s.Recollect(ctx)
 }
 
+// Correct puts a fact in place of that of a mind's memory by a person's word, as
+// [Shell.Forget] takes one away. The fact is one that [WrongFact] finds nothing wrong
+// with.
+func (s *Shell) Correct(ctx context.Context, id spaces.Mind, what, fact string) (bool, error) {
+	had, err := s.Forgetter.Correct(ctx, id, what, fact, time.Now())
+	if err != nil || !had {
+		return false, err
+	}
+	s.Logger.Info("corrected by a person's word", "mind", id.String(), "what", what)
+	return true, s.Recollect(ctx)
+}
+
 // Recollect has the minds in memory give up what the record says they have
-// forgotten since they were read.
+// forgotten since they were read, and take over what was corrected.
 func (s *Shell) Recollect(ctx context.Context) error {
 	for _, m := range s.minds.known() {
-		if err := m.forget(ctx); err != nil {
+		if err := m.remind(ctx); err != nil {
 			return fmt.Errorf("recollect %s: %w", m.id, err)
 		}
 	}
@@ -44,9 +56,10 @@ func (ms *minds) known() []*mind {
 	return all
 }
 
-// forget gives up the memories that the mind has and the record has not. What it
-// learns while the record is read is left alone.
-func (m *mind) forget(ctx context.Context) error {
+// remind gives up the memories that the mind has and the record has not, and has
+// the others as the record has them. What it learns while the record is read is left
+// alone.
+func (m *mind) remind(ctx context.Context) error {
 	m.mu.Lock()
 	m.planned = false
 	if m.self == nil || len(m.self.Memories.All) == 0 {
@@ -65,9 +78,15 @@ func (m *mind) forget(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.self.Memories.All = slices.DeleteFunc(m.self.Memories.All, func(x spaces.Memory) bool {
+	var kept []spaces.Memory
+	for _, x := range m.self.Memories.All {
 		same := func(y spaces.Memory) bool { return y.ID == x.ID }
-		return slices.ContainsFunc(had, same) && !slices.ContainsFunc(now.Memories.All, same)
-	})
+		if i := slices.IndexFunc(now.Memories.All, same); i >= 0 {
+			kept = append(kept, now.Memories.All[i])
+		} else if !slices.ContainsFunc(had, same) {
+			kept = append(kept, x)
+		}
+	}
+	m.self.Memories.All = kept
 	return nil
 }

@@ -180,11 +180,11 @@ func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 	})
 }
 
-// ECOSYSTEM 6: what a person has a mind forget is in none of its later frames; what
-// was said, and what it remembers besides, is.
+// ECOSYSTEM 6: what a person has a mind forget is in none of its later frames, and what
+// they corrected as they said it; what was said, and what it remembers besides, is.
 func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
 	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
-		facts := []string{"Kai drinks tea", "Kai has two cats"}
+		facts := []string{"Kai drinks tea", "Kai has two cats", "Kai plays the flute"}
 		switch n := acts(r); {
 		case r.NoCalls:
 			return telling("hm"), nil
@@ -201,8 +201,13 @@ func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
 		w.says(room, "Kai", "I like it warm, and soft")
 		w.settle()
 		kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
-		if len(kept) != 2 {
+		if len(kept) != 3 {
 			t.Fatalf("remembered are %+v", kept)
+		}
+		for id, want := range map[string]bool{kept[2].ID: true, "m0": false} {
+			if had, err := w.shell.Correct(w.t.Context(), mind("Ada"), id, "Kai plays the cello"); err != nil || had != want {
+				t.Errorf("correcting %s: %t, %v, want %t", id, had, err, want)
+			}
 		}
 		for _, x := range []struct {
 			id   string
@@ -216,7 +221,7 @@ func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
 		w.settle()
 		last := k.asked[len(k.asked)-1].Messages
 		shown := last[len(last)-1].Text + last[len(last)-2].Text
-		if strings.Contains(shown, "Kai drinks tea") || !strings.Contains(shown, "Kai has two cats") {
+		if strings.Contains(shown, "Kai drinks tea") || !strings.Contains(shown, "Kai has two cats") || !strings.Contains(shown, "Kai plays the cello") || strings.Contains(shown, "flute") {
 			t.Errorf("it is shown:\n%s", shown)
 		}
 	})

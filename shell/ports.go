@@ -85,11 +85,14 @@ type Halter interface {
 	Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error)
 }
 
-// Forgetter takes back what a mind has of its own, by a person's word.
+// Forgetter takes back or corrects what a mind has of its own, by a person's word.
 type Forgetter interface {
 	// Forget takes back the memory, timer or plan that goes by the id, as the mind's
 	// own act would, and reports whether the mind had it.
 	Forget(ctx context.Context, m spaces.Mind, id string, at time.Time) (bool, error)
+	// Correct puts a fact in place of that of the memory with the id, which keeps its
+	// sources and readers, and reports whether the mind had it.
+	Correct(ctx context.Context, m spaces.Mind, id, fact string, at time.Time) (bool, error)
 }
 
 // Record is what frames are made from. Reads see every commit that returned

@@ -257,6 +257,9 @@ type Remembered struct {
 	Sources []EventID  `json:"sources,omitempty"`
 	Readers []EntityID `json:"readers,omitempty"` // who may learn it: the intersection over the sources
 	Space   SpaceID    `json:"space,omitempty"`
+	// Corrected: a person put this fact in place of the memory's; the rest is as it
+	// was. It says nothing of a memory that is gone.
+	Corrected bool `json:"corrected,omitempty"`
 }
 
 // Forgot takes a memory back.

@@ -64,7 +64,7 @@ var samples = []Body{
 	Summed{Cycle: "c1", N: 4, Text: "greeted", Derived: true},
 	Goal{Text: "learn Go", Status: "active"},
 	Remembered{
-		ID: "m1", Fact: "Kai likes tea", What: "user_fact", Sources: []EventID{"v1"}, Readers: []EntityID{"e1"}, Space: "s1",
+		ID: "m1", Fact: "Kai likes tea", What: "user_fact", Sources: []EventID{"v1"}, Readers: []EntityID{"e1"}, Space: "s1", Corrected: true,
 	},
 	Forgot{ID: "m1"},
 	Denied{Denial{

@@ -93,12 +93,21 @@ type Memory struct {
 	Space   SpaceID
 	Event   EventID // that made it
 	At      time.Time
+	// Corrected is when a person last changed the fact; zero while it is the mind's own.
+	Corrected time.Time
 }
 
 // Apply folds one inner event.
 func (m *Memories) Apply(e Event) {
-	if b, ok := e.Body.(Remembered); ok {
-		m.All = append(m.All, Memory{b.ID, b.Fact, b.What, b.Sources, b.Readers, b.Space, e.ID, e.At})
+	switch b, ok := e.Body.(Remembered); {
+	case ok && b.Corrected:
+		for i := range m.All {
+			if m.All[i].ID == b.ID {
+				m.All[i].Fact, m.All[i].Corrected = b.Fact, e.At
+			}
+		}
+	case ok:
+		m.All = append(m.All, Memory{ID: b.ID, Fact: b.Fact, What: b.What, Sources: b.Sources, Readers: b.Readers, Space: b.Space, Event: e.ID, At: e.At})
 	}
 	if b, ok := e.Body.(Forgot); ok {
 		m.All = slices.DeleteFunc(m.All, func(x Memory) bool { return x.ID == b.ID })

@@ -5,30 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// forgetRequest asks that a mind forget something.
-type forgetRequest struct {
-	Mind string `json:"mind"`
-	ID   string `json:"id"`
-}
-
-// forgottenAnswer says what a mind has forgotten.
-type forgottenAnswer struct {
-	Mind string `json:"mind"`
-	ID   string `json:"id"`
-}
 
 func memoryCommand(p *program) *cobra.Command {
 	var words, reader string
@@ -44,12 +29,7 @@ func memoryCommand(p *program) *cobra.Command {
 	c.Flags().StringVar(&words, "words", "", "only memories with all of these words")
 	c.Flags().StringVar(&reader, "reader", "", "only memories that this one may learn (an id, or a part of a name)")
 	c.Flags().IntVar(&limit, "limit", limit, "at most this many memories")
-	c.AddCommand(&cobra.Command{
-		Use: "forget MIND ID", Short: "have a mind forget a memory, timer or plan", Args: cobra.ExactArgs(2),
-		Long: "Have a mind forget a memory, timer or plan, as if it had forgotten by itself: it is not shown it in later frames. What was said stays said; " +
-			"to take words out of everything, delete the message.",
-		RunE: func(c *cobra.Command, args []string) error { return p.forget(c.Context(), args[0], args[1]) },
-	})
+	c.AddCommand(forgetCommand(p), correctCommand(p))
 	return c
 }
 
@@ -97,50 +77,4 @@ func printMemory(w io.Writer, a console.MemoryAnswer, called func(spaces.SpaceID
 	for _, d := range a.Digests {
 		fmt.Fprintf(w, "runs %d to %d: %q\n", d.First, d.Last, d.Text)
 	}
-}
-
-func (p *program) forget(ctx context.Context, name, id string) error {
-	m, err := mindNamed(name)
-	if err != nil {
-		return err
-	}
-	var done forgottenAnswer
-	err = p.change(ctx, changing{
-		path: "/forget", ask: forgetRequest{m.String(), id}, answer: &done,
-		alone: func(ctx context.Context, s *record.Store) error {
-			had, err := s.Shell().Forget(ctx, m, id, time.Now())
-			done = forgottenAnswer{m.String(), id}
-			return forgetFailure(err, had, m, id)
-		},
-	})
-	if err != nil {
-		return err
-	}
-	return p.answer(done, func(w io.Writer) { fmt.Fprintf(w, "%s has forgotten %s\n", done.Mind, plain(done.ID)) })
-}
-
-// forgetFailure says what people can do about something that was not forgotten.
-func forgetFailure(err error, had bool, m spaces.Mind, id string) error {
-	if err == nil && !had {
-		return &failure{what: "there is no memory, timer or plan of that id", where: m.String() + " " + id, todo: "see trestle memory " + m.String(), code: exitFailed}
-	}
-	return err
-}
-
-func (s *process) serveForget(rw http.ResponseWriter, r *http.Request) {
-	var q forgetRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	m, err := mindNamed(q.Mind)
-	if err == nil {
-		var had bool
-		had, err = desk{s}.Forget(r.Context(), m, q.ID)
-		err = forgetFailure(err, had, m, q.ID)
-	}
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, forgottenAnswer{m.String(), q.ID})
 }

@@ -27,6 +27,7 @@ import (
 //	GET  /pair                                → {"waiting":[…],"admitted":[…],"refused":[…]}
 //	POST /jobs      {"id","want"}             → the job as it is then
 //	POST /forget    {"mind","id"}             → {"mind","id"}
+//	POST /correct   {"mind","id","fact"}      → {"mind","id","fact"}
 //	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /backfill  {"space","since"} → the job that was added
 //	POST /backup    {"file"} → the job that was added, with "partial"
@@ -103,6 +104,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("GET /pair", s.servePairings)
 	mux.HandleFunc("POST /jobs", s.serveJob)
 	mux.HandleFunc("POST /forget", s.serveForget)
+	mux.HandleFunc("POST /correct", s.serveCorrect)
 	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("POST /backfill", s.serveBackfill)
 	mux.HandleFunc("POST /backup", s.serveBackup)

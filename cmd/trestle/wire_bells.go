@@ -19,7 +19,7 @@ import (
 const (
 	outboxBell = "outbox" // an outbox may have something new
 	mindsCall  = "minds"  // a mind has something to look at
-	forgetBell = "forget" // a person had a mind forget something
+	forgetBell = "forget" // a person had a mind forget or correct something
 )
 
 // inTurn is within what time processes look for the same minds: the first that

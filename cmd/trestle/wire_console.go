@@ -132,10 +132,26 @@ func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
 // rung; those that are not look when they are read again.
 func (d desk) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	had, err := d.s.shell.Forget(ctx, m, id)
-	if had && d.s.far != nil {
+	d.recollect(had)
+	return had, err
+}
+
+// Correct implements [console.Process].
+func (d desk) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+	fact, err := factFor(d.s.config(), m, fact)
+	if err != nil {
+		return false, err
+	}
+	had, err := d.s.shell.Correct(ctx, m, id, fact)
+	d.recollect(had)
+	return had, err
+}
+
+// recollect has other processes look at what their minds remember.
+func (d desk) recollect(changed bool) {
+	if changed && d.s.far != nil {
 		d.s.far.Ring(forgetBell)
 	}
-	return had, err
 }
 
 // longWork is the jobs of the record as the console sees and steers them.

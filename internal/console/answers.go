@@ -256,15 +256,16 @@ type memoryAnswer struct {
 
 // A memoryRow is one fact that a mind chose to keep.
 type memoryRow struct {
-	ID      string         `json:"id"`
-	Fact    string         `json:"fact"`
-	What    string         `json:"kind"`
-	Space   spaces.SpaceID `json:"space,omitempty"`
-	Run     spaces.CycleID `json:"run,omitempty"` // that kept it
-	At      time.Time      `json:"at"`
-	Readers []personRow    `json:"readers"` // who may learn it
-	Of      int            `json:"of"`      // how many events it was made of
-	Sources []foundRow     `json:"sources"` // the newest of them
+	ID        string         `json:"id"`
+	Fact      string         `json:"fact"`
+	What      string         `json:"kind"`
+	Space     spaces.SpaceID `json:"space,omitempty"`
+	Run       spaces.CycleID `json:"run,omitempty"` // that kept it
+	At        time.Time      `json:"at"`
+	Corrected time.Time      `json:"corrected,omitzero"` // when a person last changed the fact
+	Readers   []personRow    `json:"readers"`            // who may learn it
+	Of        int            `json:"of"`                 // how many events it was made of
+	Sources   []foundRow     `json:"sources"`            // the newest of them
 }
 
 // A personRow is somebody, with the name if it is known.

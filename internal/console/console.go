@@ -125,6 +125,7 @@ func (c *Console) routes() []route {
 		{"GET /api/minds", holder, c.apiMinds},
 		{"GET /api/memory/{agent}/{circle...}", holder, c.apiMemory},
 		{"DELETE /api/memory/{agent}/{circle...}", holder, c.apiForget},
+		{"PATCH /api/memory/{agent}/{circle...}", holder, c.apiCorrect},
 		{"GET /api/runs", holder, c.apiRuns},
 		{"GET /api/runs/{id}", holder, c.apiRun},
 		{"GET /api/runs/{id}/steps/{n}", holder, c.apiFrame},

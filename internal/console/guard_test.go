@@ -18,8 +18,8 @@ import (
 
 // A call is a request as it reaches the console.
 type call struct {
-	method, target, host, peer, local string
-	header                            http.Header
+	method, target, host, peer, local, body string
+	header                                  http.Header
 }
 
 // do makes the call and returns what it is answered with.
@@ -36,7 +36,7 @@ func do(tb testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 	if method == "" {
 		method = http.MethodGet
 	}
-	r := httptest.NewRequestWithContext(ctx, method, c.target, nil)
+	r := httptest.NewRequestWithContext(ctx, method, c.target, strings.NewReader(c.body))
 	r.Host, r.RemoteAddr = "127.0.0.1:7420", "127.0.0.1:50000"
 	if c.host != "" {
 		r.Host = c.host

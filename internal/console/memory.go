@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -106,7 +105,7 @@ func (a *memoryAnswer) remember(ctx context.Context, c *Console, m spaces.Mind, 
 			a.Next = a.Memories[f.limit-1].ID
 			return nil
 		}
-		row := memoryRow{ID: x.ID, Fact: x.Fact, What: x.What, Space: x.Space, At: x.At, Readers: readers, Of: len(x.Sources)}
+		row := memoryRow{ID: x.ID, Fact: x.Fact, What: x.What, Space: x.Space, At: x.At, Readers: readers, Of: len(x.Sources), Corrected: x.Corrected}
 		if row.Run, err = c.Record.Maker(ctx, m, x.Event); err == nil {
 			row.Sources, err = c.sources(ctx, m, x.Sources, people)
 		}
@@ -192,27 +191,6 @@ func (c *Console) apiMemory(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *Console) apiForget(w http.ResponseWriter, r *http.Request) {
-	if _, err := c.forget(r, r.URL.Query().Get("id")); err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, nothing{})
-}
-
-// forget has the mind that a path names forget something.
-func (c *Console) forget(r *http.Request, id string) (spaces.Mind, error) {
-	m, err := mindOf(r)
-	if err != nil {
-		return m, err
-	}
-	had, err := c.Process.Forget(r.Context(), m, id)
-	if err == nil && !had {
-		err = ErrUnknown
-	}
-	return m, err
-}
-
 type memoryPage struct {
 	chrome
 	Minds  []mindRow // to choose from; with one that is chosen none
@@ -253,14 +231,4 @@ func (c *Console) pageMemory(w http.ResponseWriter, r *http.Request) {
 		p.Older = merged(r, map[string]string{"before": p.Memory.Next})
 	}
 	c.render(w, r, http.StatusOK, "memory", p)
-}
-
-// pageForget has a mind forget something and shows what it has left.
-func (c *Console) pageForget(w http.ResponseWriter, r *http.Request) {
-	m, err := c.forget(r, r.PostFormValue("id"))
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	http.Redirect(w, r, "/memory/"+url.PathEscape(string(m.Agent))+"/"+url.PathEscape(string(m.Circle)), http.StatusSeeOther)
 }

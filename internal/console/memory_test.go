@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -75,8 +76,8 @@ func TestMemoriesAreFoundAndPaged(t *testing.T) {
 	}
 }
 
-// SECURITY S7: to have a mind forget takes a credential, and a mind that has it.
-func TestForgettingIsForHolders(t *testing.T) {
+// SECURITY S7: to have a mind forget, or remember something else, takes a credential, and a mind that has it.
+func TestChangingAMemoryIsForHolders(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("tea")
 	id := get(t, w, "/api/memory/ada/home", 200)["memories"].([]any)[0].(map[string]any)["id"].(string)
@@ -85,18 +86,31 @@ func TestForgettingIsForHolders(t *testing.T) {
 		method, target string
 		header         http.Header
 		code           int
+		body           string
 	}{
-		{http.MethodDelete, "/api/memory/ada/home?id=" + id, nil, http.StatusUnauthorized},
-		{http.MethodPost, "/memory/ada/home?id=" + id, nil, http.StatusUnauthorized},
-		{http.MethodDelete, "/api/memory/ada/home?id=none", session, http.StatusNotFound},
-		{http.MethodDelete, "/api/memory/ada/home?id=" + id, session, http.StatusOK},
-		{http.MethodPost, "/memory/ada/home", session, http.StatusSeeOther},
+		{http.MethodDelete, "/api/memory/ada/home?id=" + id, nil, http.StatusUnauthorized, ""},
+		{http.MethodPost, "/memory/ada/home", nil, http.StatusUnauthorized, "id=" + id},
+		{http.MethodDelete, "/api/memory/ada/home?id=none", session, http.StatusNotFound, ""},
+		{http.MethodDelete, "/api/memory/ada/home?id=" + id, session, http.StatusOK, ""},
+		{http.MethodPost, "/memory/ada/home", session, http.StatusSeeOther, "id=" + id},
+		{http.MethodPost, "/memory/ada/home", session, http.StatusSeeOther, "do=correct&fact=milk&id=" + id},
+		{http.MethodPost, "/memory/ada/home", session, http.StatusBadRequest, "do=correct&id=" + id},
+		{http.MethodPatch, "/api/memory/ada/home?id=" + id, session, http.StatusOK, `{"fact":"coffee"}`},
+		{http.MethodPatch, "/api/memory/ada/home?id=" + id, session, http.StatusBadRequest, `{"fact":""}`},
+		{http.MethodPatch, "/api/memory/ada/home?id=" + id, session, http.StatusBadRequest, "coffee"},
+		{http.MethodPatch, "/api/memory/ada/home?id=none", session, http.StatusNotFound, `{"fact":"coffee"}`},
+		{http.MethodPatch, "/api/memory/ada/home?id=" + id, nil, http.StatusUnauthorized, `{"fact":"coffee"}`},
 	} {
-		if got := do(t, w.Console.Handler(), call{method: x.method, target: x.target, header: x.header}); got.Code != x.code {
-			t.Errorf("%s %s: %d, want %d", x.method, x.target, got.Code, x.code)
+		header := maps.Clone(x.header)
+		if x.method == http.MethodPost {
+			header = http.Header{"Cookie": x.header["Cookie"], "Content-Type": {"application/x-www-form-urlencoded"}}
+		}
+		if got := do(t, w.Console.Handler(), call{method: x.method, target: x.target, header: header, body: x.body}); got.Code != x.code {
+			t.Errorf("%s %s %q: %d, want %d", x.method, x.target, x.body, got.Code, x.code)
 		}
 	}
-	want := []string{fmt.Sprintf("%s %s", l.Mind, id), l.Mind.String() + " "}
+	of := fmt.Sprintf("%s %s", l.Mind, id)
+	want := []string{of, of, of + ": milk", of + ": coffee"}
 	if diff := cmp.Diff(want, w.Program.Forgotten()); diff != "" {
 		t.Errorf("forgotten (-want +got):\n%s", diff)
 	}

@@ -33,7 +33,7 @@ func (c *Console) pages() []route {
 		{"GET /minds/{agent}/{circle...}", holder, c.pageMind},
 		{"GET /memory", holder, c.pageMemories},
 		{"GET /memory/{agent}/{circle...}", holder, c.pageMemory},
-		{"POST /memory/{agent}/{circle...}", holder, c.pageForget},
+		{"POST /memory/{agent}/{circle...}", holder, c.pageChangeMemory},
 		{"GET /runs", holder, c.pageRuns},
 		{"GET /runs/{id}", holder, c.pageRun},
 		{"POST /runs/{id}/cancel", holder, c.pageCancel},

@@ -143,6 +143,9 @@ type Process interface {
 	// Forget has a mind forget the memory, timer or plan of that id, and reports
 	// whether it had it.
 	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
+	// Correct puts a fact in place of that of the mind's memory of that id, and
+	// reports whether it had it. A fact that cannot be kept is [Refused].
+	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
 }
 
 // Jobs is long work as an operator sees and steers it. Beside its own errors it

@@ -86,7 +86,32 @@ func (p *Program) Forget(_ context.Context, m spaces.Mind, id string) (bool, err
 	return true, nil
 }
 
-// Forgotten returns what minds were told to forget: the mind and the id.
+// Correct implements [console.Process]. Without words there is no fact.
+func (p *Program) Correct(_ context.Context, m spaces.Mind, id, fact string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case fact == "":
+		return false, noFact{}
+	case id == "none":
+		return false, nil
+	}
+	p.forgotten = append(p.forgotten, m.String()+" "+id+": "+fact)
+	return true, nil
+}
+
+// noFact is [console.Refused].
+type noFact struct{}
+
+func (noFact) Error() string { return "a memory needs words" }
+
+// Refusal implements [console.Refused].
+func (noFact) Refusal() console.Refusal {
+	return console.Refusal{Error: "a memory needs words", Do: "write some"}
+}
+
+// Forgotten returns what minds were told to forget, the mind and the id, and to
+// correct, with the fact behind them.
 func (p *Program) Forgotten() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

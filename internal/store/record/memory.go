@@ -39,6 +39,27 @@ func (s Shell) Forget(ctx context.Context, m spaces.Mind, id string, at time.Tim
 	return true, nil
 }
 
+// Correct implements [shell.Forgetter].
+func (s Shell) Correct(ctx context.Context, m spaces.Mind, id, fact string, at time.Time) (bool, error) {
+	has, err := memoryOf(ctx, s.s.engine, m)
+	if err != nil {
+		return false, fmt.Errorf("read what %s has: %w", m, err)
+	}
+	kept := has.Self.Memories.All
+	i := slices.IndexFunc(kept, func(x spaces.Memory) bool { return x.ID == id })
+	if i < 0 {
+		return false, nil
+	}
+	x := kept[i]
+	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		return t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true})
+	})
+	if err != nil {
+		return false, fmt.Errorf("correct %s of %s: %w", id, m, err)
+	}
+	return true, nil
+}
+
 // Memory implements [console.Memories].
 func (c Console) Memory(ctx context.Context, m spaces.Mind) (console.Memory, error) {
 	has, err := memoryOf(ctx, c.engine, m)

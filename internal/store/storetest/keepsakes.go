@@ -21,6 +21,40 @@ var keepsakeTests = map[string]func(*testing.T, *world){
 	"MeaningsGoWithTheirWords":           meanings,
 	"MindWithoutAPastIsEmpty":            emptyMind,
 	"PeopleForgetForAMind":               forgetting,
+	"PeopleCorrectAMemory":               correcting,
+}
+
+// CON-12, ECOSYSTEM 6: a person's word changes what a memory says and nothing else of
+// it; one that is gone stays gone.
+func correcting(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "tea, always")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	made := spaces.Remembered{ID: "m1", Fact: "Zoe takes tea", What: "preference", Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{"zoe"}, Space: room}
+	c.Inner = []spaces.Body{made, spaces.Remembered{ID: "m2", Fact: "Bob takes milk"}, spaces.Forgot{ID: "m2"}}
+	w.commit(c)
+	before, err := w.s.Memories.Memory(t.Context(), ada)
+	w.ok(err)
+	for id, want := range map[string]bool{"m1": true, "m2": false, "m3": false} {
+		had, err := w.s.Shell.Correct(t.Context(), ada, id, "Zoe takes coffee", w.now)
+		w.ok(err)
+		if had != want {
+			t.Errorf("had %s: %t, want %t", id, had, want)
+		}
+	}
+	want := before.Self.Memories.All[0]
+	want.Fact, want.Corrected = "Zoe takes coffee", w.now
+	has, err := w.s.Memories.Memory(t.Context(), ada)
+	w.ok(err)
+	if diff := cmp.Diff([]spaces.Memory{want}, has.Self.Memories.All); diff != "" {
+		t.Errorf("it remembers (-want +got):\n%s", diff)
+	}
+	had, err := w.s.Shell.Forget(t.Context(), ada, "m1", w.now)
+	w.ok(err)
+	if has, err = w.s.Memories.Memory(t.Context(), ada); err != nil || !had || len(has.Self.Memories.All) != 0 {
+		t.Errorf("then forgotten: %t, it has %+v, %v", had, has.Self.Memories.All, err)
+	}
 }
 
 // CON-12, ECOSYSTEM 6: a person's word takes a memory or plan back as the mind's own

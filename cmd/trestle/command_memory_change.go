@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A memoryChange has a mind forget something or, with a fact, have that in place of
+// what it remembers. It is answered as it was asked for.
+type memoryChange struct {
+	Mind string  `json:"mind"`
+	ID   string  `json:"id"`
+	Fact *string `json:"fact,omitempty"`
+}
+
+func forgetCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "forget MIND ID", Short: "have a mind forget a memory, timer or plan", Args: cobra.ExactArgs(2),
+		Long: "Have a mind forget a memory, timer or plan, as if it had forgotten by itself: it is not shown it in later frames. What was said stays said; " +
+			"to take words out of everything, delete the message.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.changeMemory(c.Context(), "/forget", memoryChange{Mind: args[0], ID: args[1]})
+		},
+	}
+}
+
+func correctCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "correct MIND ID FACT…", Short: "have a mind remember a fact in place of what a memory says", Args: cobra.MinimumNArgs(3),
+		Long: "Have a mind remember a fact in place of what a memory says: it is shown the new words from then on. The memory keeps where it came from " +
+			"and who may learn it.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.changeMemory(c.Context(), "/correct", memoryChange{args[0], args[1], new(strings.Join(args[2:], " "))})
+		},
+	}
+}
+
+func (p *program) changeMemory(ctx context.Context, path string, q memoryChange) error {
+	if _, err := mindNamed(q.Mind); err != nil {
+		return err
+	}
+	var done memoryChange
+	err := p.change(ctx, changing{
+		path: path, ask: q, answer: &done,
+		alone: func(ctx context.Context, s *record.Store) error {
+			conf, err := p.load()
+			if err != nil {
+				return err
+			}
+			done = q
+			return q.do(ctx, memoriesAlone{s.Shell(), conf})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return p.answer(done, func(w io.Writer) {
+		if done.Fact == nil {
+			fmt.Fprintf(w, "%s has forgotten %s\n", done.Mind, plain(done.ID))
+			return
+		}
+		fmt.Fprintf(w, "%s remembers as %s: %q\n", done.Mind, plain(done.ID), *done.Fact)
+	})
+}
+
+// A memoryKeeper changes what minds remember; see [console.Process].
+type memoryKeeper interface {
+	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
+	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
+}
+
+var _ memoryKeeper = desk{}
+
+// memoriesAlone are those of a record that no process serves.
+type memoriesAlone struct {
+	record record.Shell
+	conf   *config.Config
+}
+
+func (k memoriesAlone) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+	return k.record.Forget(ctx, m, id, time.Now())
+}
+
+func (k memoriesAlone) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+	fact, err := factFor(k.conf, m, fact)
+	if err != nil {
+		return false, err
+	}
+	return k.record.Correct(ctx, m, id, fact, time.Now())
+}
+
+// factFor returns a fact as a mind may keep it.
+func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
+	fact = strings.TrimSpace(fact)
+	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
+		return "", &failure{what: wrong, where: "memory of " + m.String(), todo: better, code: exitUsage}
+	}
+	return fact, nil
+}
+
+// make carries the change out.
+func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
+	m, err := mindNamed(q.Mind)
+	if err != nil {
+		return err
+	}
+	var had bool
+	things := "memory, timer or plan"
+	if q.Fact == nil {
+		had, err = of.Forget(ctx, m, q.ID)
+	} else {
+		things = "memory"
+		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
+	}
+	if err == nil && !had {
+		return &failure{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, todo: "see trestle memory " + m.String(), code: exitFailed}
+	}
+	return err
+}
+
+func (s *process) serveForget(rw http.ResponseWriter, r *http.Request) {
+	s.serveMemoryChange(rw, r, func(q *memoryChange) { q.Fact = nil })
+}
+
+func (s *process) serveCorrect(rw http.ResponseWriter, r *http.Request) {
+	s.serveMemoryChange(rw, r, func(q *memoryChange) { q.Fact = cmp.Or(q.Fact, new("")) })
+}
+
+func (s *process) serveMemoryChange(rw http.ResponseWriter, r *http.Request, as func(*memoryChange)) {
+	var q memoryChange
+	if !readJSON(rw, r, &q) {
+		return
+	}
+	as(&q)
+	if err := q.do(r.Context(), desk{s}); err != nil {
+		refuse(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, q)
+}
