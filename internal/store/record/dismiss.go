@@ -65,7 +65,11 @@ func (b Border) furnish(ctx context.Context, c *spaces.Configured) (err error) {
 // Moves returns how the chats of a room moved on their platforms, oldest first.
 // It reads the room's whole log.
 func (b Border) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
-	out, err := all(ctx, b.s.engine, chatMoves, []any{string(space), string(spaces.Primary)}, func(r row) (spaces.Migrated, error) {
+	return movesOf(ctx, b.s.engine, space)
+}
+
+func movesOf(ctx context.Context, src Reader, space spaces.SpaceID) ([]spaces.Migrated, error) {
+	out, err := all(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r row) (spaces.Migrated, error) {
 		var text []byte
 		if err := r.Scan(&text); err != nil {
 			return spaces.Migrated{}, err

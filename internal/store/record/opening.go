@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -150,8 +151,24 @@ func (t *tx) changeCircle(ctx context.Context, r *room, o spaces.Opening) error 
 	return nil
 }
 
-// link maps a chat to the room and records it, once.
+// link maps a chat to the room and records it, once. A chat that moved on from the room
+// under another id is meant by that: a configuration may name the former one for ever.
 func (t *tx) link(ctx context.Context, r *room, c spaces.Mapping, o spaces.Opening) error {
+	known, err := t.mapped(ctx, c.Account, c.Chat)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(known, func(m mapped) bool { return m.space == r.ID }) {
+		moves, err := movesOf(ctx, t, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range moves {
+			if m.Account == c.Account && m.From == c.Chat {
+				c.Chat = m.To
+			}
+		}
+	}
 	n, err := t.exec(ctx, insertMapping, c.Account, c.Chat, string(r.ID), string(spaces.ChatObject), c.Title, c.Relay)
 	if err != nil {
 		return err

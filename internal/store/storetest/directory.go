@@ -167,6 +167,14 @@ func migration(t *testing.T, w *world) {
 		t.Errorf("due %+v, want the reply in the new chat", due)
 	}
 	w.settleAll(due)
+	w.ok(w.s.Border.Migrate(t.Context(), account, "-1009", "-1010", w.now))
+	before := w.last(room)
+	w.family() // the configuration still has the first id
+	chats, err := w.s.Border.Chats(t.Context(), "", room)
+	w.ok(err)
+	if len(chats) != 1 || chats[0].Chat != "-1010" || w.last(room).ID != before.ID {
+		t.Errorf("opened again the room has the chats %+v, and last %+v", chats, w.last(room).Body)
+	}
 }
 
 func unreachable(t *testing.T, w *world) {
