@@ -187,7 +187,7 @@ func TestAStopNamesItsAgent(t *testing.T) {
 	}
 }
 
-// PRD-5.8-1, -A1, -A2, -A3, -A4, -A5: what people can get done, by what they
+// PRD-5.8-1, -A1, -A2, -A3, -A4, -A5, PRD-10-4: what people can get done, by what they
 // want; and plain words for what went on.
 func TestWhatPeopleAreTold(t *testing.T) {
 	r := newRecord()

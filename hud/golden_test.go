@@ -80,7 +80,7 @@ var scenes = map[string]func(w *world) string{
 		}
 		return f.golden()
 	},
-	"after_a_cut": func(w *world) string { // CON-21, CON-25, SEQ-29, SEQ-35: keyframe with spans and gaps
+	"after_a_cut": func(w *world) string { // CON-21, CON-25, SEQ-29, SEQ-35, SEQ-80: keyframe with spans and gaps
 		family, work := w.room("Family", "kai", "nova", "ada"), w.room("Work", "kai", "sage", "ada")
 		self(w)
 		for i := range 30 {

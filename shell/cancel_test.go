@@ -69,7 +69,7 @@ func (w *world) runs(room spaces.SpaceID) []spaces.Cycle {
 	return runs
 }
 
-// PRD-5.2-A5, BLU-T12: a person's stop interrupts the model in mid-turn, ends the
+// PRD-5.2-A5: a person's stop interrupts the model in mid-turn, ends the
 // run by its name, consumes what woke it, and nothing of the turn gets out.
 func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 	for name, phase := range map[string]int{"while it thinks": 0, "while it acts": 1} {

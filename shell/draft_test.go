@@ -164,7 +164,7 @@ func TestWhatIsDecidedSoonIsNotShownBefore(t *testing.T) {
 	}
 }
 
-// CON-46: what the tags dialect says grows like a call.
+// what the tags dialect says grows like a call.
 func TestTagsGrowToo(t *testing.T) {
 	e := &easel{}
 	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {

@@ -180,7 +180,7 @@ func (w *world) leaksNothing(room spaces.SpaceID, system string) {
 	}
 }
 
-// GTS-24, S12, PRD-5.1-2, PRD-6.1-2, -6, -7, -A2, -A4, PRD-9-I4, BLU-47, R-12: what a persuaded
+// GTS-24, S12, PRD-5.1-2, PRD-6.1-2, -6, -7, -A2, -A4, PRD-9-I4, BLU-07, BLU-47, R-12: what a persuaded
 // model is ordered to do outside of what it may do is denied, as a record with all its
 // fields, and nothing of it happens. It is offered every act all the same.
 func TestAnObedientModelReachesNothingElse(t *testing.T) {

@@ -9,8 +9,15 @@ var relaying = []string{
 	"i'm here to inform you", "i'm passing along information",
 }
 
-// relays returns the first of those phrases in a text, or "".
-func relays(text string) string {
+// rawResult is what tellPhrase calls the result of an act that is said as it is,
+// instead of in plain words (PRD-5.6-A4).
+const rawResult = "raw result"
+
+// unseemly returns the first of those phrases in a text, rawResult, or "".
+func unseemly(text string) string {
+	if strings.Contains(text, `"success":false`) || strings.Contains(text, `"success":true`) {
+		return rawResult
+	}
 	words := strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	words = strings.NewReplacer("’", "'", "i am ", "i'm ").Replace(words)
 	for _, phrase := range relaying {
@@ -24,7 +31,7 @@ func relays(text string) string {
 // tellPhrase tells of words that an agent should not have used. They are said all the
 // same: that is counted, not forbidden.
 func (c *cycle) tellPhrase(text string) {
-	if phrase := relays(text); phrase != "" {
+	if phrase := unseemly(text); phrase != "" {
 		c.shell.publish("phrase_said", phrase, c.facts("agent", string(c.agent.ID)))
 	}
 }

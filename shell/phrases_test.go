@@ -6,12 +6,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// GTS-28, GTS-29: what only who passes on messages says is said all the same, and told.
+// GTS-28, GTS-29, PRD-5.6-A4: what only who passes on messages says, and what an act
+// answered word for word, is said all the same, and told.
 func TestForbiddenPhrasesAreSaidAndCounted(t *testing.T) {
 	for text, want := range map[string][]string{
 		"I have  a Message\nfor you: lunch is at noon.": {"i have a message for you"},
 		"I’m here to inform you of lunch.":              {"i'm here to inform you"},
 		"I am passing along information about lunch.":   {"i'm passing along information"},
+		`It says {"error":"no_file","success":false}.`:  {"raw result"},
+		"I could not find the file. Was it a success?":  nil,
 		"Lunch is at noon.":                             nil,
 	} {
 		play(t, replier(text), func(w *world) {

@@ -56,8 +56,8 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	}
 }
 
-// PRD-5.5-2, PRD-5.5-5, PRD-5.6-1, -2, -4, PRD-5.6-A1, PRD-5.7-2, PRD-5.7-A1, PRD-5.8-A1,
-// -A3, PRD-11-2, GTS-26 … GTS-32, BLU-38, BLU-45, CON-09, CON-14, CON-23.
+// PRD-5.5-2, PRD-5.5-5, PRD-5.6-1, -2, -4, PRD-5.6-A1, PRD-5.7-2, PRD-5.7-A1,
+// PRD-5.8-A1, -A3, PRD-11-2, GTS-26 … GTS-32, BLU-38, BLU-45, CON-09, CON-14, CON-23.
 func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, false)
 	for _, want := range []string{

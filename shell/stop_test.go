@@ -166,7 +166,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	})
 }
 
-// PRD-6.2-1, -2, -A1, -A3, -A4, PRD-10-10: the vocabulary and its order; agent_assigned
+// PRD-6.2-1, -2, -A1, -A3, -A4, PRD-10-10, SEQ-81: the vocabulary and its order; agent_assigned
 // comes before the first thought, denials are in the stream, and every event
 // has its time.
 func TestLiveEventsTellACycleInOrder(t *testing.T) {

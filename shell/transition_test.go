@@ -68,9 +68,12 @@ func TestARecordOfAMoveIsAValue(t *testing.T) {
 	if move := got.Moves[0]; move.From != spaces.Idle || move.To != spaces.Contemplating || move.By != "agent" || m.State() != spaces.Contemplating {
 		t.Errorf("the machine stands at %s, and its record became %+v", m.State(), move)
 	}
-	got.Moves[0].To = spaces.Sleeping
 	m.must(spaces.Engaging, Cause{By: "agent"})
-	if next, _ := m.Taken(); len(next.Moves) != 1 || next.Moves[0].From != spaces.Contemplating {
+	next, _ := m.Taken()
+	if len(next.Moves) != 1 || next.Moves[0].From != spaces.Contemplating {
 		t.Errorf("the next record is %+v", next)
+	}
+	if move := got.Moves[0]; move.From != spaces.Idle || move.To != spaces.Contemplating {
+		t.Errorf("the record before became %+v", move)
 	}
 }

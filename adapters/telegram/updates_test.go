@@ -137,7 +137,7 @@ func TestKeysNameFactsNotDeliveries(t *testing.T) {
 	}
 }
 
-// GTS-05, BLU-11: what is meant for us, and what only looks so.
+// BLU-11: what is meant for us, and what only looks so.
 func TestOnlyWhatNamesUsIsToUs(t *testing.T) {
 	group := func(text, entities, more string) string {
 		return fmt.Sprintf(`{"update_id":1,"message":{"message_id":3,"date":1,"chat":{"id":-1005,"type":"supergroup"},"from":{"id":6},"text":%q,"entities":[%s]%s}}`, text, entities, more)

@@ -45,7 +45,7 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 	}
 }
 
-// CON-36: what somebody shares with an agent is found by who they are, not among
+// SECURITY S5: what somebody shares with an agent is found by who they are, not among
 // all the rooms of the agent.
 func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
 	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["uplinksAcross"], []any{"1", "1", "1", "1"})

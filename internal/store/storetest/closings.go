@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CON-23, CON-30, CON-40, R-13: the cursor is all that tells what was handled
+// CON-23, CON-30, CON-40, SEQ-16, R-13: the cursor is all that tells what was handled
 func closing(t *testing.T, w *world) {
 	room := w.family()
 	for n := int64(1); n <= 3; n++ {
