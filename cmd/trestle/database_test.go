@@ -1,12 +1,17 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // A record that has lived in a file goes on in a database: nothing of the talk is
@@ -74,6 +79,30 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 		out, errs, code := s.do(t, "", command)
 		if code == exitDone || strings.Contains(out+errs, "hunter22") || !strings.Contains(out+errs, "refused") {
 			t.Errorf("%s: exit %s: %s%s", command, code, out, errs)
+		}
+	}
+}
+
+// Issue 7, F33: a record that does not open says what to do about it, and whether
+// starting again may help.
+func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
+	other := &postgres.InUseError{Host: "far", PID: 7, Program: "1.2", Expires: 9 * time.Second}
+	for name, test := range map[string]struct {
+		err  error
+		todo string
+		code exitCode
+	}{
+		"another process":                 {other, "its right to write ends in 10 s", exitTryAgain},
+		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", exitTryAgain},
+		"a newer schema":                  {record.ErrNewer, "TRS-R04", exitConfig},
+		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", exitConfig},
+		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", exitConfig},
+		"no server":                       {errors.New("connection refused"), "see that the server runs", exitTryAgain},
+	} {
+		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)
+		f, ok := errors.AsType[*failure](storeFailure(err, "database"))
+		if !ok || !strings.Contains(f.todo, test.todo) || f.code != test.code || f.what != err.Error() {
+			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.todo, test.code)
 		}
 	}
 }
