@@ -155,7 +155,8 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
-			b := begin(t, bells.Options{URL: linked(t, link, database), Process: name, Silence: 50 * time.Millisecond})
+			process := strings.Repeat(name+" ", 50) // byte by byte, its echo takes several seconds
+			b := begin(t, bells.Options{URL: linked(t, link, database), Process: process, Silence: 50 * time.Millisecond})
 			other := begin(t, bells.Options{URL: server.URL(database), Process: "other of " + name})
 			rings, stop := b.Listen(name)
 			defer stop()
