@@ -79,7 +79,7 @@ func (b *border) watch(chat string) func() local.Posted {
 	b.t.Cleanup(sub.Close)
 	return func() local.Posted {
 		b.t.Helper()
-		ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 		defer cancel()
 		for {
 			shown, err := sub.Next(ctx)

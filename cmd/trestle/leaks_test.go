@@ -50,7 +50,8 @@ func crowd(n int) string {
 // SECURITY S4: a parrot that says all it was shown, for a thousand cycles and in
 // both dialects, through everything: no line of ours is in the platform's ledger.
 func TestAParrotLeavesNothingOfOursInTheLedger(t *testing.T) {
-	const people, rounds = 50, 10
+	const people = 50
+	rounds := repeats(10)
 	cycles, sent, internal := 0, 0, 0
 	for _, dialect := range []string{"tools", "tags"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // two chats, each once, in the order in which they were said in each chat, with a
 // restart in the middle.
 func TestAThousandRelayedMessagesArriveOnceAndInOrder(t *testing.T) {
-	const each = eachSays // 334; fewer under the race detector
+	each := repeats(334)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `
 agents: {ada: {name: Ada}}
@@ -56,7 +56,7 @@ spaces:
 // SEQ-96, I2, I7: the same over three platforms, each with its own adapter, with a
 // restart and a lost connection in the middle.
 func TestAThousandMessagesTravelBetweenThreePlatforms(t *testing.T) {
-	const each = eachSays // 334; fewer under the race detector
+	each := repeats(334)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `# slack, discord
 agents: {ada: {name: Ada}}

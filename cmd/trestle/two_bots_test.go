@@ -53,7 +53,7 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 	}
 	t.Run("live", func(t *testing.T) {
 		s.serve(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for i, words := range []string{"@ada_bot good morning", "@mia_bot good evening"} {
 			m := chat.Says(kai, words, fake.Said{})

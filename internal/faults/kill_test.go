@@ -91,7 +91,7 @@ func (p point) play(t *testing.T, seed uint64, f *figures) {
 	}
 	e := &evidence{kills: 1, limited: p.id == "K21", atKill: readRecord(t, copyRecord(t, prog.data))}
 	w.testify(e)
-	soon, over := context.WithTimeout(ctx, time.Second) // what is on the wire still arrives
+	soon, over := context.WithTimeout(ctx, caseLimit/3) // what is on the wire still arrives
 	defer over()
 	if !await(soon, func() bool { w.testify(e); return p.seen(e) == nil }) {
 		t.Errorf("plan %s: the kill left something else: %v", plan, p.seen(e))

@@ -164,7 +164,7 @@ func (p *program) stop(ctx context.Context) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stop the program: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
 	select {
 	case <-p.ended:
