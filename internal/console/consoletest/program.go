@@ -92,7 +92,7 @@ func (p *Program) Correct(_ context.Context, m spaces.Mind, id, fact string) (bo
 	defer p.mu.Unlock()
 	switch {
 	case fact == "":
-		return false, noFact{}
+		return false, noFactError{}
 	case id == "none":
 		return false, nil
 	}
@@ -100,13 +100,13 @@ func (p *Program) Correct(_ context.Context, m spaces.Mind, id, fact string) (bo
 	return true, nil
 }
 
-// noFact is [console.Refused].
-type noFact struct{}
+// noFactError is [console.Refused].
+type noFactError struct{}
 
-func (noFact) Error() string { return "a memory needs words" }
+func (noFactError) Error() string { return "a memory needs words" }
 
 // Refusal implements [console.Refused].
-func (noFact) Refusal() console.Refusal {
+func (noFactError) Refusal() console.Refusal {
 	return console.Refusal{Error: "a memory needs words", Do: "write some"}
 }
 
