@@ -16,16 +16,16 @@ const table = `
 
 | ID | Demand | P |
 | --- | --- | --- |
-| SEQ-01 | first | M |
-| SEQ-02 | second | M |
-| **SEQ-03** | third | M |
-| SEQ-10 | tenth | S |
-| BLU-T1 | tests one | M |
-| BLU-T2 | tests two | M |
-| PRD-5.2-A1 † | with a mark | S |
-| PRD-5.2-A2 | another | S |
+| SEA-01 | first | M |
+| SEA-02 | second | M |
+| **SEA-03** | third | M |
+| SEA-10 | tenth | S |
+| BLA-T1 | tests one | M |
+| BLA-T2 | tests two | M |
+| PRE-5.2-A1 † | with a mark | S |
+| PRE-5.2-A2 | another | S |
 | Short | no id | |
-| SEQ-01 | again | |
+| SEA-01 | again | |
 `
 
 // PRD-7.3-1: any table of ids is read, marks left out, each id once.
@@ -34,7 +34,7 @@ func TestTableIsReadByItsFirstColumn(t *testing.T) {
 	for _, r := range requirements(table) {
 		ids = append(ids, r.id)
 	}
-	want := []string{"SEQ-01", "SEQ-02", "SEQ-03", "SEQ-10", "BLU-T1", "BLU-T2", "PRD-5.2-A1", "PRD-5.2-A2"}
+	want := []string{"SEA-01", "SEA-02", "SEA-03", "SEA-10", "BLA-T1", "BLA-T2", "PRE-5.2-A1", "PRE-5.2-A2"}
 	if diff := cmp.Diff(want, ids); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
@@ -48,16 +48,16 @@ func TestCitationsAreFound(t *testing.T) {
 		known[r.id] = true
 	}
 	for text, want := range map[string][]string{
-		"// SEQ-02: says why":            {"SEQ-02"},
-		"// SEQ-01 … SEQ-22":             {"SEQ-01", "SEQ-02", "SEQ-03", "SEQ-10"},
-		"// SEQ-01…SEQ-02, BLU-T1..T2":   {"BLU-T1", "BLU-T2", "SEQ-01", "SEQ-02"},
-		"// SEQ-02 to SEQ-03":            {"SEQ-02", "SEQ-03"},
-		"// PRD-5.2-A1 … -A2":            {"PRD-5.2-A1", "PRD-5.2-A2"},
-		"// SEQ-01, -03 and more":        {"SEQ-01", "SEQ-03"},
-		"// SEQ-011 and XSEQ-01 and SEQ": {},
-		"// SEQ-10 … SEQ-01":             {"SEQ-01", "SEQ-10"},
-		"// SEQ-01 … BLU-T2":             {"SEQ-01", "BLU-T2"},
-		"// SEQ-01 to the end":           {"SEQ-01"},
+		"// SEA-02: says why":            {"SEA-02"},
+		"// SEA-01 … SEA-22":             {"SEA-01", "SEA-02", "SEA-03", "SEA-10"},
+		"// SEA-01…SEA-02, BLA-T1..T2":   {"BLA-T1", "BLA-T2", "SEA-01", "SEA-02"},
+		"// SEA-02 to SEA-03":            {"SEA-02", "SEA-03"},
+		"// PRE-5.2-A1 … -A2":            {"PRE-5.2-A1", "PRE-5.2-A2"},
+		"// SEA-01, -03 and more":        {"SEA-01", "SEA-03"},
+		"// SEA-011 and XSEA-01 and SEA": {},
+		"// SEA-10 … SEA-01":             {"SEA-01", "SEA-10"},
+		"// SEA-01 … BLA-T2":             {"SEA-01", "BLA-T2"},
+		"// SEA-01 to the end":           {"SEA-01"},
 		"UTF-8 and SHA-256":              {},
 	} {
 		got := slices.Sorted(maps.Keys(citedIn(text, known)))
@@ -73,12 +73,12 @@ func TestReportSaysWhatHasATest(t *testing.T) {
 	tree := t.TempDir()
 	for name, text := range map[string]string{
 		"requirements.md":                      table,
-		"hud/fit_test.go":                      "package hud\n\n// SEQ-01 … SEQ-02\nfunc TestX(t *testing.T) {}\n",
-		"hud/fit.go":                           "package hud\n\n// SEQ-03 is built here, and tested nowhere.\n",
-		"cmd/t/testdata/scenes/a.txtar":        "BLU-T1: a scene\n-- log --\n",
-		"internal/store/storetest/suite.go":    "package storetest\n\n// SEQ-01 again\n",
-		".git/hooks/old_test.go":               "// BLU-T2\n",
-		"internal/store/storetest/readme.html": "SEQ-10",
+		"hud/fit_test.go":                      "package hud\n\n// SEA-01 … SEA-02\nfunc TestX(t *testing.T) {}\n",
+		"hud/fit.go":                           "package hud\n\n// SEA-03 is built here, and tested nowhere.\n",
+		"cmd/t/testdata/scenes/a.txtar":        "BLA-T1: a scene\n-- log --\n",
+		"internal/store/storetest/suite.go":    "package storetest\n\n// SEA-01 again\n",
+		".git/hooks/old_test.go":               "// BLA-T2\n",
+		"internal/store/storetest/readme.html": "SEA-10",
 	} {
 		file := filepath.Join(tree, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
@@ -99,27 +99,27 @@ func TestReportSaysWhatHasATest(t *testing.T) {
 
 | group | requirements | with a test | |
 | --- | ---: | ---: | ---: |
-| SEQ | 4 | 2 | 50 % |
-| BLU | 2 | 1 | 50 % |
-| PRD | 2 | 0 | 0 % |
+| SEA | 4 | 2 | 50 % |
+| BLA | 2 | 1 | 50 % |
+| PRE | 2 | 0 | 0 % |
 
 ## Without a test
 
 | id | demand |
 | --- | --- |
-| SEQ-03 | third |
-| SEQ-10 | tenth |
-| BLU-T2 | tests two |
-| PRD-5.2-A1 | with a mark |
-| PRD-5.2-A2 | another |
+| SEA-03 | third |
+| SEA-10 | tenth |
+| BLA-T2 | tests two |
+| PRE-5.2-A1 | with a mark |
+| PRE-5.2-A2 | another |
 
 ## With a test
 
 | id | tests |
 | --- | --- |
-| SEQ-01 | hud/fit_test.go, internal/store/storetest/suite.go |
-| SEQ-02 | hud/fit_test.go |
-| BLU-T1 | cmd/t/testdata/scenes/a.txtar |
+| SEA-01 | hud/fit_test.go, internal/store/storetest/suite.go |
+| SEA-02 | hud/fit_test.go |
+| BLA-T1 | cmd/t/testdata/scenes/a.txtar |
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
@@ -144,9 +144,9 @@ func TestWrongUseIsSaid(t *testing.T) {
 }
 
 func FuzzCitationsEndAndAreKnown(f *testing.F) {
-	f.Add("// SEQ-01 … SEQ-22, -3, BLU-T1..T4, PRD-5.2-A1 … -A2")
+	f.Add("// SEA-01 … SEA-22, -3, BLA-T1..T4, PRE-5.2-A1 … -A2")
 	f.Add("A-0 to A-99999999999999999999")
-	known := map[string]bool{"SEQ-01": true, "A-0": true}
+	known := map[string]bool{"SEA-01": true, "A-0": true}
 	f.Fuzz(func(t *testing.T, text string) {
 		for id := range citedIn(text, known) {
 			if !known[id] {
