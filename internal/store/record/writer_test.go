@@ -52,9 +52,15 @@ func grouped(t *testing.T, s *record.Store, writes []write) []error {
 		}
 	})
 	<-begun
+	var coming sync.WaitGroup
+	coming.Add(len(writes))
 	for i, w := range writes {
-		all.Go(func() { outcomes[i] = s.Write(t.Context(), w) })
+		all.Go(func() {
+			coming.Done()
+			outcomes[i] = s.Write(t.Context(), w)
+		})
 	}
+	coming.Wait() // where one thread runs all, none may have begun yet
 	release()
 	all.Wait()
 	return outcomes
