@@ -89,10 +89,12 @@ type memoriesAlone struct {
 	conf   *config.Config
 }
 
+// Forget implements [memoryKeeper].
 func (k memoriesAlone) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	return k.record.Forget(ctx, m, id, time.Now())
 }
 
+// Correct implements [memoryKeeper].
 func (k memoriesAlone) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
 	fact, err := factFor(k.conf, m, fact)
 	if err != nil {
@@ -110,7 +112,7 @@ func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	return fact, nil
 }
 
-// make carries the change out.
+// do carries the change out.
 func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
 	m, err := mindNamed(q.Mind)
 	if err != nil {

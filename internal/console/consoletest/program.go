@@ -103,6 +103,7 @@ func (p *Program) Correct(_ context.Context, m spaces.Mind, id, fact string) (bo
 // noFactError is [console.Refused].
 type noFactError struct{}
 
+// Error says what is wrong.
 func (noFactError) Error() string { return "a memory needs words" }
 
 // Refusal implements [console.Refused].

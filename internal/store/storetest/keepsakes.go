@@ -224,14 +224,20 @@ func repetition(t *testing.T, w *world) {
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{
 		Event: secret.ID, Shown: hud.NewRedaction("my pin is 1234"), Repeated: hud.NewRedaction("or four words"),
 	}))
-	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
+	w.left("so [deleted] or four words", "so [deleted] or four words", "my pin is 1234 [deleted]", "my pin is 1234 [deleted]")
+}
+
+// left compares what ada's cycles keep: of each its first turn and its summary.
+func (w *world) left(want ...string) {
+	w.t.Helper()
+	closed, err := w.s.Shell.Cycles(w.t.Context(), ada, 0, true, 10)
 	w.ok(err)
-	var left []string
+	var got []string
 	for _, c := range closed {
-		left = append(left, c.Turns[0].Text, c.Rest)
+		got = append(got, c.Turns[0].Text, c.Rest)
 	}
-	if diff := cmp.Diff([]string{"so [deleted] or four words", "so [deleted] or four words", "my pin is 1234 [deleted]", "my pin is 1234 [deleted]"}, left); diff != "" {
-		t.Errorf("left is (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("left is (-want +got):\n%s", diff)
 	}
 }
 
@@ -251,15 +257,7 @@ func sinceThen(t *testing.T, w *world) {
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{
 		Event: secret.ID, Since: w.now, Shown: hud.NewRedaction("my pin is 1234", "the pin 1234"), Repeated: hud.NewRedaction("the pin 1234"),
 	}))
-	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, true, 10)
-	w.ok(err)
-	var left []string
-	for _, c := range closed {
-		left = append(left, c.Turns[0].Text, c.Rest)
-	}
-	if diff := cmp.Diff([]string{"zoe: my pin is 1234", "She has the pin 1234.", "zoe: [deleted]", "She has [deleted]."}, left); diff != "" {
-		t.Errorf("left is (-want +got):\n%s", diff)
-	}
+	w.left("zoe: my pin is 1234", "She has the pin 1234.", "zoe: [deleted]", "She has [deleted].")
 }
 
 // SECURITY S14, CON-48: a digest is read back, replaced by one of the same cycles, and
