@@ -154,7 +154,7 @@ func (m *mind) unlearn(w erased) hud.Redaction {
 	words := slices.Clip(w.words)
 	for _, x := range s.Memories.All {
 		if slices.Contains(x.Sources, w.event) {
-			words = append(words, x.Fact)
+			words = append(append(words, x.Fact), x.Former...)
 		}
 	}
 	made := func(d spaces.Digest) bool { return slices.Contains(d.Sources, w.event) }

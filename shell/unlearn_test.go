@@ -15,12 +15,12 @@ import (
 // SECURITY S14, DESIGN 2: when a message is deleted, the memory it led to is
 // forgotten, and what the agent thought, noted, planned, bookmarked or said with
 // its words is shown without them: in no frame, object, search or explanation,
-// before and after a restart.
+// before and after a restart, also when a person has corrected the memory since.
 func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 	const words = "the safe opens with 8-19-47"
-	for n := range 4 {
-		restart, spoken := n&1 != 0, n&2 != 0
-		t.Run(fmt.Sprintf("restart %v, spoken %v", restart, spoken), func(t *testing.T) {
+	for n := range 8 {
+		restart, spoken, corrected := n&1 != 0, n&2 != 0, n&4 != 0
+		t.Run(fmt.Sprintf("restart %v, spoken %v, corrected %v", restart, spoken, corrected), func(t *testing.T) {
 			later := false
 			k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
 				if r.NoCalls {
@@ -53,8 +53,15 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 					w.does(room, "Kai", spaces.Transcribed{Ref: ref, File: "f1", Text: words, Model: "ears"})
 				}
 				w.settle()
-				if n := len(bodies[spaces.Remembered](w.inner(mind("Ada")))); n != 1 {
-					t.Fatalf("%d memories before the delete", n)
+				kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
+				if len(kept) != 1 {
+					t.Fatalf("%d memories before the delete", len(kept))
+				}
+				if corrected {
+					had, err := w.shell.Correct(w.t.Context(), mind("Ada"), kept[0].ID, "Kai has a safe")
+					if err != nil || !had {
+						t.Fatalf("corrected: %t, %v", had, err)
+					}
 				}
 				w.does(room, "Kai", spaces.Deleted{Ref: ref})
 				w.settle()

@@ -95,6 +95,7 @@ type Memory struct {
 	At      time.Time
 	// Corrected is when a person last changed the fact; zero while it is the mind's own.
 	Corrected time.Time
+	Former    []string // what it said before, as often as it was corrected
 }
 
 // Apply folds one inner event.
@@ -103,6 +104,7 @@ func (m *Memories) Apply(e Event) {
 	case ok && b.Corrected:
 		for i := range m.All {
 			if m.All[i].ID == b.ID {
+				m.All[i].Former = append(m.All[i].Former, m.All[i].Fact)
 				m.All[i].Fact, m.All[i].Corrected = b.Fact, e.At
 			}
 		}

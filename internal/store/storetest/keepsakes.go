@@ -44,7 +44,7 @@ func correcting(t *testing.T, w *world) {
 		}
 	}
 	want := before.Self.Memories.All[0]
-	want.Fact, want.Corrected = "Zoe takes coffee", w.now
+	want.Fact, want.Former, want.Corrected = "Zoe takes coffee", []string{want.Fact}, w.now
 	has, err := w.s.Memories.Memory(t.Context(), ada)
 	w.ok(err)
 	if diff := cmp.Diff([]spaces.Memory{want}, has.Self.Memories.All); diff != "" {
