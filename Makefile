@@ -83,7 +83,7 @@ faults: ## kill the real binary at every crash point and audit what is left (som
 	@go test -count=1 -tags faultinject -timeout 5m ./internal/fault
 	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/faults/...
 
-siege: ## crash the Postgres server seven times under three processes
+siege: ## crash the Postgres server twenty times under three processes
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/faults
 
 rolling: ## replace three processes by those of another version and back, under load

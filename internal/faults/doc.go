@@ -63,7 +63,7 @@
 // by roles, and the version changes by turns and back.
 //
 // In a siege each crew has servers of its own behind links that are harmed:
-// Postgres crashes seven times (F35), connections break while it answers (F36),
+// Postgres crashes twenty times (F35), connections break while it answers (F36),
 // Redis is emptied, trimmed, without memory, restarted (F38, F39), and one process
 // is cut off from Postgres alone, then all from Redis alone (F40). F37 is the store's own test.
 package faults

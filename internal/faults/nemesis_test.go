@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
-// F35: the server crashes and comes back seven times in the middle of everything.
+// F35: the server crashes and comes back twenty times in the middle of everything.
 // What three processes had told the platform is there; nothing comes twice that was
 // not on the wire.
 func TestCrewOutlivesCrashesOfPostgres(t *testing.T) {
@@ -21,7 +21,7 @@ func TestCrewOutlivesCrashesOfPostgres(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 35))
 		hush := s.talks(seed)
 		defer hush()
-		for range 7 {
+		for range 20 {
 			passes(ctx, time.Duration(200+rng.IntN(800))*time.Millisecond)
 			s.postgres.Crash(t)
 			passes(ctx, time.Duration(rng.IntN(300))*time.Millisecond)
