@@ -14,7 +14,7 @@ import (
 
 // F35: the server crashes and comes back twenty times in the middle of everything.
 // What three processes had told the platform is there; nothing comes twice that was
-// not on the wire.
+// not on the wire, and no process is given up.
 func TestCrewOutlivesCrashesOfPostgres(t *testing.T) {
 	besiege(t, "F35", func(ctx context.Context, t *testing.T, s *siege, seed uint64) {
 		t.Helper()
@@ -29,6 +29,9 @@ func TestCrewOutlivesCrashesOfPostgres(t *testing.T) {
 			s.keeps(t)
 		}
 		s.ends(ctx, t, hush, &evidence{})
+		if s.ended > 0 {
+			t.Errorf("%d processes ended, want none for a server that they could reach again and again", s.ended)
+		}
 	})
 }
 

@@ -80,6 +80,7 @@ func (s *siege) keeps(t *testing.T) {
 			t.Errorf("a process ended with %v, want exit code %d", p.err, tryAgain)
 		}
 		s.ended++
+		t.Logf("a process ended with %v; its last words:\n%s", p.err, p.lastWords())
 		p.start(t, nil)
 	}
 }

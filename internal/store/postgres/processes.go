@@ -93,36 +93,58 @@ func inUse(found pgx.Row) error {
 // not trusted: others may have been given it, so the process is told to end a
 // while before they can.
 func (e *engine) keep(ctx context.Context, since time.Time) {
-	tick := time.NewTicker(e.opts.Term / 5)
-	defer tick.Stop()
+	next := time.NewTimer(e.opts.Term / 5)
+	defer next.Stop()
 	defer e.witness()
 	defer e.resign(context.WithoutCancel(ctx))
+	well := true
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
 		asked := time.Now()
-		limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
-		tag, err := e.pool.Exec(limited, prolong, e.id)
-		cancel()
+		err := e.prolong(ctx, since.Add(e.opts.Term*4/5))
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil && tag.RowsAffected() == 1:
-			since = asked
-			e.witness()
-			continue
 		case err == nil:
-			e.giveUp(ErrBuried)
+			since, well = asked, true
+			e.witness()
+			next.Reset(e.opts.Term / 5)
+			continue
+		case errors.Is(err, ErrBuried):
+			e.giveUp(err)
 			return
-		case time.Since(since) > e.opts.Term*4/5:
+		case time.Since(since) >= e.opts.Term*4/5:
 			e.giveUp(fmt.Errorf("the right to write was not prolonged for %s: %w", time.Since(since).Round(time.Second), err))
 			return
 		}
-		e.opts.Logger.Warn("right to write not prolonged", "error", err)
+		if well {
+			e.opts.Logger.Warn("right to write not prolonged, asking again", "error", err)
+		}
+		well = false
+		next.Reset(e.opts.Term / 50)
 	}
+}
+
+// prolong has the server confirm once that this process lives, while that is of use.
+// A connection that lay idle while the server was away fails at its first use, and so
+// would the next.
+func (e *engine) prolong(ctx context.Context, until time.Time) error {
+	ctx, end := context.WithDeadline(ctx, until)
+	defer end()
+	limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
+	defer cancel()
+	tag, err := e.pool.Exec(limited, prolong, e.id)
+	if err == nil && tag.RowsAffected() == 0 {
+		return ErrBuried
+	}
+	if err != nil && codeOf(err) == "" {
+		e.pool.Reset()
+	}
+	return err
 }
 
 // giveUp ends what is on its way to the server, which might be waited for without
