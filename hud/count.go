@@ -4,8 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer/codec"
-
+	"github.com/trestle-bridge/trestle/internal/tokens"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,13 +14,10 @@ const (
 	callOverhead    = 12
 )
 
-// A Counter counts tokens exactly, as the o200k vocabulary has them. The
-// vocabulary is loaded when the first count is asked for; counts are remembered
-// by content. It may be used from several goroutines; the zero value works.
+// A Counter counts tokens exactly, as the o200k vocabulary has them. Counts are
+// remembered by content. It may be used from several goroutines; the zero value
+// works.
 type Counter struct {
-	load  sync.Once
-	codec *codec.Codec
-
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
@@ -75,11 +71,7 @@ func (c *Counter) count(text string) int {
 	if n, ok := c.remembered(text); ok {
 		return n
 	}
-	c.load.Do(func() { c.codec = codec.NewO200kBase() })
-	n, err := c.codec.Count(text)
-	if err != nil { // the pattern matcher gave up; the bound still holds
-		n = Bound(text)
-	}
+	n := tokens.Count(text)
 	c.remember(text, n)
 	return n
 }
