@@ -223,20 +223,25 @@ func (a *assembly) counted(sent int) model.Usage {
 // wholeCalls returns the calls with ids that are unique among themselves and
 // those of the request: some endpoints send none, or call_0 in every answer.
 func (a *assembly) wholeCalls() []model.Call {
-	taken := make(map[string]bool)
-	for i := range a.request.Messages {
-		for j := range a.request.Messages[i].Calls {
-			taken[a.request.Messages[i].Calls[j].ID] = true
-		}
-	}
-	calls := make([]model.Call, len(a.calls))
-	for i, p := range a.calls {
+	calls := make([]model.Call, 0, len(a.calls))
+	for _, p := range a.calls {
 		id := p.id
-		if id == "" || taken[id] {
+		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c model.Call) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		taken[id] = true
-		calls[i] = model.Call{ID: id, Name: p.name, Args: cmp.Or(p.args.String(), "{}")}
+		calls = append(calls, model.Call{ID: id, Name: p.name, Args: cmp.Or(p.args.String(), "{}")})
 	}
 	return calls
+}
+
+// asked reports whether the request has a call of that id.
+func (a *assembly) asked(id string) bool {
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Calls {
+			if a.request.Messages[i].Calls[j].ID == id {
+				return true
+			}
+		}
+	}
+	return false
 }
