@@ -67,7 +67,8 @@ type Tool struct {
 	Schema      json.RawMessage // JSON schema of the arguments, canonical bytes
 }
 
-// Request is everything one call is made of.
+// Request is everything one call is made of. The model may keep its messages and
+// tools to compare later ones with; nobody changes them any more.
 type Request struct {
 	Model     string // the endpoint's name for the model
 	Messages  []Message

@@ -190,7 +190,7 @@ func TestUsageIsTheEndpointsOrAnEstimate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.want.Estimated {
-				tt.want.Prompt = (len(appendBody(nil, hello, c.parametersFor(hello, 0))) + 3) / 4
+				tt.want.Prompt = (len(written(hello, c.parametersFor(hello, 0))) + 3) / 4
 			}
 			if got.Usage != tt.want {
 				t.Errorf("usage = %+v, want %+v", got.Usage, tt.want)

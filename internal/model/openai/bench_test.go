@@ -11,7 +11,7 @@ import (
 
 // usualRequest is about as large as a request of a lively chat: 20 KB.
 func usualRequest() model.Request {
-	r := model.Request{Model: "m", MaxOutput: 1000}
+	r := model.Request{Model: "m", MaxOutput: 1000, CacheKey: "mind"}
 	r.Messages = append(r.Messages, model.Message{Role: model.System, Text: strings.Repeat("You are Ada, and you live in chats.\n", 100)})
 	for range 40 {
 		r.Messages = append(r.Messages, model.Message{Role: model.User, Text: strings.Repeat(`#a7 [Family] Kai (human): "hello there"`+"\n", 8)})

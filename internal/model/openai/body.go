@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math/bits"
 	"slices"
@@ -10,22 +11,77 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
-// appendBody appends the JSON of a request.
+// A body is the JSON of a request, and what it was made of: the body of the next
+// request of the same conversation begins alike, and is written from where it does
+// not (the texts of a full window lie scattered, and reading them costs more than
+// all else that a call does).
+type body struct {
+	bytes    []byte
+	model    string
+	tools    []model.Tool
+	messages []model.Message // those before the first with pictures, which are large and seldom stay
+	ends     []int           // of each message in bytes
+}
+
+// write makes b the body of r.
 //
 // What changes least comes first, so that the bodies of two requests with the
 // same tools and the same first messages are equal up to the first message that
 // differs. Schemas are copied as they are.
-func appendBody(b []byte, r model.Request, p parameters) []byte {
-	b = append(slices.Grow(b, roughSize(r)), `{"model":`...)
-	b = appendText(b, r.Model)
-	b = appendTools(b, r.Tools)
-	b = append(b, `,"messages":[`...)
-	for i := range r.Messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendMessage(b, &r.Messages[i], p.pictures)
+func (b *body) write(r model.Request, p parameters) {
+	known := b.alike(&r)
+	if known == 0 {
+		b.bytes = append(slices.Grow(b.bytes[:0], roughSize(r)), `{"model":`...)
+		b.bytes = appendText(b.bytes, r.Model)
+		b.bytes = appendTools(b.bytes, r.Tools)
+		b.bytes = append(b.bytes, `,"messages":[`...)
+		b.model, b.tools = r.Model, r.Tools
+	} else {
+		b.bytes = b.bytes[:b.ends[known-1]]
 	}
+	b.messages, b.ends = append(b.messages[:known], r.Messages[known:]...), b.ends[:known]
+	if i := slices.IndexFunc(b.messages, seen); i >= 0 {
+		clear(b.messages[i:])
+		b.messages = b.messages[:i]
+	}
+	for i := known; i < len(r.Messages); i++ {
+		if i > 0 {
+			b.bytes = append(b.bytes, ',')
+		}
+		b.bytes = appendMessage(b.bytes, &r.Messages[i], p.pictures)
+		b.ends = append(b.ends, len(b.bytes))
+	}
+	b.bytes = appendEnd(b.bytes, &r, p)
+}
+
+// alike returns how many messages at the beginning of r stand in the body as they
+// would be written now.
+func (b *body) alike(r *model.Request) int {
+	if b.model != r.Model || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
+		return 0
+	}
+	n := 0
+	for n < min(len(b.messages), len(r.Messages)) && sameMessage(&b.messages[n], &r.Messages[n]) {
+		n++
+	}
+	return n
+}
+
+func sameTool(a, b model.Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
+}
+
+// sameMessage reports whether two messages without pictures are the same. Those
+// of one conversation mostly share their strings, so that none is read.
+func sameMessage(a, b *model.Message) bool {
+	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls) && !seen(*b)
+}
+
+// seen reports whether a message shows pictures.
+func seen(m model.Message) bool { return len(m.Pictures) > 0 }
+
+// appendEnd appends what stands behind the messages.
+func appendEnd(b []byte, r *model.Request, p parameters) []byte {
 	b = append(b, `],"stream":true`...)
 	if p.usage {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)

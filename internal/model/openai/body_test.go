@@ -28,6 +28,13 @@ func fromLibrary(m goopenai.ChatCompletionMessage) model.Message {
 	return out
 }
 
+// written is the body of a request of which nothing is kept.
+func written(r model.Request, p parameters) []byte {
+	var b body
+	b.write(r, p)
+	return b.bytes
+}
+
 func anyMessage(t *rapid.T) model.Message {
 	m := model.Message{
 		Role: rapid.SampledFrom([]model.Role{model.System, model.User, model.Assistant, model.Result}).Draw(t, "role"),
@@ -49,7 +56,7 @@ func anyMessage(t *rapid.T) model.Message {
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
-		body := appendBody(nil, model.Request{Model: "m", Messages: want}, parameters{usage: true})
+		body := written(model.Request{Model: "m", Messages: want}, parameters{usage: true})
 		var got goopenai.ChatCompletionRequest
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -75,11 +82,43 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 				Messages: append(slices.Clip(shared), rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
 			}
 		}
-		a, b := appendBody(nil, more("a"), parameters{}), appendBody(nil, more("b"), parameters{usage: true, cacheKey: "k"})
-		prefix := appendBody(nil, model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		a, b := written(more("a"), parameters{}), written(more("b"), parameters{usage: true, cacheKey: "k"})
+		prefix := written(model.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
 		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
 		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
+		}
+	})
+}
+
+// What a conversation's body is written on is what it would be written afresh,
+// whatever stood there.
+func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
+	some := rapid.SampledFrom([]model.Message{
+		{Role: model.User, Text: "INBOX"},
+		{Role: model.Assistant, Text: "INBOX"},
+		{Role: model.User, Text: "INBOX", Pictures: []model.Picture{{Media: "image/png", Data: []byte("p"), Tokens: 1}}},
+		{Role: model.Assistant, Calls: []model.Call{{ID: "a", Name: "rest", Args: "{}"}}},
+		{Role: model.Assistant, Calls: []model.Call{{ID: "b", Name: "rest", Args: "{}"}}},
+		{Role: model.Result, CallID: "a", Text: "INBOX"},
+		{Role: model.Result, CallID: "b", Text: "INBOX"},
+	})
+	tools := append(hello.Tools[:1:1], model.Tool{Name: "rest"})
+	rapid.Check(t, func(t *rapid.T) {
+		var b body
+		var before []model.Message
+		for range rapid.IntRange(2, 20).Draw(t, "requests") {
+			r := model.Request{
+				Model: rapid.SampledFrom([]string{"m", "m", "m", "n"}).Draw(t, "model"), NoCalls: rapid.Bool().Draw(t, "no calls"), MaxOutput: 9,
+				Tools:    tools[:rapid.IntRange(1, 2).Draw(t, "tools")],
+				Messages: append(slices.Clip(before[:rapid.IntRange(0, len(before)).Draw(t, "shared")]), rapid.SliceOfN(some, 0, 3).Draw(t, "more")...),
+			}
+			before = slices.Clip(r.Messages)
+			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), maxOutput: maxTokens}
+			b.write(r, p)
+			if want := written(r, p); string(b.bytes) != string(want) {
+				t.Fatalf("got\n%s\nwant\n%s", b.bytes, want)
+			}
 		}
 	})
 }
@@ -129,7 +168,7 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 		model.Message{Role: model.Result, CallID: "c1", Text: ""},
 		model.Message{Role: model.Assistant, Text: "Responded to Kai.\x01"},
 	)
-	body := appendBody(nil, r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
+	body := written(r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
 	if !json.Valid(body) {
 		t.Errorf("the body is no JSON: %s", body)
 	}

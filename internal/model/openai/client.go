@@ -137,9 +137,9 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 
 // ask is one request and the reading of its answer.
 func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameters) (model.Response, error) {
-	body := c.bodies.take()
-	defer body.release()
-	body.bytes = appendBody(body.bytes, r, p)
+	body := c.bodies.take(r.CacheKey)
+	defer c.bodies.keep(r.CacheKey, body)
+	body.write(r, p)
 	x := &exchange{
 		transport: c.options.Transport,
 		body:      body,

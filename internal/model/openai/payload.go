@@ -10,23 +10,39 @@ import (
 // errBodyClosed is what a reader of a body gives after its end.
 var errBodyClosed = errors.New("the body of the request is closed")
 
-// keptBytes bounds the room of a body that is kept for later ones.
-const keptBytes = 1 << 20
+// What is kept of bodies: of one, and of all that were used since the last
+// generation of them began.
+const (
+	keptBytes       = 1 << 20
+	generationBytes = 2 << 20
+)
 
-// payloads are the bodies of finished requests, whose room later ones fill: the
-// bodies are what a call allocates most of.
-type payloads struct{ unused sync.Pool }
+// payloads are the bodies of finished requests, which later ones write on: one of
+// the same conversation where it differs, any other in the same room.
+type payloads struct {
+	unused sync.Pool
+
+	mu sync.Mutex // guards the rest
+	// Bodies are kept by conversation in two generations: when young is full it
+	// becomes old, and those that were old serve anybody.
+	young, old map[string]*payload
+	bytes      int // of the room of young
+}
 
 // A payload is the body of one request. The transport may read it after it has
-// returned, so its room is given back when its maker and every reader are done.
+// returned, so it is written anew when its maker and every reader are done.
 type payload struct {
-	bytes []byte
+	body
 	users atomic.Int32
 	home  *payloads
 }
 
-// take returns an empty body with one user, the caller.
-func (p *payloads) take() *payload {
+// take returns a body with one user, the caller: the last one of a conversation if
+// nobody reads it any more, or another. key is empty where there is none.
+func (p *payloads) take(key string) *payload {
+	if b := p.lastOf(key); b != nil {
+		return b
+	}
 	b, ok := p.unused.Get().(*payload)
 	if !ok {
 		b = &payload{home: p}
@@ -35,12 +51,52 @@ func (p *payloads) take() *payload {
 	return b
 }
 
+// lastOf takes out what is kept for a conversation, or returns nil.
+func (p *payloads) lastOf(key string) *payload {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, young := p.young[key]
+	if !young {
+		b = p.old[key]
+	}
+	if b == nil || b.users.Load() > 1 {
+		return nil
+	}
+	if young {
+		p.bytes -= cap(b.bytes)
+	}
+	delete(p.young, key)
+	delete(p.old, key)
+	return b
+}
+
+// keep ends the use of a body by its maker, and keeps it for the conversation.
+func (p *payloads) keep(key string, b *payload) {
+	if key == "" || cap(b.bytes) > keptBytes {
+		b.release()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.young[key] != nil || p.old[key] != nil { // that of a call which overlapped
+		b.release()
+		return
+	}
+	if p.young == nil || p.bytes > generationBytes {
+		for _, b := range p.old {
+			b.release()
+		}
+		p.old, p.young, p.bytes = p.young, map[string]*payload{}, 0
+	}
+	p.young[key] = b
+	p.bytes += cap(b.bytes)
+}
+
 // release ends one use.
 func (b *payload) release() {
 	if b.users.Add(-1) > 0 || cap(b.bytes) > keptBytes {
 		return
 	}
-	b.bytes = b.bytes[:0]
 	b.home.unused.Put(b)
 }
 

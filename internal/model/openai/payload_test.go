@@ -3,6 +3,7 @@ package openai
 import (
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -10,8 +11,8 @@ import (
 
 func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
 	var bodies payloads
-	first := bodies.take()
-	first.bytes = append(first.bytes, "the first request"...)
+	first := bodies.take("")
+	first.bytes = append(first.bytes[:0], "the first request"...)
 	reading := first.open()
 	part := make([]byte, 4)
 	if _, err := io.ReadFull(reading, part); err != nil {
@@ -19,8 +20,8 @@ func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
 	}
 	first.release() // its maker has no more use for it
 	for range 100 {
-		other := bodies.take()
-		other.bytes = append(other.bytes, strings.Repeat("x", 64)...)
+		other := bodies.take("")
+		other.bytes = append(other.bytes[:0], strings.Repeat("x", 64)...)
 		defer other.release()
 	}
 	rest, err := io.ReadAll(reading)
@@ -38,11 +39,55 @@ func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
 	}
 }
 
+func TestBodyOfAConversationIsKeptForIt(t *testing.T) {
+	var bodies payloads
+	first := bodies.take("ada")
+	bodies.keep("ada", first)
+	if other := bodies.take("max"); other == first {
+		t.Error("another conversation writes on it")
+	}
+	if again := bodies.take("ada"); again != first {
+		t.Error("the conversation does not get it back")
+	}
+	if twice := bodies.take("ada"); twice == first {
+		t.Error("two calls write on it at once")
+	}
+	reading := first.open()
+	bodies.keep("ada", first)
+	if again := bodies.take("ada"); again == first {
+		t.Error("it is written on while it is read")
+	}
+	if err := reading.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := bodies.take("ada"); again != first {
+		t.Error("the conversation does not get it back once it is read")
+	}
+}
+
+func TestKeptBodiesAreBounded(t *testing.T) {
+	var bodies payloads
+	for i := range 100 {
+		b := bodies.take(strconv.Itoa(i))
+		b.bytes = make([]byte, 0, keptBytes/4)
+		bodies.keep(strconv.Itoa(i), b)
+	}
+	if n := len(bodies.young) + len(bodies.old); n == 0 || n > 2*(1+4*generationBytes/keptBytes) {
+		t.Errorf("%d bodies are kept", n)
+	}
+	large := bodies.take("large")
+	large.bytes = make([]byte, 0, keptBytes+1)
+	bodies.keep("large", large)
+	if again := bodies.take("large"); again == large {
+		t.Error("a body larger than any that is kept is kept")
+	}
+}
+
 func TestBodyIsClosedWhileItIsRead(t *testing.T) {
 	var bodies payloads
 	for range 50 {
-		b := bodies.take()
-		b.bytes = append(b.bytes, strings.Repeat("a", 1<<10)...)
+		b := bodies.take("")
+		b.bytes = append(b.bytes[:0], strings.Repeat("a", 1<<10)...)
 		reading := b.open()
 		b.release()
 		var both sync.WaitGroup
@@ -54,8 +99,8 @@ func TestBodyIsClosedWhileItIsRead(t *testing.T) {
 		})
 		both.Go(func() {
 			_ = reading.Close()
-			other := bodies.take()
-			other.bytes = append(other.bytes, strings.Repeat("b", 1<<10)...)
+			other := bodies.take("")
+			other.bytes = append(other.bytes[:0], strings.Repeat("b", 1<<10)...)
 			other.release()
 		})
 		both.Wait()
@@ -65,8 +110,8 @@ func TestBodyIsClosedWhileItIsRead(t *testing.T) {
 // A plain connection gets a request of any size in one piece, and only once.
 func TestBodyIsWrittenInOnePiece(t *testing.T) {
 	var bodies payloads
-	b := bodies.take()
-	b.bytes = append(b.bytes, strings.Repeat("a", 200<<10)...)
+	b := bodies.take("")
+	b.bytes = append(b.bytes[:0], strings.Repeat("a", 200<<10)...)
 	reading := b.open()
 	b.release()
 	var got pieces

@@ -25,7 +25,7 @@ var looking = model.Request{Model: "m", Messages: []model.Message{
 // Issue 5: pictures stand behind the words, as the library reads them.
 func TestPicturesStandBehindTheWords(t *testing.T) {
 	var got goopenai.ChatCompletionRequest
-	if err := json.Unmarshal(appendBody(nil, looking, parameters{pictures: true}), &got); err != nil {
+	if err := json.Unmarshal(written(looking, parameters{pictures: true}), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := []goopenai.ChatMessagePart{
@@ -38,7 +38,7 @@ func TestPicturesStandBehindTheWords(t *testing.T) {
 	if diff := cmp.Diff(want, got.Messages[1].MultiContent); diff != "" || got.Messages[0].Content != "You see." {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if body := appendBody(nil, looking, parameters{}); strings.Contains(string(body), "image_url") {
+	if body := written(looking, parameters{}); strings.Contains(string(body), "image_url") {
 		t.Error("pictures are sent although the endpoint does not take them")
 	}
 }
@@ -46,7 +46,7 @@ func TestPicturesStandBehindTheWords(t *testing.T) {
 // Issue 5, DELIVERY I17: an endpoint that counts nothing is taken to have counted
 // the words, and each picture for what it is worth, not for its bytes.
 func TestPicturesAreCountedForWhatTheyAreTaken(t *testing.T) {
-	u := newAssembly(looking, func() string { return "" }).counted(len(appendBody(nil, looking, parameters{pictures: true})))
+	u := newAssembly(looking, func() string { return "" }).counted(len(written(looking, parameters{pictures: true})))
 	if u.Prompt < 300 || u.Prompt > 500 || !u.Estimated {
 		t.Errorf("counted %+v, want 300 and some words", u)
 	}

@@ -94,7 +94,7 @@ func (c *Client) parametersFor(r model.Request, known quirk) parameters {
 
 // hasPictures reports whether any message of a request shows one.
 func hasPictures(r model.Request) bool {
-	return slices.ContainsFunc(r.Messages, func(m model.Message) bool { return len(m.Pictures) > 0 })
+	return slices.ContainsFunc(r.Messages, seen)
 }
 
 // reasons reports whether the name is one of OpenAI's reasoning models, which
