@@ -22,6 +22,15 @@ type Act struct {
 	Args string // JSON, as the model wrote it
 }
 
+// A reading is an act as it is understood, once for all who look at it.
+type reading struct {
+	Act
+	spec  *spec  // nil: there is no act of that name
+	deed  deed   // nil: it cannot be made out
+	wrong string // why not, in a sentence for the model
+	key   string // the same for the same act with the same arguments
+}
+
 // A deed is the typed form of an act: its fields are the arguments, and perform
 // decides what comes of it. It has no effect of its own; the step's commit has.
 type deed interface{ perform(s *stage) outcome }
@@ -180,6 +189,25 @@ func (c *Catalogue) find(name string) *spec {
 		return nil
 	}
 	return &c.specs[i]
+}
+
+// read makes out an act.
+func (c *Catalogue) read(a Act) reading {
+	r := reading{Act: a, spec: c.find(a.Name)}
+	if r.spec != nil {
+		r.key = doneKey(r.spec, a.Args)
+		r.deed, r.wrong = r.spec.parse(a.Args)
+	}
+	return r
+}
+
+// readAll makes out the acts of a step.
+func (c *Catalogue) readAll(acts []Act) []reading {
+	all := make([]reading, len(acts))
+	for i, a := range acts {
+		all[i] = c.read(a)
+	}
+	return all
 }
 
 // parse checks an act against its schema and returns its typed form, or what is

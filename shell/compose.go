@@ -48,7 +48,7 @@ var briefing = sync.OnceValue(func() *template.Template {
 // composeAll has the words made for those acts of a step that say what to say and
 // not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
 // What could not be composed, or not be paid for, is refused when the act is performed.
-func (c *cycle) composeAll(ctx context.Context, st *stage, acts []Act) error {
+func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error {
 	for _, a := range acts {
 		b, wanted := c.brief(st, a)
 		if !wanted || len(st.composed) >= c.settings.MaxRoomActs {
@@ -75,18 +75,13 @@ func (c *cycle) composeAll(ctx context.Context, st *stage, acts []Act) error {
 }
 
 // brief returns what an act's words are composed from, and whether they are to be.
-func (c *cycle) brief(st *stage, a Act) (b brief, wanted bool) {
+func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
+	act, ok := a.deed.(sendMessage)
+	if !ok || !act.composes() || c.done[a.key] {
+		return b, false
+	}
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
-	s := c.shell.catalogue.find(a.Name)
-	if s == nil || c.done[doneKey(s, a.Args)] {
-		return b, false
-	}
-	d, _ := s.parse(a.Args)
-	act, ok := d.(sendMessage)
-	if !ok || !act.composes() {
-		return b, false
-	}
 	target := st.seat(act.Space)
 	if target == nil || target.Uplink.Space == st.active {
 		return b, false // refused below, in words

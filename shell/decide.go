@@ -53,7 +53,7 @@ type deedList struct {
 }
 
 // performAll performs the acts in order.
-func (c *cycle) performAll(st *stage, raw string, acts []Act, text string) deedList {
+func (c *cycle) performAll(st *stage, raw string, acts []reading, text string) deedList {
 	d := deedList{raw: raw, said: spaces.Turn{Role: spaces.RoleAssistant, Text: text}}
 	for _, a := range acts {
 		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID, "step", c.step, "tier", c.shell.catalogue.Tier(a.Name)))
@@ -88,11 +88,11 @@ func (c *cycle) told(d deedList) []spaces.Turn {
 
 // act performs the acts of one step and makes them durable, all or none.
 func (c *cycle) act(ctx context.Context, res model.Response, acts []Act, text string) (ended bool, err error) {
-	st := c.stage()
-	if err := c.composeAll(ctx, st, acts); err != nil {
+	st, read := c.stage(), c.shell.catalogue.readAll(acts)
+	if err := c.composeAll(ctx, st, read); err != nil {
 		return true, err
 	}
-	d := c.performAll(st, res.Text, acts, text)
+	d := c.performAll(st, res.Text, read, text)
 	c.denials += len(st.denials)
 	if d.useful == 0 {
 		c.repairs++

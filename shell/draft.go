@@ -117,8 +117,7 @@ func (k *sketch) due(soFar model.Response) bool {
 // is called by name is called by the message: of one that calls somebody nothing
 // more is shown (an edit calls nobody).
 func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
-	s := c.shell.catalogue.find(b.name)
-	if s == nil || s.name != "send_message" && s.name != "send_reply" {
+	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
 		return spaces.Effect{}, false
 	}
 	text, err := json.Marshal(words)
@@ -130,12 +129,12 @@ func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
 	if err != nil {
 		return spaces.Effect{}, false
 	}
+	a := c.shell.catalogue.read(Act{Name: b.name, Args: string(args)})
 	st := c.stage()
 	st.newID = func() string { return "" } // nothing of it happens
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
-	d, _, ok := c.admit(st, s, string(args))
-	if !ok || !d.perform(st).ok || len(st.effects) != 1 {
+	if _, ok := c.admit(st, a); !ok || !a.deed.perform(st).ok || len(st.effects) != 1 {
 		return spaces.Effect{}, false
 	}
 	f := st.effects[0]

@@ -22,7 +22,7 @@ func (c *cycle) stage() *stage {
 
 // perform validates one act and lets it decide. What is refused is refused as
 // data: a denial with the act's name, tier and risk.
-func (c *cycle) perform(st *stage, a Act) outcome {
+func (c *cycle) perform(st *stage, a reading) outcome {
 	before := len(st.denials)
 	st.call = a.ID
 	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
@@ -34,46 +34,41 @@ func (c *cycle) perform(st *stage, a Act) outcome {
 	return out
 }
 
-func (c *cycle) attempt(st *stage, a Act) outcome {
+func (c *cycle) attempt(st *stage, a reading) outcome {
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
 	defer c.mind.across(st.view)()
-	s := c.shell.catalogue.find(a.Name)
-	if s == nil {
+	if a.spec == nil {
 		return st.deny("unknown_act", "There is no act of that name.", "Use only the acts you are shown.")
 	}
-	d, denied, ok := c.admit(st, s, a.Args)
-	if !ok {
+	if denied, ok := c.admit(st, a); !ok {
 		return denied
 	}
-	out := d.perform(st)
+	out := a.deed.perform(st)
 	if out.ok {
-		c.done[doneKey(s, a.Args)] = true
-		if s.room {
+		c.done[a.key] = true
+		if a.spec.room {
 			st.roomActs++
 		}
 	}
 	return out
 }
 
-// admit returns the deed that an act is, or why it is none that may be done.
-func (c *cycle) admit(st *stage, s *spec, args string) (d deed, denied outcome, ok bool) {
-	if s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name) {
-		return nil, st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it."), false
-	}
-	if !c.wake.Cycle.Authority.May(s.risk) {
-		return nil, st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
-	}
-	d, wrong := s.parse(args)
-	switch {
-	case wrong != "":
-		return nil, st.deny("bad_arguments", wrong, "Ask again with the arguments the act is described with."), false
-	case c.done[doneKey(s, args)]:
-		return nil, st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
+// admit reports whether an act may be done, and otherwise why not.
+func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
+	switch s := a.spec; {
+	case s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name):
+		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it."), false
+	case !c.wake.Cycle.Authority.May(s.risk):
+		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
+	case a.wrong != "":
+		return st.deny("bad_arguments", a.wrong, "Ask again with the arguments the act is described with."), false
+	case c.done[a.key]:
+		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
 	case s.room && st.roomActs >= c.settings.MaxRoomActs:
-		return nil, st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
+		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
 	}
-	return d, outcome{}, true
+	return outcome{}, true
 }
 
 // doneKey names an act with its arguments.

@@ -135,12 +135,17 @@ func (m *mind) runs(c *cycle) []hud.Run {
 }
 
 func messages(ms []hud.Message) []model.Message {
-	out := make([]model.Message, len(ms))
-	for i, m := range ms {
-		out[i] = model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID}
+	calls := 0
+	for i := range ms {
+		calls += len(ms[i].Calls)
+	}
+	out, all := make([]model.Message, len(ms)), make([]model.Call, 0, calls)
+	for i := range ms {
+		m, from := &ms[i], len(all)
 		for _, call := range m.Calls {
-			out[i].Calls = append(out[i].Calls, model.Call{ID: call.ID, Name: call.Name, Args: call.Args})
+			all = append(all, model.Call(call))
 		}
+		out[i] = model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID, Calls: all[from:len(all):len(all)]}
 	}
 	return out
 }
