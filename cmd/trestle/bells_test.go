@@ -28,7 +28,9 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
 	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
-	s.openBells()
+	if err := s.openBells(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = s.far.Run(ctx) })

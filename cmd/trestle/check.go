@@ -100,7 +100,7 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()
-		err = errors.Join(err, s.store.Close(last))
+		err = errors.Join(err, s.store.Close(last), s.closeBells())
 	}()
 	if err := s.core(ctx); err != nil {
 		return err

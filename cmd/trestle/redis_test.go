@@ -2,14 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // F38: with a Redis others see what happens here; without it everything goes on,
@@ -27,7 +35,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	if out, errs, code := s.do(t, "", "doctor", "redis"); code != exitDone || !strings.Contains(out, "answers") {
 		t.Errorf("doctor: exit %s: %s%s", code, out, errs)
 	}
-	heard := elsewhere(t, url)
+	heard := elsewhere(t, url, installationOf(t, s))
 	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
 		t.Fatalf("chat: exit %s: %s", code, errs)
 	}
@@ -51,11 +59,85 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	}
 }
 
-// elsewhere hears what a process shows to others; it returns once it listens.
-func elsewhere(t *testing.T, url string) <-chan notify.Event {
+// DELIVERY 2.7: processes of one record find one another on a Redis, and nobody else: an
+// installation that uses the same server is shown nothing of what happens in it.
+func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
+	var database servertest.Postgres
+	var server servertest.Redis
+	t.Cleanup(func() {
+		if err := errors.Join(database.Stop(), server.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	url, home, next := server.URL(t), database.URL(database.Database(t)), database.URL(database.Database(t))
+	here, there, neighbour := opened(t, home, url), opened(t, home, url), opened(t, next, url)
+	joins(t, here, there, neighbour)
+	seen := there.bus.Open(8)
+	defer seen.Close()
+	for _, from := range []*process{neighbour, here} {
+		name, err := from.store.Name(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown{from.parts}.Publish("test", name, nil, time.Now())
+	}
+	limit, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	want, err := there.store.Name(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := seen.Next(limit); err != nil || e.Content != want {
+		t.Errorf("shown is %q (%v), want what happens in the own installation, %q", e.Content, err, want)
+	}
+}
+
+// opened is a process that has opened its record and serves nothing.
+func opened(t *testing.T, database, redis string) *process {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "trestle.yaml")
+	text := fmt.Sprintf("data: %q\ndatabase: %q\nredis: %q\nlisten: \"\"\nagents: {ada: {name: Ada}}\n", dir, database, redis)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
+	if err := s.openStore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells()); err != nil {
+			t.Error(err)
+		}
+	})
+	s.shell = s.newShell()
+	return s
+}
+
+// installationOf returns the name of the record in a file that nobody has open.
+func installationOf(t *testing.T, s stage) string {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := store.Name(t.Context())
+	if err := errors.Join(err, store.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// elsewhere hears what a process of an installation shows to others; it returns once
+// it listens.
+func elsewhere(t *testing.T, url, installation string) <-chan notify.Event {
 	t.Helper()
 	heard := make(chan notify.Event, 1024)
-	c, err := redis.Open(redis.Options{URL: url, Process: "elsewhere", Heard: func(e notify.Event) { heard <- e }})
+	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e notify.Event) { heard <- e }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,4 +157,22 @@ func elsewhere(t *testing.T, url string) <-chan notify.Event {
 	}
 	forget()
 	return heard
+}
+
+// joins has processes hear their server until the test ends; it returns once they do.
+func joins(t *testing.T, all ...*process) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+	for _, s := range all {
+		listening, forget := s.bells.Listen("any")
+		defer forget()
+		running.Go(func() { _ = s.far.Run(ctx) })
+		select {
+		case <-listening: // everything rings once it hears the server
+		case <-time.After(30 * time.Second):
+			t.Fatal("the server is not heard")
+		}
+	}
 }

@@ -107,7 +107,9 @@ func (s *process) openStore(ctx context.Context) error {
 	if err := m.keep(ctx, store, s.log); err != nil {
 		s.log.Warn("migration not kept among the jobs", "error", err)
 	}
-	s.openBells()
+	if err := s.openBells(ctx); err != nil {
+		return errors.Join(err, store.Close(ctx))
+	}
 	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()

@@ -41,24 +41,30 @@ type far interface {
 
 // openBells joins the bells with those of other processes: over Redis where one is
 // configured, else through the database where that is a server. Whether they answer
-// is not asked: the program runs without them.
-func (s *process) openBells() {
-	var err error
+// is not asked: the program runs without them. On a Redis that other installations
+// use, too, each hears itself alone: its keys have the name of its record.
+func (s *process) openBells(ctx context.Context) error {
 	switch c := s.config(); {
 	case c.Redis != "":
-		if s.redis, err = redis.Open(redis.Options{URL: string(c.Redis), Process: s.mint(), Heard: s.bus.Relay, Logger: s.log}); err != nil {
+		record, err := s.store.Name(ctx)
+		if err != nil {
+			return err
+		}
+		o := redis.Options{URL: string(c.Redis), Installation: record, Process: s.mint(), Heard: s.bus.Relay, Logger: s.log}
+		if s.redis, err = redis.Open(o); err != nil {
 			s.misfit("redis", err)
-			return
+			return nil
 		}
 		s.bells, s.far = s.redis, s.redis
 	case c.Database != "":
 		b, err := bells.Open(bells.Options{URL: string(c.Database), Process: s.mint(), Logger: s.log})
 		if err != nil {
 			s.misfit("database", err)
-			return
+			return nil
 		}
 		s.bells, s.far = b, b
 	}
+	return nil
 }
 
 func (s *process) closeBells() error {

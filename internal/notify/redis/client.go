@@ -24,15 +24,17 @@ const (
 	block    = time.Second     // how long a read may wait for something to happen
 )
 
-// Options say where the server is and who asks it. URL and Process are needed.
+// Options say where the server is and who asks it. URL and Process are needed, and
+// Installation by whoever is to be heard.
 type Options struct {
 	// URL is the address: redis:// or rediss:// with TLS; a path is the number of
 	// the database.
 	URL string
 	// Process names this process among all that share the server, for ever.
 	Process string
-	// Prefix begins every key on the server. Default: "trestle:".
-	Prefix string
+	// Installation names the processes that hear one another, among all that share
+	// the server: no key of one is another's. Default: empty, for who only pings.
+	Installation string
 	// Heard takes the live events of other processes, one at a time. Default: none
 	// are read.
 	Heard func(notify.Event)
@@ -78,9 +80,6 @@ func Open(o Options) (*Client, error) {
 	server.DialerRetries = 1
 	server.Protocol = 2
 	server.DisableIdentity = true
-	if o.Prefix == "" {
-		o.Prefix = "trestle:"
-	}
 	if o.Reclaim <= 0 {
 		o.Reclaim = 10 * time.Second
 	}
@@ -185,4 +184,4 @@ func (c *Client) keepOn(ctx context.Context, doing string, do func() error) {
 }
 
 // key returns the name of something on the server.
-func (c *Client) key(parts string) string { return c.o.Prefix + parts }
+func (c *Client) key(parts string) string { return "trestle:" + c.o.Installation + ":" + parts }

@@ -33,7 +33,7 @@ func TestLongAnswerKeepsItsCall(t *testing.T) {
 	}
 	b := begin(t, redis.Options{Process: "b", Reclaim: reclaim})
 	attend(t, b, func(note string) error { others <- note; return nil })
-	r, stream := raw(t), t.Name()+":calls:minds"
+	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	// The idle time of a call that is kept falls again and again.
 	last, falls := time.Duration(0), 0
 	notifytest.Eventually(t, "the call is not kept", func() bool {
@@ -90,7 +90,7 @@ func TestStoppedAnswerIsLeftToOthers(t *testing.T) {
 	case <-time.After(late):
 		t.Fatal("the call is lost with the process that stopped")
 	}
-	empties(t, t.Name()+":calls:minds")
+	empties(t, "trestle:"+t.Name()+":calls:minds")
 }
 
 func started(t *testing.T, process string) (c *redis.Client, stop func()) {

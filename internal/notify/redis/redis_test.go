@@ -42,8 +42,8 @@ func begun(t *testing.T, o redis.Options) (c *redis.Client, stop func()) {
 	if o.URL == "" {
 		o.URL = server.URL(t)
 	}
-	if o.Prefix == "" {
-		o.Prefix = t.Name() + ":"
+	if o.Installation == "" {
+		o.Installation = t.Name()
 	}
 	c, err := redis.Open(o)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestRingsAreHeardAfterAFlushAndAClockThatWentBack(t *testing.T) {
 	c := begin(t, redis.Options{Process: "a"})
 	rings, stop := c.Listen("inbox")
 	defer stop()
-	r, stream := raw(t), t.Name()+":bells"
+	r, stream := raw(t), "trestle:"+t.Name()+":bells"
 	future := &library.XAddArgs{Stream: stream, ID: "99999999999999-0", Values: []string{"key", "inbox", "from", "b"}}
 	if err := r.XAdd(t.Context(), future).Err(); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestEachCallIsAnsweredOnce(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("answered: %v", got)
 	}
-	empties(t, t.Name()+":calls:minds")
+	empties(t, "trestle:"+t.Name()+":calls:minds")
 }
 
 // empties waits until a stream holds nothing.
@@ -256,7 +256,7 @@ func empties(t *testing.T, stream string) {
 
 // CON-36: the calls of a process that died are answered by another.
 func TestCallsOfTheDeadAreAnswered(t *testing.T) {
-	r, stream := raw(t), t.Name()+":calls:minds"
+	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	if err := r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestCallIsGivenUpAfterFiveTries(t *testing.T) {
 	for range 5 {
 		notifytest.Within(t, tries, "it is not tried again")
 	}
-	empties(t, t.Name()+":calls:minds")
+	empties(t, "trestle:"+t.Name()+":calls:minds")
 	end()
 	stop()
 	if len(tries) != 0 {
@@ -310,7 +310,7 @@ func TestCallsGoOnAfterTheGroupIsLostAndTheStreamIsTrimmed(t *testing.T) {
 	if got := <-answered; got != "first" {
 		t.Fatalf("got %q", got)
 	}
-	r, stream := raw(t), t.Name()+":calls:minds"
+	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	if err := r.XTrimMaxLen(t.Context(), stream, 0).Err(); err != nil { // under what is open
 		t.Fatal(err)
 	}
@@ -334,7 +334,7 @@ func TestCallsGoOnAfterTheGroupIsLostAndTheStreamIsTrimmed(t *testing.T) {
 // DELIVERY 2.7: whoever leaves the group leaves nothing behind, unless it has open
 // calls.
 func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
-	r, stream := raw(t), t.Name()+":calls:minds"
+	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	for _, test := range []struct {
 		answer error
 		left   int

@@ -85,10 +85,10 @@ func TestHeldBudgetIsHeldForAll(t *testing.T) {
 func TestClockThatWentBackHoldsNothing(t *testing.T) {
 	c, r := begin(t, redis.Options{Process: "a"}), raw(t)
 	tomorrow := strconv.FormatInt(time.Now().Add(24*time.Hour).UnixMicro(), 10)
-	if err := r.Set(t.Context(), t.Name()+":pace:chat", tomorrow, 25*time.Hour).Err(); err != nil {
+	if err := r.Set(t.Context(), "trestle:"+t.Name()+":pace:chat", tomorrow, 25*time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Set(t.Context(), t.Name()+":held:chat", "1000", 24*time.Hour).Err(); err != nil { // of one second
+	if err := r.Set(t.Context(), "trestle:"+t.Name()+":held:chat", "1000", 24*time.Hour).Err(); err != nil { // of one second
 		t.Fatal(err)
 	}
 	wait, taken, err := c.Take(t.Context(), 0, notify.Budget{Key: "chat", Every: time.Second, Burst: 1})
