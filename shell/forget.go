@@ -45,6 +45,20 @@ func (s *Shell) Recollect(ctx context.Context) error {
 	return nil
 }
 
+// RecollectSince is [Shell.Recollect] where anybody had a mind forget or correct
+// something, in whichever process, since that had happened so often. It returns how
+// often it has by now, for the next call; the first one takes 0.
+func (s *Shell) RecollectSince(ctx context.Context, seen int64) (changes int64, err error) {
+	changes, err = s.Forgetter.Changes(ctx)
+	if err != nil || changes == seen {
+		return seen, err
+	}
+	if err := s.Recollect(ctx); err != nil {
+		return seen, err
+	}
+	return changes, nil
+}
+
 // known returns the minds in memory.
 func (ms *minds) known() []*mind {
 	ms.mu.Lock()

@@ -93,6 +93,8 @@ type Forgetter interface {
 	// Correct puts a fact in place of that of the memory with the id, which keeps its
 	// sources and readers, and reports whether the mind had it.
 	Correct(ctx context.Context, m spaces.Mind, id, fact string, at time.Time) (bool, error)
+	// Changes returns how often anybody did either, in whichever process. It only rises.
+	Changes(ctx context.Context) (int64, error)
 }
 
 // Record is what frames are made from. Reads see every commit that returned

@@ -26,6 +26,10 @@ const (
 // does claims them, and the others find less.
 const inTurn = 50 * time.Millisecond
 
+// recollectEvery is how often a process looks whether minds had to forget something
+// that it was not told of: a bell may be lost.
+const recollectEvery = time.Second
+
 // A bell rings in this process, and in others where there are any.
 type bell interface {
 	notify.Ringer
@@ -84,13 +88,7 @@ func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
 	if !s.config().Does(config.RunsMinds) {
 		return
 	}
-	g.Go(func() error {
-		return s.answer(ctx, forgetBell, func() {
-			if err := s.shell.Recollect(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("not recollected; what was forgotten elsewhere is known here until the mind is read again", "error", err)
-			}
-		})
-	})
+	g.Go(func() error { return s.recollect(ctx) })
 	if s.redis != nil {
 		g.Go(func() error { return s.redis.Attend(ctx, mindsCall, s.attendMind) })
 		return
@@ -104,6 +102,30 @@ func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
 			}
 		})
 	})
+}
+
+// recollect has the minds in memory give up what somebody had them forget in another
+// process, until ctx is done.
+func (s *process) recollect(ctx context.Context) error {
+	rings, stop := s.bells.Listen(forgetBell)
+	defer stop()
+	look := time.NewTicker(recollectEvery)
+	defer look.Stop()
+	var seen int64
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-rings:
+			err = s.shell.Recollect(ctx)
+		case <-look.C:
+			seen, err = s.shell.RecollectSince(ctx, seen)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("not recollected; what was forgotten elsewhere is known here until this works", "error", err)
+		}
+	}
 }
 
 // answer does something each time a bell rings, until ctx is done.

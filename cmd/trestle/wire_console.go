@@ -129,7 +129,7 @@ func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
 }
 
 // Forget implements [console.Process]. Minds of other processes look when they are
-// rung; those that are not look when they are read again.
+// rung, and within a second when the ring was lost.
 func (d desk) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	had, err := d.s.shell.Forget(ctx, m, id)
 	d.recollect(had)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -11,9 +12,14 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What a step keeps stands in the inner log right behind its acts.
-const makerOf query = `select ` + eventColumns + ` from events e
+const (
+	// What a step keeps stands in the inner log right behind its acts.
+	makerOf query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
+	countChange query = `insert into meta (name, value) values ('memories', '1')
+on conflict (name) do update set value = cast(cast(meta.value as bigint) + 1 as text)`
+	changesOf query = `select value from meta where name = 'memories'`
+)
 
 var _ shell.Forgetter = Shell{}
 
@@ -31,7 +37,10 @@ func (s Shell) Forget(ctx context.Context, m spaces.Mind, id string, at time.Tim
 		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
 			return err
 		}
-		return t.run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id)
+		if err := t.run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
+			return err
+		}
+		return t.run(ctx, countChange)
 	})
 	if err != nil {
 		return false, fmt.Errorf("forget %s of %s: %w", id, m, err)
@@ -52,12 +61,28 @@ func (s Shell) Correct(ctx context.Context, m spaces.Mind, id, fact string, at t
 	}
 	x := kept[i]
 	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		return t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true})
+		if err := t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
+			return err
+		}
+		return t.run(ctx, countChange)
 	})
 	if err != nil {
 		return false, fmt.Errorf("correct %s of %s: %w", id, m, err)
 	}
 	return true, nil
+}
+
+// Changes implements [shell.Forgetter].
+func (s Shell) Changes(ctx context.Context) (n int64, err error) {
+	var text string
+	changed, err := one(ctx, s.s.engine, changesOf, nil, &text)
+	if err == nil && changed {
+		n, err = strconv.ParseInt(text, 10, 64)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count what people changed of memories: %w", err)
+	}
+	return n, nil
 }
 
 // Memory implements [console.Memories].

@@ -43,6 +43,7 @@ func correcting(t *testing.T, w *world) {
 			t.Errorf("had %s: %t, want %t", id, had, want)
 		}
 	}
+	w.changes(1)
 	want := before.Self.Memories.All[0]
 	want.Fact, want.Former, want.Corrected = "Zoe takes coffee", []string{want.Fact}, w.now
 	has, err := w.s.Memories.Memory(t.Context(), ada)
@@ -55,11 +56,23 @@ func correcting(t *testing.T, w *world) {
 	if has, err = w.s.Memories.Memory(t.Context(), ada); err != nil || !had || len(has.Self.Memories.All) != 0 {
 		t.Errorf("then forgotten: %t, it has %+v, %v", had, has.Self.Memories.All, err)
 	}
+	w.changes(2)
+}
+
+// changes expects so many changes of memories by people.
+func (w *world) changes(want int64) {
+	w.t.Helper()
+	n, err := w.s.Shell.Changes(w.t.Context())
+	w.ok(err)
+	if n != want {
+		w.t.Errorf("people changed memories %d times, want %d", n, want)
+	}
 }
 
 // CON-12, ECOSYSTEM 6: a person's word takes a memory or plan back as the mind's own
 // act does, with a trace; of what the mind does not have nothing is written.
 func forgetting(t *testing.T, w *world) {
+	w.changes(0)
 	room := w.family()
 	w.say(room, "zoe", "tea, always")
 	wake := w.woken(ada, room)
@@ -83,6 +96,7 @@ func forgetting(t *testing.T, w *world) {
 			t.Errorf("%s had %s: %t, want %t", x.m, x.id, had, x.want)
 		}
 	}
+	w.changes(2)
 	has, err := w.s.Memories.Memory(t.Context(), ada)
 	w.ok(err)
 	if all := has.Self.Memories.All; len(all) != 1 || all[0].ID != "m2" || len(has.Plans) != 0 {
