@@ -174,7 +174,7 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 	s.boot.Trust()
 	s.boot.Phase("Phase 2 (extensions)")
 	s.extend(ctx, g)
-	g.Go(func() error { return shrink(ctx, allocated, giveBack) })
+	g.Go(func() error { return shrink(ctx, allocated, giveBack, func() { dropText() }) })
 	if beside != nil {
 		g.Go(func() error {
 			if err := beside(ctx); err != nil {

@@ -17,12 +17,13 @@ const (
 
 // shrink calls give each time things have become quiet, after the start and
 // after each busy time, until ctx is done. Things are busy when allocated, the
-// number of bytes so far, grows.
-func shrink(ctx context.Context, allocated func() uint64, give func()) error {
+// number of bytes so far, grows. When they are so from the start on, it calls drop
+// once in the middle of it.
+func shrink(ctx context.Context, allocated func() uint64, give, drop func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	seen, due := allocated(), uint64(0)
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -33,6 +34,8 @@ func shrink(ctx context.Context, allocated func() uint64, give func()) error {
 			give()
 			now = allocated() // what giving took is no reason to give again
 			due = now + worthTheWork
+		} else if first {
+			drop()
 		}
 		seen = now
 	}

@@ -12,12 +12,12 @@ import (
 // and not while it lasts.
 func TestMemoryIsGivenBackWhenThingsBecomeQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var used, given atomic.Uint64
+		var used, given, dropped atomic.Uint64
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if err := shrink(ctx, used.Load, func() { given.Add(1) }); err != nil {
+			if err := shrink(ctx, used.Load, func() { given.Add(1) }, func() { dropped.Add(1) }); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -38,6 +38,9 @@ func TestMemoryIsGivenBackWhenThingsBecomeQuiet(t *testing.T) {
 				t.Errorf("given back %d times once things were quiet, want %d", got, times+1)
 			}
 		}
+		if got := dropped.Load(); got != 1 {
+			t.Errorf("what only the start needed was dropped %d times, want once", got)
+		}
 		stop()
 		<-done
 	})
@@ -50,7 +53,7 @@ func TestMemoryOfTheStartIsGivenBack(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 20*lookEvery)
 		defer stop()
 		given := 0
-		if err := shrink(ctx, func() uint64 { return hardly }, func() { given++ }); err != nil || given != 1 {
+		if err := shrink(ctx, func() uint64 { return hardly }, func() { given++ }, func() { t.Error("dropped, though all is given back") }); err != nil || given != 1 {
 			t.Errorf("given back %d times, want once (%v)", given, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 type Console struct {
 	Options
 	limiter limiter
-	views   map[string]*template.Template // by page
+	views   func() map[string]*template.Template // by page
 	names   atomic.Pointer[roomNames]
 	streams atomic.Int64 // readers of live events
 	revoked atomic.Int64 // rises when a key is gone
@@ -45,7 +46,7 @@ type Console struct {
 // New returns a console over its parts.
 func New(o Options) *Console {
 	c := &Console{Options: o}
-	c.views = c.parse()
+	c.views = sync.OnceValue(c.parse)
 	return c
 }
 

@@ -96,8 +96,8 @@ var sections = []navItem{
 	{Name: "Settings", Path: "/settings"},
 }
 
-// parse reads the templates, each page with what all share. It runs once, at
-// wiring, and panics on our own mistakes.
+// parse reads the templates, each page with what all share. It runs once, when the
+// first page is asked for, as mostly none ever is; it panics on our own mistakes.
 func (c *Console) parse() map[string]*template.Template {
 	shared := template.New("").Funcs(c.words())
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
@@ -117,7 +117,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name 
 		c.Logger.Error("page not dressed", "page", name, "error", err)
 	}
 	var page bytes.Buffer
-	if err := c.views[name].ExecuteTemplate(&page, "layout", v); err != nil {
+	if err := c.views()[name].ExecuteTemplate(&page, "layout", v); err != nil {
 		c.Logger.Error("page not rendered", "page", name, "error", err)
 		http.Error(w, "this page can not be shown; the log says why", http.StatusInternalServerError)
 		return

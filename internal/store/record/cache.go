@@ -2,8 +2,8 @@ package record
 
 import "github.com/trestle-bridge/trestle/spaces"
 
-// maxCached bounds each part of the cache.
-const maxCached = 4096
+// maxCached bounds each part of the cache: as many as there are minds in memory.
+const maxCached = 1024
 
 // A cache is what the writer knows of the tables without asking. Nobody else
 // writes them, so it stays true; a write that is taken back clears it.

@@ -55,6 +55,9 @@ func (t *tx) fold(ctx context.Context, r *room, body spaces.Body, actor spaces.E
 	return nil // every other body leaves the members alone
 }
 
+// maxKnown is how many members of a room are kept in memory.
+const maxKnown = 4096
+
 func (t *tx) join(ctx context.Context, r *room, who spaces.EntityID, seq int64) error {
 	if r.members[who] {
 		return nil
@@ -63,7 +66,7 @@ func (t *tx) join(ctx context.Context, r *room, who spaces.EntityID, seq int64) 
 	if err != nil {
 		return fmt.Errorf("add member %s to %s: %w", who, r.ID, err)
 	}
-	if len(r.members) < maxCached {
+	if len(r.members) < maxKnown {
 		r.members[who] = true
 	}
 	if n == 0 {

@@ -107,6 +107,7 @@ func (w *writer) run(ctx context.Context, t *tx, lg *slog.Logger) error {
 		case j := <-w.jobs:
 			group = w.gather(append(group[:0], j))
 			w.commit(ctx, t, group)
+			clear(group) // what was written is not kept for the next
 			idle.Reset(quiet)
 		case <-idle.C:
 			if err := t.session.Rest(ctx); err != nil {
@@ -151,6 +152,7 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	if err == nil && kept > 0 {
 		err = t.runFollowers(ctx)
 	}
+	clear(t.followers)
 	t.followers = t.followers[:0]
 	if err == nil && kept > 0 {
 		w.commits.Add(1)
