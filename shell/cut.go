@@ -52,9 +52,14 @@ func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 	if err := m.shell.Journal.Cut(ctx, m.shell.Holder, k, done); err != nil {
 		return fmt.Errorf("cut %s: %w", m.id, err)
 	}
+	k.Plan = nil // who asks for it asks the record
 	m.mu.Lock()
 	m.keyframe, m.earlier, m.owed = &k, nil, ""
-	m.closed = slices.DeleteFunc(slices.Clone(m.closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
+	left := slices.IndexFunc(m.closed, func(x spaces.ClosedCycle) bool { return x.N > k.Upto })
+	if left < 0 {
+		left = len(m.closed)
+	}
+	m.closed = slices.Clone(m.closed[left:]) // without the room of those that are gone
 	m.mu.Unlock()
 	m.shell.Logger.Info("context cut", "mind", m.id.String(), "cause", cause, "before", done.TokensBefore, "after", done.TokensAfter, "cycles", done.Cycles)
 	m.shell.publish("context_compacted", cause, map[string]any{

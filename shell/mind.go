@@ -346,7 +346,7 @@ func (m *mind) load(ctx context.Context) error {
 	}
 	var upto int64
 	if keyframe != nil {
-		upto = keyframe.Upto
+		upto, keyframe.Plan = keyframe.Upto, nil // who asks for the plan asks the record
 	}
 	closed, err := m.cycles(ctx, upto, 0, true)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // keptEvents is how many live events a reader that was away can catch up with.
-const keptEvents = 2048
+const keptEvents = 1024
 
 // newBus makes the bus of this process. Its ids are behind those of every
 // earlier process.

@@ -39,11 +39,8 @@ func (b *body) write(r model.Request, p parameters) {
 	} else {
 		b.bytes = b.bytes[:b.ends[known-1]]
 	}
-	b.messages, b.ends = append(b.messages[:known], r.Messages[known:]...), b.ends[:known]
-	if i := slices.IndexFunc(b.messages, seen); i >= 0 {
-		clear(b.messages[i:])
-		b.messages = b.messages[:i]
-	}
+	b.ends = b.ends[:known]
+	b.remember(r.Messages)
 	for i := known; i < len(r.Messages); i++ {
 		if i > 0 {
 			b.bytes = append(b.bytes, ',')
@@ -53,6 +50,26 @@ func (b *body) write(r model.Request, p parameters) {
 	}
 	b.bytes = appendEnd(b.bytes, &r, p)
 }
+
+// remember notes what the body is made of. All of it is of the newest request, also
+// what the one before had alike: the messages of a request share the memory of their
+// calls, so that one of each of a hundred requests would keep all of them.
+func (b *body) remember(messages []model.Message) {
+	if i := slices.IndexFunc(messages, seen); i >= 0 {
+		messages = messages[:i]
+	}
+	before := b.messages
+	b.messages = append(b.messages[:0], messages...)
+	if n := len(messages); n < len(before) {
+		clear(before[n:])
+	}
+}
+
+// room is how many bytes the body keeps, beside the texts it was made of.
+func (b *body) room() int { return cap(b.bytes) + cap(b.messages)*messageRoom + cap(b.ends)*8 }
+
+// messageRoom is how many bytes a message takes, with one call.
+const messageRoom = 96 + 48
 
 // alike returns how many messages at the beginning of r stand in the body as they
 // would be written now.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -121,6 +122,28 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A body of a long conversation keeps the memory of one request, not a part of each.
+func TestBodyKeepsTheNewestRequestAlone(t *testing.T) {
+	var b body
+	request := func(n int) model.Request {
+		r := model.Request{Model: "m"}
+		for i := range n {
+			r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Calls: []model.Call{{ID: strconv.Itoa(i), Name: "rest"}}})
+		}
+		return r
+	}
+	for _, n := range []int{3, 5, 2} {
+		r := request(n)
+		b.write(r, parameters{})
+		for i := range b.messages[:cap(b.messages)] {
+			kept := b.messages[:cap(b.messages)][i].Calls
+			if i < n && (len(kept) != 1 || &kept[0] != &r.Messages[i].Calls[0]) || i >= n && kept != nil {
+				t.Errorf("of %d messages the calls of message %d are kept of another request", n, i)
+			}
+		}
+	}
 }
 
 // TestOnlyWhatMustBeIsLookedAt looks at every byte at every place of a word.

@@ -63,7 +63,7 @@ func (p *payloads) lastOf(key string) *payload {
 		return nil
 	}
 	if young {
-		p.bytes -= cap(b.bytes)
+		p.bytes -= b.room()
 	}
 	delete(p.young, key)
 	delete(p.old, key)
@@ -89,7 +89,7 @@ func (p *payloads) keep(key string, b *payload) {
 		p.old, p.young, p.bytes = p.young, map[string]*payload{}, 0
 	}
 	p.young[key] = b
-	p.bytes += cap(b.bytes)
+	p.bytes += b.room()
 }
 
 // release ends one use.
