@@ -120,7 +120,7 @@ func (c *cycle) close(ctx context.Context, cl *spaces.Closing) error {
 func (c *cycle) closed(cl *spaces.Closing, n int64, at time.Time) {
 	c.mind.end(c.wake.Cycle.ID, &spaces.ClosedCycle{
 		ID: c.wake.Cycle.ID, N: n, Space: c.wake.Cycle.Space, Rest: cl.Rest, Stop: cl.Stop, Ended: at, Turns: c.turns,
-	})
+	}, c.looked)
 	c.log.Info("cycle closed", "stop", cl.Stop, "detail", cl.Detail, "steps", c.step, "spoke", c.spoke, "denials", c.denials,
 		"tokens", c.usage.Prompt+c.usage.Output, "ms", at.Sub(c.began).Milliseconds())
 	c.shell.publish("mission_stop", string(cl.Stop), c.facts("detail", cl.Detail, "tokens", c.usage.Prompt+c.usage.Output, "steps", c.step))

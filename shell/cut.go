@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -137,11 +136,4 @@ func (m *mind) owe(cause string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.owed = cause
-}
-
-// rested returns when the mind's last cycle ended.
-func (m *mind) rested() time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lastEnd
 }

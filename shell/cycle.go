@@ -22,7 +22,8 @@ type cycle struct {
 	machine *Machine
 	log     *slog.Logger
 	began   time.Time
-	since   time.Time // end of the mind's last cycle: what failed after it is news
+	since   time.Time // what failed after it is news
+	looked  time.Time // when it was last asked what failed; zero: never
 
 	outlook
 	nonce string // of the tags dialect
@@ -96,7 +97,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	}
 	m.begin(w.Cycle.ID, w.Cycle.Space)
 	defer func() {
-		m.end(w.Cycle.ID, nil)
+		m.end(w.Cycle.ID, nil, time.Time{})
 		if err := m.settle(ctx, &w.Cycle); err != nil {
 			c.log.Error("deleted words not redacted", "error", err)
 		}
@@ -120,7 +121,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	c := &cycle{
-		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.rested(),
+		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.informed(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[sighting]model.Picture{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),

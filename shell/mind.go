@@ -43,6 +43,7 @@ type mind struct {
 	expected bool          // there are none, and none can have come
 
 	lastEnd   time.Time // of a cycle
+	looked    int64     // when a cycle that is closed last learned what failed, in Unix milliseconds; 0: not known
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
 	hasher    hud.Hasher
@@ -355,6 +356,7 @@ func (m *mind) load(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.self, m.keyframe, m.closed, m.digests, m.loaded, m.planned, m.expected = self, keyframe, closed, digests, true, false, false
+	m.looked = 0
 	if n := len(closed); n > 0 {
 		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}
@@ -398,7 +400,7 @@ func (m *mind) begin(id spaces.CycleID, space spaces.SpaceID) {
 	m.open[id], m.gone[id] = space, nil
 }
 
-func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle) {
+func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle, looked time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.open, id)
@@ -406,8 +408,20 @@ func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle) {
 		return
 	}
 	m.lastEnd, m.lastCycle = closed.Ended, closed.ID
+	m.looked = max(m.looked, looked.UnixMilli())
 	m.closed = append(m.closed, *closed)
 	slices.SortFunc(m.closed, func(a, b spaces.ClosedCycle) int { return cmp.Compare(a.N, b.N) })
+}
+
+// informed returns since when it is news to the mind that something could not be
+// sent: since a cycle looked, or since the last one ended where nobody knows.
+func (m *mind) informed() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.looked == 0 {
+		return m.lastEnd
+	}
+	return time.UnixMilli(m.looked)
 }
 
 // learn folds inner bodies that were just committed. The mind is the only

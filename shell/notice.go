@@ -17,14 +17,27 @@ func (c *cycle) look(ctx context.Context) error {
 	return c.mind.refresh(ctx, c.place.space)
 }
 
+// learnFailures learns what could not be sent since a cycle last did. Right after
+// contemplation that is not asked again: nothing of this cycle has left.
+func (c *cycle) learnFailures(ctx context.Context) (err error) {
+	if c.step == 1 && !c.looked.IsZero() {
+		return nil
+	}
+	c.looked = c.shell.Now()
+	if c.failures, err = c.shell.Record.Failures(ctx, c.mind.id, c.since); err != nil {
+		return fmt.Errorf("failures of %s: %w", c.mind.id, err)
+	}
+	return nil
+}
+
 // notice shows what is new in the trigger space, or the timer that woke the
 // cycle, as a turn of the log, and learns what could not be sent. What the gate has
 // not judged waits for the next step, unless stale speech made the agent look again.
-func (c *cycle) notice(ctx context.Context) (err error) {
-	m := c.mind
-	if c.failures, err = c.shell.Record.Failures(ctx, m.id, c.since); err != nil {
-		return fmt.Errorf("failures of %s: %w", m.id, err)
+func (c *cycle) notice(ctx context.Context) error {
+	if err := c.learnFailures(ctx); err != nil {
+		return err
 	}
+	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
