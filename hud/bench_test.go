@@ -140,6 +140,21 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
+// One chat in which everybody says much the same.
+func BenchmarkRecallOfOneChat(b *testing.B) {
+	w := newWorld(b)
+	id := w.room("Family", "kai", "ada")
+	w.v.Active = id
+	for range 400 {
+		w.says(id, "kai", strings.Repeat("which day of the trip suits all of us best? ", 4))
+		w.says(id, "ada", strings.Repeat("Saturday suits all, and the train leaves at nine. ", 7))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.Recall("which day suits all of us best", 1500)
+	}
+}
+
 // CONTEXT 3: what the index keeps of a message, beside the message.
 func BenchmarkIndexMemory(b *testing.B) {
 	for b.Loop() {

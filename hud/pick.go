@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 	"slices"
@@ -67,17 +68,25 @@ type picker struct {
 	budget   int
 	inPrefix func(spaces.EventID) bool
 	taken    map[lineOf]bool
-	talks    map[lineOf]int // lines taken of a conversation
+	talks    map[lineOf]*rivals
 	chosen   []Recalled
 	spent    int
-	queue    []offer
+	queue    []*rivals
 }
 
-// An offer is a hit with what it was worth when somebody last looked.
+// Rivals are the hits of one conversation, the worthiest first. What is chosen of a
+// conversation makes all the others of it worth less alike.
+type rivals struct {
+	offers []offer
+	lines  int     // that are chosen
+	worth  float64 // of the first offer, when somebody last looked
+}
+
+// An offer is a hit with what it is weighed by.
 type offer struct {
 	hit
-	worth float64
-	place int // among the hits, to settle ties
+	length float64 // what its words divide its score by
+	place  int     // among the hits, to settle ties
 }
 
 // Len, Less, Swap, Push and Pop make the picker's queue a heap.
@@ -88,16 +97,16 @@ func (p *picker) Less(i, j int) bool {
 	if p.queue[i].worth != p.queue[j].worth {
 		return p.queue[i].worth > p.queue[j].worth
 	}
-	return p.queue[i].place < p.queue[j].place
+	return p.queue[i].offers[0].place < p.queue[j].offers[0].place
 }
 
-// Swap swaps two offers.
+// Swap swaps two conversations.
 func (p *picker) Swap(i, j int) { p.queue[i], p.queue[j] = p.queue[j], p.queue[i] }
 
 // Push is not used: the queue only shrinks.
-func (p *picker) Push(any) { panic("hud: an offer is pushed") }
+func (p *picker) Push(any) { panic("hud: a conversation is pushed") }
 
-// Pop takes the last offer off the queue.
+// Pop takes the last conversation off the queue.
 func (p *picker) Pop() any {
 	last := p.queue[len(p.queue)-1]
 	p.queue = p.queue[:len(p.queue)-1]
@@ -109,29 +118,51 @@ func (p *picker) Pop() any {
 func (p *picker) pick(hits []hit) []Recalled {
 	sortHits(hits)
 	for i, h := range hits {
-		p.queue = append(p.queue, offer{hit: h, place: i})
-		p.queue[i].worth = p.worth(h)
+		words := max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4)
+		t := p.talk(h.seat, h.line)
+		if len(t.offers) == 0 {
+			p.queue = append(p.queue, t)
+		}
+		t.offers = append(t.offers, offer{hit: h, length: math.Pow(words, p.w.Thrift), place: i})
+	}
+	for _, t := range p.queue {
+		slices.SortFunc(t.offers, func(a, b offer) int {
+			return cmp.Or(cmp.Compare(b.score/b.length, a.score/a.length), cmp.Compare(a.place, b.place))
+		})
+		t.worth = p.worth(t)
 	}
 	heap.Init(p)
 	for len(p.queue) > 0 && p.spent < p.budget*4/3+60 {
-		top := &p.queue[0]
-		if now := p.worth(top.hit); now < top.worth {
+		top := p.queue[0]
+		if now := p.worth(top); now < top.worth {
 			top.worth = now
 			heap.Fix(p, 0)
 			continue
 		}
-		h := top.hit
-		heap.Pop(p)
-		p.take(h)
+		p.take(top.offers[0].hit)
+		if top.offers = top.offers[1:]; len(top.offers) == 0 {
+			heap.Pop(p)
+			continue
+		}
+		top.worth = p.worth(top)
+		heap.Fix(p, 0)
 	}
 	return p.chosen
 }
 
-// worth is what a hit is worth now.
-func (p *picker) worth(h hit) float64 {
-	talk := lineOf{h.seat, int(h.seat.Room.index.lines[h.line].session)}
-	length := max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4)
-	return h.score / (1 + p.w.Crowding*float64(p.talks[talk])) / math.Pow(length, p.w.Thrift)
+// talk returns the conversation that a line stands in.
+func (p *picker) talk(s *Seat, line int) *rivals {
+	of := lineOf{s, int(s.Room.index.lines[line].session)}
+	if p.talks[of] == nil {
+		p.talks[of] = &rivals{}
+	}
+	return p.talks[of]
+}
+
+// worth is what the first offer of a conversation is worth now.
+func (p *picker) worth(t *rivals) float64 {
+	first := &t.offers[0]
+	return first.score / (1 + p.w.Crowding*float64(t.lines)) / first.length
 }
 
 // take chooses a line, after the question that it answers and what that answers.
@@ -154,8 +185,8 @@ func (p *picker) choose(l lineOf, score float64) {
 	m := &l.seat.Room.Chat.Messages[l.n]
 	p.taken[l] = true
 	p.chosen = append(p.chosen, Recalled{l.seat.Uplink.Space, m.ID, m.Seq, score, l.n})
-	talk := lineOf{l.seat, int(l.seat.Room.index.lines[l.n].session)}
-	if p.talks[talk]++; p.talks[talk] == 1 {
+	t := p.talk(l.seat, l.n)
+	if t.lines++; t.lines == 1 {
 		p.spent += talkHead
 	} else if !p.taken[lineOf{l.seat, l.n - 1}] {
 		p.spent += leaveHead

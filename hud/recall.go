@@ -33,7 +33,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 			top.add(h)
 		}
 	})
-	p := picker{v: v, w: v.weights(), budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]int{}}
+	p := picker{v: v, w: v.weights(), budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]*rivals{}}
 	return v.within(p.pick(top.hits), budget)
 }
 
