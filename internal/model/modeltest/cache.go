@@ -131,28 +131,29 @@ type toolCache struct {
 type knownTools struct {
 	raw   json.RawMessage
 	tools []model.Tool
+	bad   error // what is wrong with them
 }
 
 // mostTools is how many different tool lists are kept.
 const mostTools = 16
 
-// of returns a copy of raw and what it says; both are shared between requests.
-func (c *toolCache) of(raw json.RawMessage) (json.RawMessage, []model.Tool, error) {
+// of returns a copy of raw and what it says; they are shared between requests.
+func (c *toolCache) of(raw json.RawMessage) (knownTools, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.known {
 		if bytes.Equal(c.known[i].raw, raw) {
-			return c.known[i].raw, c.known[i].tools, nil
+			return c.known[i], nil
 		}
 	}
 	tools, err := decodeTools(raw)
 	if err != nil {
-		return nil, nil, err
+		return knownTools{}, err
 	}
 	if len(c.known) == mostTools {
 		c.known = c.known[1:]
 	}
-	k := knownTools{raw: bytes.Clone(raw), tools: tools}
+	k := knownTools{raw: bytes.Clone(raw), tools: tools, bad: checkTools(tools)}
 	c.known = append(c.known, k)
-	return k.raw, k.tools, nil
+	return k, nil
 }

@@ -17,20 +17,28 @@ import (
 // tools and a JSON object as arguments, and exactly one result after it and
 // before the next message of another role. Nothing else is a result.
 func Check(messages []model.Message, tools []model.Tool) error {
-	return check(messages, tools, isObject)
+	if err := checkTools(tools); err != nil {
+		return err
+	}
+	return checkMessages(messages, isObject)
 }
 
-// check is Check with another way to tell whether a text is one JSON object.
-func check(messages []model.Message, tools []model.Tool, object func(string) bool) error {
+func checkTools(tools []model.Tool) error {
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
 		if t := &tools[i]; names[t.Name] || !legalName(t.Name) {
 			return fmt.Errorf("tool %d: name %q is illegal or taken", i, t.Name)
-		} else if len(t.Schema) > 0 && !object(string(t.Schema)) {
+		} else if len(t.Schema) > 0 && !isObject(string(t.Schema)) {
 			return fmt.Errorf("tool %s: the schema is no JSON object", t.Name)
 		}
 		names[tools[i].Name] = true
 	}
+	return nil
+}
+
+// checkMessages is the rest of Check; object tells whether a text is one JSON
+// object.
+func checkMessages(messages []model.Message, object func(string) bool) error {
 	c := checker{object: object, ids: make(map[string]bool), open: make(map[string]bool)}
 	for i := range messages {
 		if err := c.message(&messages[i]); err != nil {
@@ -122,7 +130,7 @@ func isObject(s string) bool {
 const mostObjects = 1 << 14
 
 // An objectCache remembers which texts are JSON objects: a transcript comes back
-// with every request, and schemas do.
+// with every request.
 type objectCache struct {
 	mu    sync.Mutex // guards known
 	known map[string]struct{}

@@ -121,7 +121,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		Stream:    req.Stream,
 		Bytes:     body.Len(),
 		Usage:     model.Usage{Prompt: prompt, Cached: cached},
-		Violation: check(req.Messages, req.Tools, s.objects.is),
+		Violation: s.violation(&req),
 	}, s.Keep)
 	s.answer(w, r, req, n, model.Usage{Prompt: prompt, Cached: cached})
 }
@@ -141,8 +141,17 @@ func (s *Server) read(body []byte) (wireRequest, error) {
 	if err != nil {
 		return wireRequest{}, err
 	}
-	req.RawTools, req.Tools, err = s.tools.of(req.RawTools)
+	known, err := s.tools.of(req.RawTools)
+	req.RawTools, req.Tools, req.BadTools = known.raw, known.tools, known.bad
 	return req, err
+}
+
+// violation is what [Check] says of a request.
+func (s *Server) violation(req *wireRequest) error {
+	if req.BadTools != nil {
+		return req.BadTools
+	}
+	return checkMessages(req.Messages, s.objects.is)
 }
 
 // answer waits, fails as the plan says, or asks the model.

@@ -16,6 +16,7 @@ type wireRequest struct {
 	Stream   bool
 	Usage    bool            // stream_options.include_usage
 	RawTools json.RawMessage // aliases the body
+	BadTools error           // what is wrong with the tools
 }
 
 var errNoRequest = errors.New("the body is no chat completion request")
