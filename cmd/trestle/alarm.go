@@ -33,7 +33,7 @@ func (s *process) newWatch() *problems.Watch {
 
 // ownLooks look for what every process sees of itself alone.
 func (s *process) ownLooks() []problems.Look {
-	return []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtLog()}
+	return []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog()}
 }
 
 // caller is the client for addresses that the operator named.

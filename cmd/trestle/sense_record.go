@@ -31,7 +31,7 @@ func (s *process) lookAtRecord() problems.Look {
 	return problems.Look{
 		Codes: []problems.Code{
 			problems.OutboxOld, problems.Unknown, problems.DenialBurst, problems.BudgetNear, problems.BudgetSpent,
-			problems.StoreSlow, problems.LeaseLost, problems.BackupOld, problems.Rewound,
+			problems.StoreSlow, problems.LeaseLost, problems.BackupOld,
 		},
 		See: func(ctx context.Context) ([]problems.Sighting, error) {
 			now := time.Now()
@@ -52,9 +52,6 @@ func (s *process) lookAtRecord() problems.Look {
 			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
 				all = append(all, problems.Sighting{Code: problems.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
 			}
-			if s.rewound != "" {
-				all = append(all, problems.Sighting{Code: problems.Rewound, Subject: "database", Evidence: s.rewound})
-			}
 			for _, d := range v.Denials {
 				if d.N >= manyDenied {
 					all = append(all, problems.Sighting{Code: problems.DenialBurst, Subject: "agents." + d.Name, Evidence: fmt.Sprintf("%d in ten minutes", d.N)})
@@ -63,6 +60,17 @@ func (s *process) lookAtRecord() problems.Look {
 			return all, nil
 		},
 	}
+}
+
+// lookAtServer sees whether the server of the record had lost what it had confirmed to
+// this process, which the others may not know of.
+func (s *process) lookAtServer() problems.Look {
+	return problems.Look{Codes: []problems.Code{problems.Rewound}, See: func(context.Context) ([]problems.Sighting, error) {
+		if s.rewound == "" {
+			return nil, nil
+		}
+		return []problems.Sighting{{Code: problems.Rewound, Subject: "database", Evidence: s.rewound}}, nil
+	}}
 }
 
 // seeOutbox sees what waits too long, and what nobody knows the outcome of.

@@ -92,8 +92,9 @@ type engine struct {
 	cables cables
 	given  sync.Once // the right to write
 
-	had    atomic.Int64 // the last turn of this process that left something behind
-	record string       // the record's name
+	had    atomic.Int64          // the last turn of this process that left something behind
+	left   atomic.Pointer[int64] // the last one that the server still had; nil while it has lost none
+	record string                // the record's name
 }
 
 var (

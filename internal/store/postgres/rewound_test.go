@@ -75,6 +75,25 @@ func TestLostCommitsAreFound(t *testing.T) {
 		t.Log(err) // it could not put things in order
 	}
 	sound(t, other)
+	told := 0
+	o.Rewound = func(known, had int64) {
+		if told++; known <= had {
+			t.Errorf("told of %d turns where %d were known", had, known)
+		}
+	}
+	for n := range 2 {
+		next, err := postgres.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeps(t, next, room, 5+n)
+		if err := next.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times at the next two starts, want at the first", told)
+	}
 }
 
 // F37: all processes were gone when the server lost its last commits.

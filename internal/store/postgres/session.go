@@ -159,6 +159,7 @@ func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
 		return turn, ErrBuried
 	}
 	if had < s.e.had.Load() {
+		s.e.left.Store(&had)
 		s.e.giveUp(ErrRewound)
 		return turn, ErrRewound
 	}

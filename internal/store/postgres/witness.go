@@ -13,6 +13,18 @@ import (
 type testimony struct {
 	Record string `json:"record"`
 	Turn   int64  `json:"turn"` // the last one that left something behind
+	// Left is the last of its turns that the server had, when that had lost others.
+	Left *int64 `json:"left,omitempty"`
+}
+
+// lost returns what the server had of the turns that are known, where it has lost
+// some: it has n turns by now. What others have written since does not hide it from a
+// process that has found it out.
+func (k testimony) lost(n int64) (had int64, yes bool) {
+	if k.Left != nil {
+		return *k.Left, true
+	}
+	return n, k.Turn > n
 }
 
 const readTurn = `select record, n from turn`
@@ -40,9 +52,9 @@ func (e *engine) hearWitness(ctx context.Context) error {
 		e.opts.Logger.Warn("witness of the record not readable", "file", e.opts.Witness, "error", err)
 		return nil
 	}
-	if known.Record == e.record && known.Turn > n {
-		e.opts.Logger.Error("the server has lost what it had confirmed", "turns", n, "known", known.Turn)
-		e.opts.Rewound(known.Turn, n)
+	if had, lost := known.lost(n); lost && known.Record == e.record {
+		e.opts.Logger.Error("the server has lost what it had confirmed", "turns", had, "known", known.Turn)
+		e.opts.Rewound(known.Turn, had)
 	}
 	return nil
 }
@@ -53,7 +65,7 @@ func (e *engine) witness() {
 	if e.opts.Witness == "" || e.had.Load() == 0 {
 		return
 	}
-	text, err := json.Marshal(testimony{e.record, e.had.Load()})
+	text, err := json.Marshal(testimony{e.record, e.had.Load(), e.left.Load()})
 	if err == nil {
 		err = os.WriteFile(e.opts.Witness+"~", text, 0o600)
 	}
