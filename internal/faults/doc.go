@@ -65,5 +65,7 @@
 // In a siege each crew has servers of its own behind links that are harmed:
 // Postgres crashes twenty times (F35), connections break while it answers (F36),
 // Redis is emptied, trimmed, without memory, restarted (F38, F39), and one process
-// is cut off from Postgres alone, then all from Redis alone (F40). F37 is the store's own test.
+// is cut off from Postgres alone, then all from Redis alone (F40). A replica takes
+// over that had not heard the last two seconds (F37): that is outside of what is
+// promised, and must be noticed.
 package faults

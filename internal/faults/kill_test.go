@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func (p point) play(t *testing.T, seed uint64, f *figures) {
 
 	again := time.Now()
 	prog.start(t, nil)
-	await(ctx, func() bool { return answered(w, before) })
+	await(ctx, func() bool { return answered(w, w.sayings()[:before]) })
 	recovery := time.Since(again)
 	talk.Wait()
 	w.rest(ctx, t, prog)
@@ -146,18 +147,10 @@ func chatter(w *world, rng *rand.Rand, dead, stop <-chan struct{}) {
 	}
 }
 
-// answered reports whether none of the first n messages waits for its answer.
-func answered(w *world, n int) bool {
-	missing := map[string]bool{}
-	for _, tk := range w.unanswered() {
-		missing[tk] = true
-	}
-	for _, s := range w.sayings()[:n] {
-		if missing[s.token] {
-			return false
-		}
-	}
-	return true
+// answered reports whether none of some messages waits for its answer.
+func answered(w *world, some []saying) bool {
+	missing := w.unanswered()
+	return !slices.ContainsFunc(some, func(s saying) bool { return slices.Contains(missing, s.token) })
 }
 
 // rest waits until everybody is answered and the program has nothing left to do.

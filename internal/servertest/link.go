@@ -37,10 +37,10 @@ type Harm struct {
 // A Link stands between a program and a server, and harms what passes.
 type Link struct {
 	listener net.Listener
-	target   string
 	passing  sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
+	target string
 	open   map[*pair]bool
 	harm   Harm
 	over   chan struct{} // closed when another harm begins
@@ -89,6 +89,13 @@ func (l *Link) Suffer(h Harm) {
 	}
 }
 
+// Lead has new connections go to another server; those that are there stay.
+func (l *Link) Lead(target string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.target = target
+}
+
 // Cut breaks every connection and refuses new ones until [Link.Mend].
 func (l *Link) Cut() { l.Suffer(Harm{Refuse: true}) }
 
@@ -118,7 +125,7 @@ func (l *Link) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", l.target) //nolint:noctx // loopback, at once
+		far, err := net.Dial("tcp", l.leads()) //nolint:noctx // loopback, at once
 		if err != nil {
 			_ = near.Close()
 			continue
@@ -130,6 +137,12 @@ func (l *Link) accept() {
 		l.passing.Go(func() { p.pass(far, near, Questions) })
 		l.passing.Go(func() { p.pass(near, far, Answers) })
 	}
+}
+
+func (l *Link) leads() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.target
 }
 
 // keep remembers a connection, unless the link refuses them.

@@ -48,10 +48,15 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 	if said, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, said)
 	}
+	return p.serve(ctx)
+}
+
+// serve starts the server on its data and returns once it answers.
+func (p *Postgres) serve(ctx context.Context) (err error) {
 	if p.Port, err = freePort(); err != nil {
 		return err
 	}
-	p.runs, err = launch(p.dir, p.who, "QUIT", filepath.Join(p.bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.Port),
+	p.runs, err = launch(p.dir, p.who, "QUIT", filepath.Join(p.bin, "postgres"), "-D", filepath.Join(p.dir, "data"), "-p", strconv.Itoa(p.Port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200")
 	if err != nil {
 		return err
