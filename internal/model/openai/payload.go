@@ -5,16 +5,19 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // errBodyClosed is what a reader of a body gives after its end.
 var errBodyClosed = errors.New("the body of the request is closed")
 
 // What is kept of bodies: of one, and of all that were used since the last
-// generation of them began.
+// generation of them began; and how long without a call all of them are. Who seldom
+// asks need not save what writing a body costs.
 const (
 	keptBytes       = 1 << 20
 	generationBytes = 2 << 20
+	keptFor         = 500 * time.Millisecond
 )
 
 // payloads are the bodies of finished requests, which later ones write on: one of
@@ -26,7 +29,8 @@ type payloads struct {
 	// Bodies are kept by conversation in two generations: when young is full it
 	// becomes old, and those that were old serve anybody.
 	young, old map[string]*payload
-	bytes      int // of the room of young
+	bytes      int         // of the room of young
+	rest       *time.Timer // forgets them all; nil before the first
 }
 
 // A payload is the body of one request. The transport may read it after it has
@@ -90,6 +94,18 @@ func (p *payloads) keep(key string, b *payload) {
 	}
 	p.young[key] = b
 	p.bytes += b.room()
+	if p.rest == nil {
+		p.rest = time.AfterFunc(keptFor, p.forget)
+	} else {
+		p.rest.Reset(keptFor)
+	}
+}
+
+// forget leaves all that is kept to the collector.
+func (p *payloads) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.young, p.old, p.bytes = nil, nil, 0
 }
 
 // release ends one use.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
@@ -63,6 +65,29 @@ func TestBodyOfAConversationIsKeptForIt(t *testing.T) {
 	if again := bodies.take("ada"); again != first {
 		t.Error("the conversation does not get it back once it is read")
 	}
+}
+
+func TestKeptBodiesAreForgottenAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bodies payloads
+		first := bodies.take("ada")
+		bodies.keep("ada", first)
+		for range 3 {
+			time.Sleep(keptFor - 1)
+			synctest.Wait()
+			busy := bodies.take("max")
+			bodies.keep("max", busy)
+		}
+		if again := bodies.take("ada"); again != first {
+			t.Fatal("forgotten while there were calls")
+		}
+		bodies.keep("ada", first)
+		time.Sleep(keptFor)
+		synctest.Wait()
+		if again := bodies.take("ada"); again == first || bodies.bytes != 0 {
+			t.Errorf("kept at rest, %d bytes", bodies.bytes)
+		}
+	})
 }
 
 func TestKeptBodiesAreBounded(t *testing.T) {
