@@ -67,14 +67,19 @@ func TestBodyOfAConversationIsKeptForIt(t *testing.T) {
 	}
 }
 
+// pass lets so much time pass, and what is due in it happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 func TestKeptBodiesAreForgottenAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bodies payloads
 		first := bodies.take("ada")
 		bodies.keep("ada", first)
 		for range 3 {
-			time.Sleep(keptFor - 1)
-			synctest.Wait()
+			pass(keptFor - 1)
 			busy := bodies.take("max")
 			bodies.keep("max", busy)
 		}
@@ -82,8 +87,7 @@ func TestKeptBodiesAreForgottenAtRest(t *testing.T) {
 			t.Fatal("forgotten while there were calls")
 		}
 		bodies.keep("ada", first)
-		time.Sleep(keptFor)
-		synctest.Wait()
+		pass(keptFor)
 		if again := bodies.take("ada"); again == first || bodies.bytes != 0 {
 			t.Errorf("kept at rest, %d bytes", bodies.bytes)
 		}
