@@ -97,3 +97,26 @@ func TestEveryFileThatWasReadIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// An address is a credential where it has a password, and nothing otherwise.
+func TestAddressWithoutAPasswordIsNoCredential(t *testing.T) {
+	for text, want := range map[string]bool{
+		"redis://127.0.0.1:6379/0": false, "redis://trestle:word@127.0.0.1:6379/0": true, "rediss://:word@cache:6379": true,
+	} {
+		file := filepath.Join(t.TempDir(), File)
+		if err := os.WriteFile(file, []byte("redis: "+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Load(Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warned := false
+		for _, w := range c.Warnings {
+			warned = warned || strings.Contains(w.Fault.What, "a credential stands in the file")
+		}
+		if warned != want {
+			t.Errorf("%s: warned of a credential: %t, want %t", text, warned, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -93,11 +94,26 @@ func (s *section) secret(name string) adapters.Secret {
 	value := adapters.Secret(s.str(name))
 	if n := s.get(name); n != nil && value != "" {
 		s.files = append(s.files, n.files...)
-		if !n.refers && n.origin.File != "" {
+		if !n.refers && n.origin.File != "" && opens(string(value)) {
 			s.literals = append(s.literals, n.origin)
 		}
 	}
 	return value
+}
+
+// opens reports whether a value lets anybody in: the address of a server does not when
+// it has no password.
+func opens(value string) bool {
+	u, err := url.Parse(value)
+	if err != nil {
+		return true
+	}
+	switch u.Scheme {
+	case "redis", "rediss", "postgres", "postgresql":
+		_, has := u.User.Password()
+		return has || u.Query().Has("password")
+	}
+	return true
 }
 
 // need is a secret that may not be empty.
