@@ -18,6 +18,10 @@ import (
 // the others.
 const bulletinEvery = 5 * time.Second
 
+// roleGrace is how long work may be nobody's before that is told: processes start, and
+// change by turns.
+const roleGrace = 30 * time.Second
+
 // A bulletin is what a process tells the others of itself. One that a process of
 // another version wrote may lack a part.
 type bulletin struct {
@@ -133,14 +137,39 @@ func (s *process) everywhere(look problems.Look) problems.Look {
 
 // lookAtProcesses sees whether the processes of an installation fit together.
 func (s *process) lookAtProcesses() problems.Look {
+	idle := lasting{}
 	return problems.Look{
 		Codes: []problems.Code{problems.Disagree},
 		See: func(context.Context) ([]problems.Sighting, error) {
 			own := fellow{record.Member{Program: ownVersion().Version}, bulletin{Roles: s.config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.config())}}
-			return disagreements(own, s.fellows()), nil
+			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
 		},
 	}
 }
+
+// lasting is since when there was work that nobody does, by what was seen.
+type lasting map[string]time.Time
+
+// since leaves out of what is seen now the work that was nobody's for a moment.
+func (l lasting) since(now time.Time, seen []problems.Sighting) (told []problems.Sighting) {
+	for what := range l {
+		if !slices.ContainsFunc(seen, func(x problems.Sighting) bool { return x.Evidence == what }) {
+			delete(l, what)
+		}
+	}
+	for _, x := range seen {
+		if _, known := l[x.Evidence]; !known {
+			l[x.Evidence] = now
+		}
+		if x.Subject != rolesSubject || now.Sub(l[x.Evidence]) >= roleGrace {
+			told = append(told, x)
+		}
+	}
+	return told
+}
+
+// rolesSubject is what a sighting of work that nobody does is about.
+const rolesSubject = "roles"
 
 // disagreements says what others have otherwise, and what nobody does.
 func disagreements(own fellow, others []fellow) (all []problems.Sighting) {
@@ -156,7 +185,7 @@ func disagreements(own fellow, others []fellow) (all []problems.Sighting) {
 	for _, r := range config.Roles() {
 		does := func(f fellow) bool { return len(f.Roles) == 0 || slices.Contains(f.Roles, r) }
 		if !does(own) && !slices.ContainsFunc(others, does) {
-			all = append(all, problems.Sighting{Code: problems.Disagree, Subject: "roles", Evidence: "no process has the role " + string(r)})
+			all = append(all, problems.Sighting{Code: problems.Disagree, Subject: rolesSubject, Evidence: "no process has the role " + string(r)})
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,31 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Issue 7: a role that is nobody's while processes start or change by turns is no
+// problem; one that stays so is.
+func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
+	idle, at := lasting{}, time.Unix(0, 0)
+	seen := func(subject string) problems.Sighting {
+		return problems.Sighting{Code: problems.Disagree, Subject: subject, Evidence: subject}
+	}
+	for n, step := range []struct {
+		after time.Duration
+		seen  []problems.Sighting
+		want  int
+	}{
+		{0, []problems.Sighting{seen("roles"), seen("versions")}, 1},
+		{roleGrace - time.Second, []problems.Sighting{seen("roles")}, 0},
+		{time.Second, nil, 0}, // somebody took it
+		{time.Second, []problems.Sighting{seen("roles")}, 0},
+		{roleGrace, []problems.Sighting{seen("roles")}, 1},
+	} {
+		at = at.Add(step.after)
+		if got := idle.since(at, step.seen); len(got) != step.want {
+			t.Errorf("look %d: told %+v, want %d", n, got, step.want)
 		}
 	}
 }

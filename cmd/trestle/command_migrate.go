@@ -39,17 +39,32 @@ func (p *program) migrate(ctx context.Context) error {
 	}
 	began := time.Now()
 	store, err := p.takeRecord(ctx, conf)
-	if err != nil {
+	switch {
+	case isInUse(err) && isCurrent(ctx, conf): // there is nothing to do
+	case err != nil:
 		return err
-	}
-	if err := store.Close(ctx); err != nil {
-		return storeFailure(err, placeOf(conf))
+	default:
+		if err := store.Close(ctx); err != nil {
+			return storeFailure(err, placeOf(conf))
+		}
 	}
 	a := migratedAnswer{Schema: sqlite.Schema(), Seconds: time.Since(began).Seconds()}
 	if conf.Database != "" {
 		a.Schema = postgres.Schema()
 	}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "schema %d   %.1f s\n", a.Schema, a.Seconds) })
+}
+
+// isInUse reports whether the record could not be had because another process has it.
+func isInUse(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.code == exitTryAgain
+}
+
+// isCurrent reports whether the record has the schema of this program.
+func isCurrent(ctx context.Context, conf *config.Config) bool {
+	there, err := lookAtRecord(ctx, conf)
+	return err == nil && there.Close() == nil
 }
 
 // movedAnswer is the answer of `trestle move`.

@@ -66,6 +66,9 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	if a := answerOf[statusAnswer](t, s, "status", "-o", "json"); len(a.Processes) != 1 || !slices.Contains(a.Processes[0].Has, accountThing(localName)) {
 		t.Errorf("processes are %+v, want the one that serves the terminal's rooms", a.Processes)
 	}
+	if out, errs, code := second.do(t, "", "migrate"); code != exitDone || !strings.Contains(out, "schema") {
+		t.Errorf("migrate with nothing to do, beside a process: exit %s: %s%s", code, out, errs)
+	}
 	if out, errs, code := second.do(t, "hello\n", "chat"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
 		t.Errorf("a command that wants the record alone: exit %s: %s%s", code, out, errs)
 	}

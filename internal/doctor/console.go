@@ -28,7 +28,7 @@ const knock = 2 * time.Second
 // Examine calls the console as this machine and as others would.
 func (c Console) Examine(ctx context.Context) []adapters.Finding {
 	if c.Listen == "" {
-		return []adapters.Finding{Fine("none is served: listen is empty")}
+		return []adapters.Finding{Fine("none is served here: listen is empty, or roles leave out the console")}
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
