@@ -79,6 +79,7 @@ func (c *Chat) settle(i int, action ActionID, now *Failed) {
 // for it. It returns the replies that were waiting for it.
 func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
 	m := &c.Messages[i]
+	refs = c.placed(refs)
 	for _, ref := range refs {
 		if !slices.Contains(m.Refs, ref) {
 			m.Refs = append(m.Refs, ref)
@@ -97,6 +98,22 @@ func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
 		delete(c.orphans, ref)
 	}
 	return replies
+}
+
+// placed returns refs that share what those of the newest messages say. The event
+// they are of may be somebody else's, too, so it stays as it is.
+func (c *Chat) placed(refs []Ref) []Ref {
+	refs = slices.Clone(refs)
+	near := c.newest()
+	for k := range refs {
+		for i := range near {
+			if len(near[i].Refs) > 0 {
+				share(&refs[k].Account, near[i].Refs[0].Account)
+				share(&refs[k].Chat, near[i].Refs[0].Chat)
+			}
+		}
+	}
+	return refs
 }
 
 // catchUp applies what came too early for the message at refs, in seq order,

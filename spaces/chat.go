@@ -182,8 +182,25 @@ func (c *Chat) notice(e Event) int {
 }
 
 func (c *Chat) add(m Message) int {
+	near := c.newest()
+	for i := range near {
+		share(&m.Sender, near[i].Sender)
+		share(&m.Thread, near[i].Thread)
+	}
 	c.Messages = append(c.Messages, m)
 	i := len(c.Messages) - 1
 	c.byID[m.ID] = i
 	return i
+}
+
+// newest returns the last few messages: what the next one has in common with any
+// is mostly in common with one of them.
+func (c *Chat) newest() []Message { return c.Messages[max(0, len(c.Messages)-4):] }
+
+// share makes s the same memory as its equal: what all messages of a room say of
+// it, who and where, is kept once, however often it was read.
+func share[S ~string](s *S, equal S) {
+	if *s == equal {
+		*s = equal
+	}
 }

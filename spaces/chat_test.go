@@ -2,8 +2,11 @@ package spaces
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -34,6 +37,26 @@ func fold(log []Event) *Chat {
 		c.Apply(e)
 	}
 	return c
+}
+
+// What all messages of a room say of it is in memory once.
+func TestMessagesShareWhoAndWhere(t *testing.T) {
+	anew := strings.Clone
+	var w teller
+	for i := range 6 {
+		e := w.tell(EntityID(anew([]string{"kai", "ada"}[i%2])), Said{Text: "hello", Ref: Ref{Account: anew("telegram:1"), Chat: anew("-100"), Message: strconv.Itoa(i)}})
+		e.Thread = ThreadID(anew("topic"))
+	}
+	c := fold(w.log)
+	first, last := c.Messages[1], c.Messages[5]
+	for name, both := range map[string][2]string{
+		"sender": {string(first.Sender), string(last.Sender)}, "thread": {string(first.Thread), string(last.Thread)},
+		"account": {first.Refs[0].Account, last.Refs[0].Account}, "chat": {first.Refs[0].Chat, last.Refs[0].Chat},
+	} {
+		if both[0] != both[1] || unsafe.StringData(both[0]) != unsafe.StringData(both[1]) {
+			t.Errorf("the %s is kept twice: %q, %q", name, both[0], both[1])
+		}
+	}
 }
 
 // SEQ-17, SEQ-18
