@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -29,6 +30,22 @@ func stream(chunks ...string) string {
 
 func calls(parts string) string {
 	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + parts + `]}}]}`
+}
+
+// A piece of text is what encoding/json reads, whatever its bytes.
+func TestContentIsWhatTheStandardLibraryReads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inner := rapid.SliceOf(rapid.OneOf(rapid.ByteRange(' ', '~'), rapid.Byte(), rapid.Just(byte('\\')))).Draw(t, "bytes")
+		raw := append(append([]byte{'"'}, inner...), '"')
+		var want string
+		if json.Unmarshal(raw, &want) != nil {
+			return // never gets there
+		}
+		var got content
+		if err := json.Unmarshal(raw, &got); err != nil || string(got) != want {
+			t.Fatalf("%q becomes %q, want %q (%v)", raw, got, want, err)
+		}
+	})
 }
 
 const called = `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -52,6 +53,10 @@ type content string
 
 // UnmarshalJSON reads any of the three forms.
 func (c *content) UnmarshalJSON(b []byte) error {
+	if text, ok := literal(b); ok {
+		*c = content(text)
+		return nil
+	}
 	if !bytes.HasPrefix(b, []byte("[")) {
 		return json.Unmarshal(b, (*string)(c)) // null leaves it empty
 	}
@@ -70,6 +75,15 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	}
 	*c = content(text.String())
 	return nil
+}
+
+// literal returns what a valid JSON string says in which nothing is escaped, as in
+// most pieces of an answer; false for everything else.
+func literal(b []byte) (string, bool) {
+	if len(b) < 2 || b[0] != '"' || bytes.IndexByte(b, '\\') >= 0 || !utf8.Valid(b) {
+		return "", false
+	}
+	return string(b[1 : len(b)-1]), true
 }
 
 // arguments is a text, null, or JSON that should have been a text.
