@@ -196,7 +196,7 @@ func (v *View) inPrefix() func(spaces.EventID) bool {
 		frame = v.Keyframe.N
 	}
 	if s.ids == nil || s.keyframe != frame {
-		*s = shown{keyframe: frame, ids: map[spaces.EventID]struct{}{}}
+		*s = shown{keyframe: frame, ids: make(map[spaces.EventID]struct{}, v.prefixRefs())}
 		if v.Keyframe != nil {
 			s.add(v.Keyframe.Refs)
 			s.cycles = v.Keyframe.Upto
@@ -221,6 +221,20 @@ func (v *View) inPrefix() func(spaces.EventID) bool {
 		_, ok := now.ids[id]
 		return ok
 	}
+}
+
+// prefixRefs is how many messages the prefix shows, some of them perhaps twice.
+func (v *View) prefixRefs() int {
+	n := 0
+	if v.Keyframe != nil {
+		n = len(v.Keyframe.Refs)
+	}
+	for i := range v.Closed {
+		for k := range v.Closed[i].Turns {
+			n += len(v.Closed[i].Turns[k].Refs)
+		}
+	}
+	return n
 }
 
 func (s *shown) add(ids []spaces.EventID) {
