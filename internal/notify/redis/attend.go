@@ -175,7 +175,7 @@ func (a *attendant) take(ctx context.Context, m redis.XMessage) {
 			return
 		}
 		if err := a.over(ctx, m.ID); ctx.Err() == nil {
-			a.saw("acknowledge "+a.stream, err)
+			a.saw(acknowledging, err)
 		}
 	})
 }

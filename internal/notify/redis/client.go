@@ -121,11 +121,35 @@ func (c *Client) Trouble() (since time.Time, why error) {
 	return c.troubles[0].since, c.troubles[0].why
 }
 
+// What is done only when there is something to do, so that nothing tells whether it
+// would go well again; the other things are tried until they do.
+var seldom = []string{telling, pacing, acknowledging}
+
+const (
+	telling       = "send"
+	pacing        = "pace"
+	acknowledging = "acknowledge"
+)
+
 // A trouble is why one of the things that are done goes wrong.
 type trouble struct {
 	doing string
 	why   error
 	since time.Time
+}
+
+// retry asks the server itself where something went wrong that is done seldom, and takes
+// its answer for all of those.
+func (c *Client) retry(ctx context.Context) {
+	c.mu.Lock()
+	wrong := slices.ContainsFunc(c.troubles, func(t trouble) bool { return slices.Contains(seldom, t.doing) })
+	c.mu.Unlock()
+	if !wrong || c.Ping(ctx) != nil {
+		return
+	}
+	for _, doing := range seldom {
+		c.saw(doing, nil)
+	}
 }
 
 // saw notes how something went, and says so when that is news.

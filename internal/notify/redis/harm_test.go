@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	library "github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/servertest"
@@ -102,4 +104,25 @@ func TestEvictionCostsLatencyOnly(t *testing.T) {
 		other.Call("minds", "ada")
 		return len(answered) > 0
 	})
+}
+
+// F38: what went wrong once is no trouble any more when the server is back, also where
+// nobody has anything to tell it or to ask of it since.
+func TestTroubleIsOverWithoutAnythingToDo(t *testing.T) {
+	var own servertest.Redis
+	url := own.URL(t)
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := begin(t, redis.Options{URL: url, Process: "a"})
+	own.Crash(t)
+	if _, _, err := c.Take(t.Context(), 0, notify.Budget{Key: "chat", Every: time.Second, Burst: 1}); err == nil {
+		t.Fatal("a server that is gone keeps budgets")
+	}
+	c.Ring("outbox")
+	notifytest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
+	own.Return(t)
+	notifytest.Eventually(t, "the server is back and is said to be away", func() bool { return troubled(c) == "" })
 }

@@ -52,6 +52,7 @@ func (e *ear) round(ctx context.Context) error {
 			return err
 		}
 	}
+	e.retry(ctx)
 	limit, cancel := context.WithTimeout(ctx, block+patience)
 	defer cancel()
 	found, err := e.rdb.XRead(limit, &redis.XReadArgs{Streams: slices.Concat(e.streams, e.heard), Count: 256, Block: block}).Result()

@@ -93,7 +93,7 @@ func (o *outgoing) take() (rings []string, calls []call, events []notify.Event) 
 // send tells the server what there is to tell, until ctx is done. What cannot be
 // told is dropped.
 func (c *Client) send(ctx context.Context) {
-	c.keepOn(ctx, "send", func() error {
+	c.keepOn(ctx, telling, func() error {
 		select {
 		case <-ctx.Done():
 			return nil

@@ -75,7 +75,6 @@ func (c *Client) Hold(ctx context.Context, key string, d time.Duration) error {
 
 // spend asks the server for something that a send waits for.
 func (c *Client) spend(ctx context.Context, ask func(ctx context.Context) error) error {
-	const doing = "pace"
 	if since := c.failed.Load(); since != nil && time.Since(*since) < takePause {
 		return errPause
 	}
@@ -88,6 +87,6 @@ func (c *Client) spend(ctx context.Context, ask func(ctx context.Context) error)
 	case err != nil:
 		c.failed.Store(new(time.Now()))
 	}
-	c.saw(doing, err)
+	c.saw(pacing, err)
 	return err
 }
