@@ -296,6 +296,19 @@ func linked(t *testing.T, link *servertest.Link, database string) postgres.Optio
 	return o
 }
 
+// ownServer returns a server that ends with the test, which may crash it, and a database
+// on it.
+func ownServer(t *testing.T) (private *servertest.Postgres, database string) {
+	t.Helper()
+	private = &servertest.Postgres{}
+	t.Cleanup(func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return private, private.Database(t)
+}
+
 // F36, DELIVERY 2.7: when the connection breaks while a commit is under way, the
 // caller learns what became of it.
 func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
@@ -324,14 +337,8 @@ func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 // F35, F36: the server crashes in the middle of a transaction and gives its number to
 // another one, which is committed: that is no proof of the first.
 func TestNumberGivenTwiceProvesNothing(t *testing.T) {
-	var private servertest.Postgres
-	defer func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	private, database := ownServer(t)
 	o := options(t, "")
-	database := private.Database(t)
 	o.URL = private.URL(database)
 	s := open(t, o)
 	lost := false
@@ -365,14 +372,9 @@ func TestNumberGivenTwiceProvesNothing(t *testing.T) {
 // F35: the server crashes in the middle of everything; what was confirmed is
 // there, and the store goes on.
 func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
-	var private servertest.Postgres
-	defer func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	private, database := ownServer(t)
 	o := options(t, "")
-	o.URL = private.URL(private.Database(t))
+	o.URL = private.URL(database)
 	s := open(t, o)
 	room := openRoom(t, s)
 	var confirmed []int
@@ -402,14 +404,9 @@ func TestStoreOutlivesACrashOfItsServer(t *testing.T) {
 // F35: a server that was down has lost the connections of all. That is no death of
 // those who wrote on them, also for a process that starts before they are back.
 func TestServersRestartIsNoDeathOfItsProcesses(t *testing.T) {
-	var private servertest.Postgres
-	defer func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	private, database := ownServer(t)
 	o := options(t, "")
-	o.URL = private.URL(private.Database(t))
+	o.URL = private.URL(database)
 	o.Term = time.Hour // none says before the other starts that it lives
 	first := open(t, o)
 	room := openRoom(t, first)
@@ -461,22 +458,29 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 	}
 }
 
+// begins has a process begin a cycle, which another one does not get.
+func begins(t *testing.T, first, second *record.Store) (spaces.SpaceID, *spaces.Wake) {
+	t.Helper()
+	room := openRoom(t, first)
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Fatal(err)
+	}
+	begun := claim(t, first, first.Process(), room)
+	if begun == nil || claim(t, second, second.Process(), room) != nil {
+		t.Fatal("the mind is not the first one's")
+	}
+	return room, begun
+}
+
 // I8, F42: a process that stood still for too long is given up by another, which
 // gets its accounts and its minds; what it writes after that is refused.
 func TestWhatAStoppedProcessHadPassesOn(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
-	room := openRoom(t, first)
-	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
-		t.Fatal(err)
-	}
 	if _, mine, err := first.Own(t.Context(), "adapter telegram"); !mine || err != nil {
 		t.Fatal(mine, err)
 	}
-	stale := claim(t, first, first.Process(), room)
-	if stale == nil || claim(t, second, second.Process(), room) != nil {
-		t.Fatal("the mind is not the first one's")
-	}
+	room, stale := begins(t, first, second)
 	server.Do(t, database, `update processes set expires = 1 where id = '`+first.Process()+`'`)
 	if _, mine, err := second.Own(t.Context(), "adapter telegram"); !mine || err != nil {
 		t.Errorf("the account did not pass on: %t, %v", mine, err)
@@ -496,14 +500,7 @@ func TestWhatAStoppedProcessHadPassesOn(t *testing.T) {
 func TestAStopLeavesWhatIsUnderWayToOthers(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
-	room := openRoom(t, first)
-	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
-		t.Fatal(err)
-	}
-	begun := claim(t, first, first.Process(), room)
-	if begun == nil || claim(t, second, second.Process(), room) != nil {
-		t.Fatal("the mind is not the first one's")
-	}
+	room, begun := begins(t, first, second)
 	if err := first.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -29,14 +28,9 @@ func keeps(t *testing.T, s *record.Store, room spaces.SpaceID, n int) {
 // them confirmed, though others have written since, and by whoever starts where that
 // was known; whoever lost nothing goes on.
 func TestLostCommitsAreFound(t *testing.T) {
-	var private servertest.Postgres
-	defer func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	private, database := ownServer(t)
 	o := options(t, "")
-	o.URL, o.Witness = private.URL(private.Database(t)), filepath.Join(t.TempDir(), "witness")
+	o.URL, o.Witness = private.URL(database), filepath.Join(t.TempDir(), "witness")
 	lost := make(chan error, 1)
 	o.Lost = func(err error) { lost <- err }
 	o.Rewound = func(known, had int64) { t.Errorf("a new record has had %d turns of %d", had, known) }
@@ -98,14 +92,9 @@ func TestLostCommitsAreFound(t *testing.T) {
 
 // F37: all processes were gone when the server lost its last commits.
 func TestLostCommitsAreFoundAtTheStart(t *testing.T) {
-	var private servertest.Postgres
-	defer func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	private, database := ownServer(t)
 	o := options(t, "")
-	o.URL, o.Witness = private.URL(private.Database(t)), filepath.Join(t.TempDir(), "witness")
+	o.URL, o.Witness = private.URL(database), filepath.Join(t.TempDir(), "witness")
 	told := 0
 	o.Rewound = func(known, had int64) {
 		told++
