@@ -141,6 +141,9 @@ func (e *engine) connect(ctx context.Context) error {
 		return errors.New("the address of the database cannot be read") // the error quotes it
 	}
 	c.AfterConnect = examineConn
+	// Processes know each other's connections by when they began, as the server writes
+	// that: in its own zone, whatever PGTZ or the address says.
+	delete(c.ConnConfig.RuntimeParams, "timezone")
 	// Whoever stops in the middle of its turn loses it, so that others can write.
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(e.opts.Term.Milliseconds(), 10)
 	c.ConnConfig.DialFunc = e.cables.dialing(c.ConnConfig.DialFunc)

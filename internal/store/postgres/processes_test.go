@@ -526,3 +526,15 @@ func TestBrokenConnectionIsNoDeath(t *testing.T) {
 		t.Errorf("taken from a living process: %t, %v", mine, err)
 	}
 }
+
+// Issue 7: a process whose environment names another time zone takes nobody for dead.
+func TestTimeZoneOfAProcessIsNoSignOfDeath(t *testing.T) {
+	database := server.Database(t)
+	first := open(t, options(t, database))
+	room := openRoom(t, first)
+	t.Setenv("PGTZ", "Etc/GMT+12")
+	open(t, options(t, database))
+	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
+		t.Errorf("a process that lives was given up: %v", err)
+	}
+}
