@@ -4,7 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trestle-bridge/trestle/internal/tokens"
+	"github.com/tiktoken-go/tokenizer/codec"
+
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -14,10 +15,13 @@ const (
 	callOverhead    = 12
 )
 
-// A Counter counts tokens exactly, as the o200k vocabulary has them. Counts are
-// remembered by content. It may be used from several goroutines; the zero value
-// works.
+// A Counter counts tokens exactly, as the o200k vocabulary has them. The
+// vocabulary is loaded when the first count is asked for; counts are remembered
+// by content. It may be used from several goroutines; the zero value works.
 type Counter struct {
+	load  sync.Once
+	codec *codec.Codec
+
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
@@ -71,7 +75,11 @@ func (c *Counter) count(text string) int {
 	if n, ok := c.remembered(text); ok {
 		return n
 	}
-	n := tokens.Count(text)
+	c.load.Do(func() { c.codec = codec.NewO200kBase() })
+	n, err := c.codec.Count(text)
+	if err != nil { // the pattern matcher gave up; the bound still holds
+		n = Bound(text)
+	}
 	c.remember(text, n)
 	return n
 }

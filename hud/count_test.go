@@ -6,16 +6,22 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trestle-bridge/trestle/internal/tokens"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // lines counts text as [Counter.Count] does a long one.
-func lines(text string) (byLines, whole int) {
-	whole = tokens.Count(text)
+func lines(t interface{ Fatal(...any) }, c *Counter, text string) (byLines, whole int) {
+	count := func(s string) int {
+		n, err := c.codec.Count(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	whole = count(text)
 	for text != "" {
 		line := firstLine(text)
-		byLines += tokens.Count(line)
+		byLines += count(line)
 		text = text[len(line):]
 	}
 	return byLines, whole
@@ -23,13 +29,15 @@ func lines(text string) (byLines, whole int) {
 
 // CON-18: a long text has as many tokens by its lines as it has as a whole.
 func TestLinesHaveTheTokensOfTheWhole(t *testing.T) {
+	var c Counter
+	c.Count("load")
 	bits := []string{
 		"\n", "\n", "\n", " ", " ", "\r", "\t", "\v", "\f", "\u00a0", "\u2028", "\u3000", "\u0085", "\u200b", "/", "!", "[", "↩", "…", "👍",
 		"ñ", "日本", "'s", "a", "kai", "Nova", "12", "7", "\xff", ":", "~", "-", "\x00",
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 60).Draw(rt, "text"), "")
-		if byLines, whole := lines(text); byLines != whole {
+		if byLines, whole := lines(rt, &c, text); byLines != whole {
 			rt.Fatalf("got %d tokens by lines, want %d: %q", byLines, whole, text)
 		}
 	})
@@ -42,8 +50,10 @@ func FuzzCountByLines(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	var c Counter
+	c.Count("load")
 	f.Fuzz(func(t *testing.T, text string) {
-		if byLines, whole := lines(text); byLines != whole {
+		if byLines, whole := lines(t, &c, text); byLines != whole {
 			t.Errorf("got %d tokens by lines, want %d: %q", byLines, whole, text)
 		}
 	})

@@ -22,8 +22,8 @@ func TestBelowTheMarkNothingIsCounted(t *testing.T) {
 			t.Fatalf("cut because of %s", cause)
 		}
 	}
-	if w.v.Counter.young != nil {
-		t.Error("texts were counted although the bytes prove that all fits")
+	if w.v.Counter.codec != nil {
+		t.Error("the vocabulary was loaded although the bytes prove that all fits")
 	}
 }
 

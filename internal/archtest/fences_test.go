@@ -33,7 +33,7 @@ var modules = []fence{
 	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/fake/..."}, "sockets are a platform's affair"},
 	{"github.com/yuin/goldmark", []string{"adapters/markup", "adapters/fake/..."}, "one reader of CommonMark serves every platform; a fake one judges by a reading of its own"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
-	{"github.com/tiktoken-go/tokenizer", []string{"internal/bench/..."}, "the program counts by itself, from a vocabulary that is not loaded; what measures it counts otherwise"},
+	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
 	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
 	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/servertest"}, "only a store opens a database; tests make empty ones"},

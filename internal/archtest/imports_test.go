@@ -35,8 +35,7 @@ var rows = []row{
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity", []string{"adapters", "spaces", "internal/fault"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/calendar", nil, "when something recurs has nothing to do with what it is"},
-	{"internal/tokens", nil, "how many tokens a text has does not depend on what it is for"},
-	{"hud", []string{"spaces", "internal/tokens"}, "the view is a pure function of the record"},
+	{"hud", []string{"spaces"}, "the view is a pure function of the record"},
 	{"shell", []string{"spaces", "hud", "internal/calendar", "internal/model", "internal/fault"}, "the only package that talks to a model; it reaches platforms through the record alone"},
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
