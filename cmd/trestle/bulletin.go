@@ -158,12 +158,15 @@ func (l lasting) since(now time.Time, seen []problems.Sighting) (told []problems
 		}
 	}
 	for _, x := range seen {
-		if _, known := l[x.Evidence]; !known {
-			l[x.Evidence] = now
+		if x.Subject == rolesSubject {
+			if _, known := l[x.Evidence]; !known {
+				l[x.Evidence] = now
+			}
+			if now.Sub(l[x.Evidence]) < roleGrace {
+				continue
+			}
 		}
-		if x.Subject != rolesSubject || now.Sub(l[x.Evidence]) >= roleGrace {
-			told = append(told, x)
-		}
+		told = append(told, x)
 	}
 	return told
 }

@@ -53,13 +53,7 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 // F38: a server that throws away what it holds costs latency only: new rings are
 // heard, and calls that were thrown away keep nobody from new ones.
 func TestEvictionCostsLatencyOnly(t *testing.T) {
-	var own servertest.Redis
-	url := own.URL(t)
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	_, url := ownServer(t)
 	o, err := library.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
@@ -109,13 +103,7 @@ func TestEvictionCostsLatencyOnly(t *testing.T) {
 // F38: what went wrong once is no trouble any more when the server is back, also where
 // nobody has anything to tell it or to ask of it since.
 func TestTroubleIsOverWithoutAnythingToDo(t *testing.T) {
-	var own servertest.Redis
-	url := own.URL(t)
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	own, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
 	own.Crash(t)
 	if _, _, err := c.Take(t.Context(), 0, notify.Budget{Key: "chat", Every: time.Second, Burst: 1}); err == nil {

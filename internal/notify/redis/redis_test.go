@@ -122,15 +122,22 @@ func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
-// F38: what was missed while the server was away is made good by one ring.
-func TestEverythingRingsWhenTheServerIsBack(t *testing.T) {
-	var own servertest.Redis
-	url := own.URL(t)
+// ownServer returns a server that ends with the test, which may crash it, and its
+// address.
+func ownServer(t *testing.T) (own *servertest.Redis, url string) {
+	t.Helper()
+	own = &servertest.Redis{}
 	t.Cleanup(func() {
 		if err := own.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
+	return own, own.URL(t)
+}
+
+// F38: what was missed while the server was away is made good by one ring.
+func TestEverythingRingsWhenTheServerIsBack(t *testing.T) {
+	own, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
 	rings, stop := c.Listen("inbox")
 	defer stop()
@@ -355,13 +362,7 @@ func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 // F38: a server that takes nothing any more is said to be in trouble, though it
 // answers, and rings are heard at home.
 func TestServerWithoutRoomIsTrouble(t *testing.T) {
-	var own servertest.Redis
-	url := own.URL(t)
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	_, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
 	o, err := library.ParseURL(url)
 	if err != nil {
