@@ -187,7 +187,7 @@ func (w *world) leaksNothing(room spaces.SpaceID, system string) {
 func TestAnObedientModelReachesNothingElse(t *testing.T) {
 	k := &keeper{Model: modeltest.Obedient{}}
 	play(t, k, func(w *world) {
-		w.agents[0].Denied = []string{"edit_message", "sleep"} // sleep is a system act: it cannot be taken
+		w.settings = without("edit_message", "sleep") // sleep is a system act: it cannot be taken
 		mine := w.room("mine", direct, with("Ada"))
 		theirs := w.room("theirs", direct, circle("other"), with("Max"))
 		w.start()
@@ -291,4 +291,13 @@ func TestCirclesNeverMix(t *testing.T) {
 			}
 		}
 	})
+}
+
+// without are settings of agents from whom acts have been taken.
+func without(acts ...string) func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+	return func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		s := shell.DefaultSettings()
+		s.Without = acts
+		return s
+	}
 }

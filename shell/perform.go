@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // stage prepares what the acts of the next step see.
@@ -57,14 +55,16 @@ func (c *cycle) attempt(st *stage, a reading) outcome {
 // admit reports whether an act may be done, and otherwise why not.
 func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
 	switch s := a.spec; {
-	case s.tier != spaces.TierSystem && slices.Contains(c.agent.Denied, s.name):
-		return st.deny("tier_policy", "This act has been taken from you here.", "Do without it, and say so if somebody asks for it."), false
+	case c.without(s, c.where(st, a)):
+		return st.deny("tier_policy", "This act has been taken from you there.", c.insteadOf(st, s, c.where(st, a))), false
 	case !c.wake.Cycle.Authority.May(s.risk):
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":
 		return st.deny("bad_arguments", a.wrong, "Ask again with the arguments the act is described with."), false
 	case c.done[a.key]:
 		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
+	case slices.Contains(lookups, s.name) && c.settings.GreetPlainly && c.greeted():
+		return st.deny("greeting", "Only greetings woke you: there is nothing to look up.", "Greet back, or rest."), false
 	case s.room && st.roomActs >= c.settings.MaxRoomActs:
 		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
 	}

@@ -9,11 +9,22 @@ var relaying = []string{
 	"i'm here to inform you", "i'm passing along information",
 }
 
+// preambles are what somebody begins with who talks about an answer before giving it
+// (PRD-5.7-A2).
+var preambles = []string{
+	"certainly", "of course", "absolutely", "great question", "good question", "i'd be happy to", "i'll be happy to",
+	"i would be happy to", "sure thing", "as an ai",
+}
+
+// preamble is what tellPhrase calls any of them.
+const preamble = "preamble"
+
 // rawResult is what tellPhrase calls the result of an act that is said as it is,
 // instead of in plain words (PRD-5.6-A4).
 const rawResult = "raw result"
 
-// unseemly returns the first of those phrases in a text, rawResult, or "".
+// unseemly returns the first of the phrases of relaying in a text, rawResult, preamble,
+// or "".
 func unseemly(text string) string {
 	if strings.Contains(text, `"success":false`) || strings.Contains(text, `"success":true`) {
 		return rawResult
@@ -23,6 +34,11 @@ func unseemly(text string) string {
 	for _, phrase := range relaying {
 		if strings.Contains(words, phrase) {
 			return phrase
+		}
+	}
+	for _, opening := range preambles {
+		if strings.HasPrefix(words, opening) {
+			return preamble
 		}
 	}
 	return ""

@@ -6,14 +6,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// GTS-28, GTS-29, PRD-5.6-A4: what only who passes on messages says, and what an act
-// answered word for word, is said all the same, and told.
+// GTS-28, GTS-29, PRD-5.6-A4, PRD-5.7-A2: what only who passes on messages says, what an
+// act answered word for word, and talk before the answer is said all the same, and told.
 func TestForbiddenPhrasesAreSaidAndCounted(t *testing.T) {
 	for text, want := range map[string][]string{
 		"I have  a Message\nfor you: lunch is at noon.": {"i have a message for you"},
 		"I’m here to inform you of lunch.":              {"i'm here to inform you"},
 		"I am passing along information about lunch.":   {"i'm passing along information"},
 		`It says {"error":"no_file","success":false}.`:  {"raw result"},
+		"Certainly! Lunch is at noon.":                  {"preamble"},
+		"I’d be happy to help. Lunch is at noon.":       {"preamble"},
+		"Lunch is at noon, of course.":                  nil,
 		"I could not find the file. Was it a success?":  nil,
 		"Lunch is at noon.":                             nil,
 	} {

@@ -85,7 +85,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 		v.Seats[i].Uplink.Cursor = v.Seats[i].Room.Upto()
 	}
 	seat.Uplink.Cursor = trigger.Seq - 1
-	in := hud.TailInput{Now: trigger.At, Phase: c.phaseText()}
+	in := hud.TailInput{Now: trigger.At, Phase: c.phaseText(), Options: c.options()}
 	words := v.Counter.MessageTokens(v.Tail(in).Text)
 	v.Limits.MaxLogTokens = p.Tokens + words
 	v.Limits.ContextTokens = p.Tokens + words + v.FixedTokens + v.Limits.MaxOutputTokens

@@ -22,7 +22,6 @@ type Agent struct {
 	// System is the system message, instead of the one made of the prompts, the
 	// name and the persona. Default: that one.
 	System string
-	Denied []string // acts taken from it; system acts cannot be
 }
 
 // Settings are the knobs of one agent in one space, already resolved: most
@@ -35,6 +34,8 @@ type Settings struct {
 	MaxRoomActs   int              // space acts in one step
 	OnePhase      bool             // contemplation inline (phases: one)
 	Tags          bool             // the tags dialect instead of tools
+	Without       []string         // acts taken from the agent there; system acts cannot be. Nobody changes it
+	GreetPlainly  bool             // nothing is looked up when only greetings woke it
 	SendStale     bool             // on_stale: send
 	Drafts        bool             // people see an answer grow where that is no message (streaming)
 	DraftMessages bool             // and elsewhere as a message that is edited
@@ -83,7 +84,7 @@ type Settings struct {
 // DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.
 func DefaultSettings() Settings {
 	return Settings{
-		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, Parallel: 8,
+		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, GreetPlainly: true, Parallel: 8,
 		WaitTimeout: 5 * time.Minute, Histories: hud.Histories{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultShares(),
 		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200,

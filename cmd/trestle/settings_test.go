@@ -1,13 +1,30 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
 )
+
+// PRD-6.1-2, PRD-6.1-3: every act of the platforms' tier has a setting that takes it, and no
+// other act has one; what is asked for by nobody is taken from nobody.
+func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
+	taken := without(config.Settings{}) // every setting is false
+	for _, o := range shell.NewCatalogue(true).Offers() {
+		if can := slices.Contains(taken, o.Name); can != (o.Tier == spaces.TierPlatform) {
+			t.Errorf("%s, of tier %s, can be taken: %v", o.Name, o.Tier, can)
+		}
+	}
+	if left := shellSettings(config.Agent{}, new(config.Config).SettingsFor("", "")).Without; left != nil {
+		t.Errorf("without a word in the file, %q are taken", left)
+	}
+}
 
 // SEQ-24, SEQ-29, SEQ-37, SEQ-43, SEQ-47, SEQ-68, SEQ-69, SEQ-70, CON-26,
 // PRD-6.4-3: what the file says of frames reaches the shell.

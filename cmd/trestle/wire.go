@@ -300,6 +300,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 	return shell.Settings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
+		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
 		Histories: hud.Histories{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,

@@ -32,6 +32,12 @@ type Settings struct {
 	Expires         time.Duration
 	OnUnknown       spaces.OnUnknown
 
+	// Acts says which acts the agent has, by their names; the shell's own it always has.
+	Acts struct {
+		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search bool
+	}
+	Greeting struct{ LookUp bool }
+
 	Consciousness struct {
 		MaxTokens, MinRecentCycles          int
 		FullCycles, SingleCycles, GroupSize int

@@ -22,6 +22,15 @@ var settingKeys = []settingKey{
 	{"across", "true", "whether a direct chat may be shown what its person has read in the agent's other rooms", yesNo(func(s *Settings) *bool { return &s.Across })},
 	{"parallel", "8", "cycles of one mind at a time", whole(func(s *Settings) *int { return &s.Parallel }, 1)},
 
+	{"acts.send_message", "true", "whether an agent speaks there: `send_message` and `send_reply`", yesNo(func(s *Settings) *bool { return &s.Acts.SendMessage })},
+	{"acts.send_file", "true", "whether it sends files, where `attachments.send` is on", yesNo(func(s *Settings) *bool { return &s.Acts.SendFile })},
+	{"acts.react", "true", "whether it reacts to messages", yesNo(func(s *Settings) *bool { return &s.Acts.React })},
+	{"acts.edit_message", "true", "whether it changes its own messages", yesNo(func(s *Settings) *bool { return &s.Acts.EditMessage })},
+	{"acts.delete_message", "true", "whether it deletes its own messages", yesNo(func(s *Settings) *bool { return &s.Acts.DeleteMessage })},
+	{"acts.read_messages", "true", "whether it reads on beyond what it is shown", yesNo(func(s *Settings) *bool { return &s.Acts.ReadMessages })},
+	{"acts.search", "true", "whether it searches its rooms", yesNo(func(s *Settings) *bool { return &s.Acts.Search })},
+	{"greeting.look_up", "false", "whether an agent may look things up when only greetings woke it", yesNo(func(s *Settings) *bool { return &s.Greeting.LookUp })},
+
 	{"budget.per_cycle", "400000", "tokens one cycle may use; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerCycle }, 0)},
 	{"budget.per_root", "0", "tokens that may be used because of one message; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerRoot }, 0)},
 	{"budget.sender_per_day", "10000000", "tokens that one person's words may cost in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SenderPerDay }, 0)},

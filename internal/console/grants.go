@@ -23,10 +23,26 @@ func grantFor(d spaces.Denial) *grant {
 		}
 	case "one_space_act":
 		return &grant{Says: "a step holds so many acts in rooms; more are asked for in the next step, or allowed at once", YAML: "max_space_acts: 2\n"}
+	case "tier_policy":
+		return grantOfAct(d.Act)
+	case "greeting":
+		return &grant{Says: "nothing is looked up when only greetings woke it, unless you say so", YAML: "greeting: {look_up: true}\n"}
 	}
 	says := "no setting allows this"
 	if d.Hint != "" {
 		says += ": " + d.Hint
 	}
 	return &grant{Says: says}
+}
+
+// grantOfAct says how an act is given back that the file has taken.
+func grantOfAct(act string) *grant {
+	g := &grant{Says: "the file has taken this act from it, at the top, in its entry or in that of the space"}
+	switch act {
+	case "send_message", "send_reply", "set_up":
+		g.YAML = "acts: {send_message: true}\n"
+	case "send_file", "react", "edit_message", "delete_message", "read_messages", "search":
+		g.YAML = "acts: {" + act + ": true}\n"
+	}
+	return g
 }

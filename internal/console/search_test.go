@@ -68,19 +68,19 @@ func TestWordsThatStandAreFound(t *testing.T) {
 	}
 }
 
-// PRD-5.1-4, ECOSYSTEM 6: a denial tells what led to it, from what woke the run to
+// PRD-5.1-4, PRD-6.1-6, ECOSYSTEM 6: a denial tells what led to it, from what woke the run to
 // the root, and what in the configuration decides about it. What an agent wrote
 // stands in no grant.
 func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("hello")
-	for _, code := range []string{"authority", "not_a_member", "bad_arguments"} {
+	for _, code := range []string{"authority", "not_a_member", "bad_arguments", "tier_policy", "greeting"} {
 		d := spaces.Denial{Agent: "ada", Act: "x: [evil]", Code: code, Reason: "y: [evil]", Hint: "Do without.", Cycle: l.Closed, At: time.Now()}
 		if err := w.Store.Shell().Deny(t.Context(), l.Mind, d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rows := get(t, w, "/api/denials?limit=3", 200)["denials"].([]any)
+	rows := get(t, w, "/api/denials?limit=5", 200)["denials"].([]any)
 	grants := map[string]string{}
 	for _, r := range rows {
 		d := r.(map[string]any)
@@ -98,9 +98,18 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	want := map[string]string{
 		"authority":    "admins: [\"telegram:123456\"]   # adapter:user\n",
 		"not_a_member": "spaces:\n  NAME: {agents: [ada]}   # beside those who are there\n", "bad_arguments": "",
+		"tier_policy": "", "greeting": "greeting: {look_up: true}\n",
 	}
 	if diff := cmp.Diff(want, grants); diff != "" {
 		t.Errorf("grants (-want +got):\n%s", diff)
+	}
+	react := spaces.Denial{Agent: "ada", Act: "react", Code: "tier_policy", Reason: "It was taken.", Cycle: l.Closed, At: time.Now()}
+	if err := w.Store.Shell().Deny(t.Context(), l.Mind, react); err != nil {
+		t.Fatal(err)
+	}
+	newest := get(t, w, "/api/denials?limit=1", 200)["denials"].([]any)[0].(map[string]any)
+	if got := newest["grant"].(map[string]any)["yaml"]; got != "acts: {react: true}\n" {
+		t.Errorf("the grant for an act that was taken is %q", got)
 	}
 	page := ownerDo(t, w, "GET", "/denials", "").Body.String()
 	for _, want := range []string{"What would allow it", "telegram:123456", "said</a> by hello", "/runs/" + string(l.Closed)} {

@@ -1,0 +1,26 @@
+package main
+
+import "github.com/trestle-bridge/trestle/internal/config"
+
+// without returns the acts that the configuration takes from an agent (PRD-6.1-3).
+// Who may not speak may not answer either.
+func without(s config.Settings) []string {
+	var off []string
+	for _, a := range []struct {
+		on   bool
+		acts []string
+	}{
+		{s.Acts.SendMessage, []string{"send_message", "send_reply"}},
+		{s.Acts.SendFile, []string{"send_file"}},
+		{s.Acts.React, []string{"react"}},
+		{s.Acts.EditMessage, []string{"edit_message"}},
+		{s.Acts.DeleteMessage, []string{"delete_message"}},
+		{s.Acts.ReadMessages, []string{"read_messages"}},
+		{s.Acts.Search, []string{"search"}},
+	} {
+		if !a.on {
+			off = append(off, a.acts...)
+		}
+	}
+	return off
+}

@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A distant deed may act in another space than the active one.
+type distant interface{ where() string }
+
+func (a sendMessage) where() string  { return a.Space }
+func (a readMessages) where() string { return a.Space }
+
+// where returns the space an act is meant for; empty when there is none.
+func (c *cycle) where(st *stage, a reading) spaces.SpaceID {
+	if d, ok := a.deed.(distant); ok && d.where() != "" {
+		if seat := st.seat(d.where()); seat != nil {
+			return seat.Uplink.Space
+		}
+	}
+	return st.active
+}
+
+// without reports whether an act has been taken from the agent in a space. System
+// acts cannot be taken (PRD-6.1-2).
+func (c *cycle) without(s *spec, space spaces.SpaceID) bool {
+	return s.tier != spaces.TierSystem && slices.Contains(c.shell.Settings(c.mind.id.Agent, space).Without, s.name)
+}
+
+// insteadOf says what to do about an act that the agent is without: the first of the
+// room's other agents that has it is asked before anybody is told no (PRD-5.1-6).
+func (c *cycle) insteadOf(st *stage, s *spec, space spaces.SpaceID) string {
+	seat := st.view.Seat(space)
+	if seat == nil {
+		return "Do without it, and say so if somebody asks for it."
+	}
+	for _, m := range seat.Room.Members() {
+		id, agent := m.ID.IsAgent()
+		if !agent || m.ID == st.self() || slices.Contains(c.shell.Settings(id, space).Without, s.name) {
+			continue
+		}
+		return fmt.Sprintf("%s may do that there: ask with @%[1]s, and say what is wanted.", hud.CleanName(m.Name))
+	}
+	return "Nobody here may: say so if somebody asks for it."
+}
+
+// options says what is out of the ordinary about what the agent may do now; empty
+// when nothing is (DESIGN 6).
+func (c *cycle) options() string {
+	var lines []string
+	if off := c.shell.Settings(c.mind.id.Agent, c.active).Without; len(off) > 0 {
+		lines = append(lines, "TAKEN FROM YOU HERE: "+strings.Join(off, ", "))
+	}
+	if c.settings.GreetPlainly && c.greeted() {
+		lines = append(lines, "Only greetings woke you: greet back, or rest. There is nothing to look up.")
+	}
+	return strings.Join(lines, "\n")
+}
