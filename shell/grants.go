@@ -13,6 +13,7 @@ import (
 type distant interface{ where() string }
 
 func (a sendMessage) where() string  { return a.Space }
+func (a sendFile) where() string     { return a.Space }
 func (a readMessages) where() string { return a.Space }
 
 // where returns the space an act is meant for; empty when there is none.

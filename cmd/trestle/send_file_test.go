@@ -68,3 +68,36 @@ func TestWithoutLeaveThereIsNoActForFiles(t *testing.T) {
 		w.stop()
 	})
 }
+
+// BLU-T10, BLU-36, PRD-6.1-3: what people are shown of an act comes to the space that the
+// agent has entered, and nowhere else; a room may take none.
+func TestAFileGoesWhereTheAgentIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, `
+agents: {ada: {name: Ada, phases: one}}
+attachments: {send: true}
+spaces:
+  family: {name: Family, agents: [ada], chats: ["telegram:-1001000000001"]}
+  board: {name: Board, agents: [ada], chats: ["telegram:-1001000000002"], acts: {send_file: false}}
+  work: {name: Work, agents: [ada], wake: mention, chats: ["telegram:-1001000000003"]}
+`, script(t, `
+ada acts: send_file {"name":"list.md","content":"- bread","space":"Board"}
+ada acts: enter_space {"space":"Family"}
+ada acts: send_file {"name":"list.md","content":"- bread"}
+ada rests: Responded to Kai about the list. Left it in Family.
+`)...)
+		for _, name := range []string{"family", "board", "work"} {
+			w.addChat(name, "supergroup", []string{"Kai"})
+		}
+		w.settle()
+		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", fake.Said{})
+		w.settle()
+		if diff := cmp.Diff("family: \"📎 list.md\" [list.md]\n", w.sent()); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+		if inner := w.log(spaces.Inner); strings.Count(inner, "refused: tier_policy") != 1 {
+			t.Errorf("the board took a file:\n%s", inner)
+		}
+		w.stop()
+	})
+}

@@ -22,7 +22,7 @@ var settingKeys = []settingKey{
 	{"across", "true", "whether a direct chat may be shown what its person has read in the agent's other rooms", yesNo(func(s *Settings) *bool { return &s.Across })},
 	{"parallel", "8", "cycles of one mind at a time", whole(func(s *Settings) *int { return &s.Parallel }, 1)},
 
-	{"acts.send_message", "true", "whether an agent speaks there: `send_message` and `send_reply`", yesNo(func(s *Settings) *bool { return &s.Acts.SendMessage })},
+	{"acts.send_message", "true", "whether an agent speaks there: `send_message`, `send_reply` and `send_file`", yesNo(func(s *Settings) *bool { return &s.Acts.SendMessage })},
 	{"acts.send_file", "true", "whether it sends files, where `attachments.send` is on", yesNo(func(s *Settings) *bool { return &s.Acts.SendFile })},
 	{"acts.react", "true", "whether it reacts to messages", yesNo(func(s *Settings) *bool { return &s.Acts.React })},
 	{"acts.edit_message", "true", "whether it changes its own messages", yesNo(func(s *Settings) *bool { return &s.Acts.EditMessage })},

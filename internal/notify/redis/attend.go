@@ -43,9 +43,10 @@ func (c *Client) Attend(ctx context.Context, key string, answer func(ctx context
 	rdb, stop := c.waiting(ctx)
 	defer stop()
 	a := &attendant{Client: c, rdb: rdb, stream: c.key("calls:" + key), answer: answer, open: map[string]bool{}}
+	a.tidy(ctx, "")
 	c.keepOn(ctx, a.stream, func() error { return a.found(ctx, a.round(ctx)) })
 	a.busy.Wait()
-	a.leave(context.WithoutCancel(ctx))
+	a.tidy(ctx, a.o.Process)
 	return nil
 }
 
@@ -197,21 +198,23 @@ func (a *attendant) over(ctx context.Context, id string) error {
 	return nil
 }
 
-// leaveGroup removes an attendant that has no open calls; one that has would take
-// them along.
-const leaveGroup = `for _, one in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+// tidyGroup removes attendants that have no open calls: the one that leaves, and those
+// of processes that were killed. One that has open calls would take them along.
+const tidyGroup = `for _, one in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
 	local is = {}
 	for i = 1, #one, 2 do is[one[i]] = one[i + 1] end
-	if is.name == ARGV[2] and is.pending == 0 then
-		return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+	if is.pending == 0 and (is.name == ARGV[2] or is.idle >= tonumber(ARGV[3])) then
+		redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], is.name)
 	end
 end
 return 0`
 
-func (a *attendant) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// tidy has the attendant of that name leave the group, and the dead with it.
+func (a *attendant) tidy(ctx context.Context, leaves string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	if err := a.quick.Eval(ctx, leaveGroup, []string{a.stream}, attendants, a.o.Process).Err(); err != nil && !strings.Contains(err.Error(), "no such key") {
-		a.o.Logger.Debug("group not left", "stream", a.stream, "error", err)
+	err := a.quick.Eval(ctx, tidyGroup, []string{a.stream}, attendants, leaves, a.o.Dead.Milliseconds()).Err()
+	if err != nil && !strings.Contains(err.Error(), "no such key") && !redis.HasErrorPrefix(err, "NOGROUP") {
+		a.o.Logger.Debug("group not tidied", "stream", a.stream, "error", err)
 	}
 }

@@ -41,6 +41,9 @@ type Options struct {
 	// Reclaim is after how long a call that nobody has answered is handed to
 	// somebody else. Default: 10 s.
 	Reclaim time.Duration
+	// Dead is after how long without a word a process is taken out of the groups, if
+	// it has no open calls. Default: 24 h.
+	Dead time.Duration
 	// Logger takes a line when the server is lost or back, and for each call that is
 	// given up. Default: none are written.
 	Logger *slog.Logger
@@ -82,6 +85,9 @@ func Open(o Options) (*Client, error) {
 	server.DisableIdentity = true
 	if o.Reclaim <= 0 {
 		o.Reclaim = 10 * time.Second
+	}
+	if o.Dead <= 0 {
+		o.Dead = 24 * time.Hour
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -357,6 +358,33 @@ func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 			t.Errorf("after an answer of %v the group has %d members (%v), want %d", test.answer, len(there), err, test.left)
 		}
 	}
+}
+
+// DELIVERY 2.7: whoever begins takes those out of the group who were killed, but for one
+// that has open calls.
+func TestTheDeadAreTakenOutOfTheGroup(t *testing.T) {
+	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
+	if err := r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "ada"}}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.XReadGroup(t.Context(), &library.XReadGroupArgs{Group: "attendants", Consumer: "busy", Streams: []string{stream, ">"}}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.XGroupCreateConsumer(t.Context(), stream, "attendants", "dead").Err(); err != nil {
+		t.Fatal(err)
+	}
+	attend(t, begin(t, redis.Options{Process: "a", Dead: time.Nanosecond}), func(string) error { return nil })
+	notifytest.Eventually(t, "the dead are still there", func() bool {
+		there, err := r.XInfoConsumers(t.Context(), stream, "attendants").Result()
+		names := map[string]bool{}
+		for _, one := range there {
+			names[one.Name] = true
+		}
+		return err == nil && maps.Equal(names, map[string]bool{"a": true, "busy": true})
+	})
 }
 
 // F38: a server that takes nothing any more is said to be in trouble, though it
