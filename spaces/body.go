@@ -188,8 +188,11 @@ type Unreadable struct {
 // Noted is a note of the agent, from a note act or the <notes> of a thought.
 type Noted struct {
 	Text  string  `json:"text"`
-	Label string  `json:"label,omitempty"` // "notes", "questions", or what the agent wrote
+	Label string  `json:"label,omitempty"` // "notes", "questions", "setup", or what the agent wrote
 	Cycle CycleID `json:"cycle,omitempty"`
+	// SetUp is set when it says how far a room's set-up has come: then it is none of
+	// the agent's notes.
+	SetUp *SetUp `json:"setUp,omitempty"`
 }
 
 // Bookmarked is a labelled place in what the agent saw (SEQ-94).

@@ -55,7 +55,13 @@ var samples = []Body{
 	Failed{Message: "v1", Action: "a1", State: ActionExpired, Code: "too_late", Reason: "It took too long.", Problem: "TRS-A01"},
 	Gap{From: noon, To: noon.Add(time.Hour), Reason: "outage"},
 	Unreadable{What: "poll", Reason: "unknown", Raw: []byte{0, 255}},
-	Noted{Text: "n", Label: "notes", Cycle: "c1"},
+	Noted{Text: "n", Label: "notes", Cycle: "c1", SetUp: &SetUp{
+		Space: "s1", State: SetUpProposed, Seen: 7, Message: "v8", Sources: []EventID{"v6"}, Readers: []EntityID{"e1"},
+		Plan: &SetUpPlan{
+			Purpose: "planning trips", Facts: []string{"Kai drives"}, Plans: []Planned{{Cron: "0 9 * * 1", At: "2026-03-02 09:00", Note: "ask"}},
+			Wishes: []SetUpAsk{{Key: "wake", Want: "answer everything"}},
+		},
+	}},
 	Bookmarked{Label: "here", Space: "s1", Object: ChatObject, Events: []EventID{"v1"}, Cycle: "c1"},
 	Woke{Cycle: "c1", Space: "s1", Reason: "mention", Events: []EventID{"v1"}, Active: "s1"},
 	Thought{Cycle: "c1", Text: "hm"},

@@ -6,12 +6,13 @@ import (
 )
 
 // Self is what a mind's inner log folds to: its notes, goals, memories and
-// bookmarks. It is not safe for concurrent use.
+// bookmarks, and how far it has set up its rooms. It is not safe for concurrent use.
 type Self struct {
 	Notes     Notes
 	Goals     Goals
 	Memories  Memories
 	Bookmarks ContextManager
+	SetUps    SetUps
 	Upto      int64 // seq of the last event applied
 }
 
@@ -26,6 +27,7 @@ func (s *Self) Apply(e Event) {
 	s.Goals.Apply(e)
 	s.Memories.Apply(e)
 	s.Bookmarks.Apply(e)
+	s.SetUps.Apply(e)
 }
 
 // Notes is the object that holds the agent's notes, oldest first (SEQ-84).
@@ -41,7 +43,7 @@ type Note struct {
 
 // Apply folds one inner event.
 func (n *Notes) Apply(e Event) {
-	if b, ok := e.Body.(Noted); ok {
+	if b, ok := e.Body.(Noted); ok && b.SetUp == nil {
 		n.All = append(n.All, Note{e.ID, b.Label, b.Text, e.At})
 	}
 }

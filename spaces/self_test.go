@@ -91,6 +91,10 @@ func TestSelfIsTheSameAfterARestart(t *testing.T) {
 			Forgot{ID: n},
 			Bookmarked{Label: n},
 			Thought{Text: n},
+			Noted{SetUp: &SetUp{Space: SpaceID(n), State: SetUpOpened, Seen: 1, Sources: []EventID{"v1"}, Readers: []EntityID{"kai"}}},
+			Noted{SetUp: &SetUp{Space: SpaceID(n), State: SetUpHeard, Seen: 2, Sources: []EventID{"v2"}}},
+			Noted{SetUp: &SetUp{Space: SpaceID(n), State: SetUpProposed, Plan: &SetUpPlan{Purpose: n}, Sources: []EventID{"v1", "v2"}}},
+			Noted{SetUp: &SetUp{Space: SpaceID(n), State: SetUpDone}},
 		}).Draw(t, "body")
 	})
 	rapid.Check(t, func(t *rapid.T) {

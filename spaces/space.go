@@ -34,6 +34,9 @@ type Space struct {
 	// Closed is true when every member is known: direct chats and local rooms.
 	// Elsewhere people may read who have never been seen to speak.
 	Closed bool
+	// Configured is true when an entry of the configuration is about the room itself;
+	// a channel of a configured server has none.
+	Configured bool
 	// AgentRun is how many agent messages stand at the end of the log since a
 	// person last spoke.
 	AgentRun  int

@@ -100,7 +100,7 @@ func (t *tx) create(ctx context.Context, o spaces.Opening) (*room, error) {
 // empty stays.
 func (t *tx) renew(ctx context.Context, r *room, o spaces.Opening) error {
 	want := r.Space
-	want.Direct, want.Closed = o.Direct, o.Closed
+	want.Direct, want.Closed, want.Configured = o.Direct, o.Closed, r.Configured || o.Key != ""
 	if o.Name != "" {
 		want.Name = o.Name
 	}

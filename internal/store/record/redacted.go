@@ -107,13 +107,21 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) 
 	}
 	own, err := all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
 	for _, e := range own { // what they led to is silent as well
-		b, ok := e.Body.(spaces.Remembered)
-		if ok && slices.ContainsFunc(b.Sources, func(id spaces.EventID) bool { return s.messages[id] }) {
-			gone = append(gone, b.Fact)
-		}
+		gone = append(gone, madeOf(e.Body, func(id spaces.EventID) bool { return s.messages[id] })...)
 	}
 	s.words = hud.NewRedaction(gone...)
 	return s, err
+}
+
+// madeOf returns the words of a memory or a proposal that one of the messages led to.
+func madeOf(b spaces.Body, led func(spaces.EventID) bool) []string {
+	if b, ok := b.(spaces.Remembered); ok && slices.ContainsFunc(b.Sources, led) {
+		return []string{b.Fact}
+	}
+	if b, ok := b.(spaces.Noted); ok && b.SetUp != nil && slices.ContainsFunc(b.SetUp.Sources, led) {
+		return b.SetUp.Plan.Words()
+	}
+	return nil
 }
 
 // over returns the events as they may be shown.
@@ -145,6 +153,10 @@ func (s silence) body(e spaces.Event) spaces.Body {
 	case spaces.Transcribed:
 		return reworded(&b, &b.Text, said)
 	case spaces.Noted:
+		if b.SetUp != nil {
+			left := b.SetUp.Without(func(id spaces.EventID) bool { return s.messages[id] }, s.words.Text)
+			b.SetUp = &left
+		}
 		return reworded(&b, &b.Text, s.words.Text)
 	case spaces.Bookmarked:
 		return reworded(&b, &b.Label, s.words.Text)

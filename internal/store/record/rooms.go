@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	selectSpace query = `select id, kind, name, circle, wake, direct, closed, agent_run, created_at from spaces where id = $1`
+	selectSpace query = `select id, kind, name, circle, wake, direct, closed, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
 	selectSet   query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
 	updateRoom  query = `update spaces set agent_run = $2, readers = $3 where id = $1`
 	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
@@ -100,5 +100,5 @@ func spaceOf(ctx context.Context, src Reader, id spaces.SpaceID) (s spaces.Space
 }
 
 func spaceColumns(s *spaces.Space) []any {
-	return []any{&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.AgentRun, stamp{&s.CreatedAt}}
+	return []any{&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, stamp{&s.CreatedAt}}
 }

@@ -1,0 +1,87 @@
+package spaces
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	trips  = &SetUpPlan{Purpose: "planning trips", Facts: []string{"Kai drives"}, Plans: []Planned{{Cron: "0 9 * * 1", Note: "ask about the week"}}, Wishes: []SetUpAsk{{"wake", "answer everything"}}}
+	told   = Noted{SetUp: &SetUp{Space: "den", State: SetUpOffered, Seen: 1}}
+	opened = Noted{SetUp: &SetUp{Space: "den", State: SetUpOpened, Seen: 3, Sources: []EventID{"r3"}, Readers: []EntityID{"ada", "kai", "lu"}}}
+	heard  = Noted{SetUp: &SetUp{Space: "den", State: SetUpHeard, Seen: 5, Sources: []EventID{"r5"}, Readers: []EntityID{"ada", "kai"}}}
+	asked  = Noted{SetUp: &SetUp{
+		Space: "den", State: SetUpProposed, Seen: 5, Message: "r6", Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"},
+	}}
+	done = Noted{SetUp: &SetUp{Space: "den", State: SetUpDone, Seen: 7}}
+)
+
+// PRD-6.5-2, PRD-6.5-A5: a room's set-up stands where the newest note of it says; what
+// people said on the way is kept beside it, and a proposal takes the place of the one
+// before. None of it is a note of the agent's, and a log without it folds as ever.
+func TestASetUpStandsWhereItsNewestNoteSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		log  []Body
+		want RoomSetUp
+	}{
+		"none":      {[]Body{Noted{Text: "n"}}, RoomSetUp{}},
+		"offered":   {[]Body{told}, RoomSetUp{SetUp: *told.SetUp, At: minute(1)}},
+		"elsewhere": {[]Body{Noted{SetUp: &SetUp{Space: "hall", State: SetUpOpened}}}, RoomSetUp{}},
+		"opened": {[]Body{told, opened}, RoomSetUp{
+			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(2), Heard: []EventID{"r3"},
+		}},
+		"gone on with": {[]Body{opened, heard, heard}, RoomSetUp{
+			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 5, Readers: []EntityID{"ada", "kai"}}, At: minute(1), Heard: []EventID{"r3", "r5"},
+		}},
+		"proposed":    {[]Body{opened, heard, asked}, RoomSetUp{SetUp: *asked.SetUp, At: minute(3), Heard: []EventID{"r3", "r5"}}},
+		"done":        {[]Body{opened, asked, done}, RoomSetUp{SetUp: *done.SetUp, At: minute(3)}},
+		"opened anew": {[]Body{asked, done, opened}, RoomSetUp{SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(3), Heard: []EventID{"r3"}}},
+		"opened anew after nobody decided": {[]Body{asked, opened}, RoomSetUp{
+			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"}}, At: minute(2), Heard: []EventID{"r3"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := self(c.log...)
+			if diff := cmp.Diff(c.want, s.SetUps.In("den")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if want := name == "none"; len(s.Notes.All) > 0 != want {
+				t.Errorf("the notes are %v", s.Notes.All)
+			}
+		})
+	}
+}
+
+// SECURITY S14: a proposal goes with any message that led to it, and loses the words
+// of every other one; what is given stays as it is.
+func TestAProposalGoesWithWhatLedToIt(t *testing.T) {
+	hush := func(text string) string {
+		if text == "Kai drives" {
+			return "[deleted]"
+		}
+		return text
+	}
+	for id, want := range map[EventID]*SetUpPlan{"r5": nil, "r9": {Purpose: trips.Purpose, Facts: []string{"[deleted]"}, Plans: trips.Plans, Wishes: trips.Wishes}} {
+		s, _ := self(opened, heard, asked)
+		gone := func(x EventID) bool { return x == id }
+		folded := s.SetUps.In("den").Without(gone, hush)
+		note := asked
+		left := note.SetUp.Without(gone, hush)
+		note.SetUp = &left
+		again, _ := self(opened, heard, note)
+		if diff := cmp.Diff(folded, again.SetUps.In("den")); diff != "" {
+			t.Errorf("without %s the fold is another than that of the log (-fold +log):\n%s", id, diff)
+		}
+		if diff := cmp.Diff(want, folded.Plan); diff != "" {
+			t.Errorf("without %s (-want +got):\n%s", id, diff)
+		}
+		if (folded.State == SetUpOpened) != (want == nil) {
+			t.Errorf("without %s it stands as %s", id, folded.State)
+		}
+	}
+	if words := trips.Words(); !slices.Equal(words, []string{"planning trips", "Kai drives", "ask about the week", "answer everything"}) {
+		t.Errorf("its words are %q", words)
+	}
+}
