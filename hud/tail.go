@@ -32,6 +32,7 @@ type TailInput struct {
 	Now      time.Time // in the location it is to be shown in
 	Phase    string    // the shell's words on the phase; the end of the message
 	Options  string    // the shell's words on what this space allows, only when that changed
+	SetUp    string    // the shell's words on setting up the active room; empty where nobody does
 	Failures []spaces.Failed
 	Pictures []Pictured // that stand behind the message, in order
 	Denials  []spaces.Denial
@@ -87,6 +88,9 @@ func (v *View) Tail(in TailInput) Tail {
 	}
 	if in.Options != "" {
 		b = append(append(b, in.Options...), '\n')
+	}
+	if in.SetUp != "" {
+		b = append(append(b, in.SetUp...), '\n')
 	}
 	b = append(v.appendActive(b), '\n')
 	if !in.Now.IsZero() {

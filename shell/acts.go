@@ -47,6 +47,21 @@ type spec struct {
 	decode func(args []byte) (deed, error)
 }
 
+// plainLists says of lists that they are lists: that they may be null as well is how
+// Go has them, and not every endpoint understands two types.
+func plainLists(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if slices.Contains(s.Types, "array") {
+		s.Type, s.Types = "array", nil
+	}
+	plainLists(s.Items)
+	for _, p := range s.Properties {
+		plainLists(p)
+	}
+}
+
 //go:embed acts/*.md
 var actTexts embed.FS
 
@@ -61,6 +76,7 @@ func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) 
 	if err != nil {
 		panic("shell: act " + name + " has no schema: " + err.Error())
 	}
+	plainLists(schema)
 	check, err := schema.Resolve(nil)
 	if err != nil {
 		panic("shell: act " + name + ": " + err.Error())
@@ -110,6 +126,7 @@ func NewCatalogue(files bool) *Catalogue {
 		define[remember]("remember", sys, spaces.RiskReadOwn, false),
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
 		define[fork]("fork", sys, spaces.RiskReadOwn, false),
+		define[setUp]("set_up", plat, spaces.RiskWriteOwn, true), // it speaks, and can be taken away
 	}}
 	if files {
 		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))

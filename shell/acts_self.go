@@ -36,7 +36,7 @@ func (a timer) perform(s *stage) outcome {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
-	if out := s.roomForPlan(); !out.ok {
+	if out := s.roomForPlans(1); !out.ok {
 		return out
 	}
 	due := s.setTimer(spaces.TimerAct, a.Seconds, a.Note)

@@ -32,6 +32,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	}
 	sc.Turns = append(slices.Clip(c.pending), sc.Turns...)
 	sc.Inner = append(slices.Clip(c.ended), sc.Inner...)
+	if own := c.setUp.told(sc.Close); len(own) > 0 {
+		sc.Inner, learnt = slices.Concat(own, sc.Inner), slices.Concat(own, learnt)
+	}
 	if sc.Close == nil && c.step+1 < c.settings.MaxSteps || sc.Close != nil && !sc.Close.Back {
 		sc.Judge = c.shell.judge(c.place) // nobody joins whom no step would be shown
 	}
@@ -48,6 +51,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	c.step++
 	c.turns = append(c.turns, sc.Turns...)
 	c.pending, c.ended, c.unsaved, c.empty = nil, nil, spaces.Usage{}, false
+	c.setUp.noted = nil
 	c.mind.learn(learnt, now)
 	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.Body) bool { return b.Kind() == spaces.KindForgot }) {
 		c.mind.replan()

@@ -55,6 +55,7 @@ type cycle struct {
 	denials  int
 	spoke    int                     // effects committed
 	done     map[string]bool         // acts already performed, to refuse repeating them
+	setUp    settingUp               // of the room that woke it
 	repairs  int                     // steps that asked for nothing we could do
 	empty    bool                    // the last answer was empty
 	warned   bool                    // a budget is nearly spent, and that was said

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,7 +51,11 @@ var tagActs = map[string]struct{ act, content string }{
 	"goal":     {"goal", "text"},
 	"remember": {"remember", "fact"},
 	"forget":   {"forget", "id"},
+	"setup":    {"set_up", wholeBody},
 }
+
+// wholeBody says that the text between the tags is the arguments themselves, as JSON.
+const wholeBody = "{}"
 
 var (
 	openTag = regexp.MustCompile(`<([a-z]+)((?:\s+[a-z_]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(/?)>`)
@@ -142,8 +147,16 @@ func tagArgs(m *tag, body string) string {
 			set(a[0], a[1])
 		}
 	}
-	if body != "" {
-		set(tagActs[m.name].content, body)
+	switch content := tagActs[m.name].content; {
+	case body == "":
+	case content == wholeBody:
+		var whole map[string]any
+		if json.Unmarshal([]byte(body), &whole) != nil {
+			whole = map[string]any{"arguments": body} // which no act takes: the refusal says so
+		}
+		maps.Copy(args, whole)
+	default:
+		set(content, body)
 	}
 	data, err := json.Marshal(args)
 	if err != nil {

@@ -26,13 +26,10 @@ type plan struct {
 }
 
 func (a plan) perform(s *stage) outcome {
-	if strings.TrimSpace(a.Note) == "" {
-		return s.deny("empty_text", "A plan needs a note of what to do.", "")
-	}
-	if out := s.roomForPlan(); !out.ok {
+	if out := s.roomForPlans(1); !out.ok {
 		return out
 	}
-	due, out := a.due(s)
+	due, out := a.next(s)
 	if !out.ok {
 		return out
 	}
@@ -44,18 +41,32 @@ func (a plan) perform(s *stage) outcome {
 		}
 		about = room.ID()
 	}
-	id := "p" + s.newID()
-	s.timers = append(s.timers, spaces.Timer{
-		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: spaces.TimerPlan, Space: about, Note: a.Note, Due: due, Cycle: s.wake.Cycle.ID,
-		Plan: id, Cron: a.Cron,
-	})
-	return s.done(map[string]any{"id": hud.Handle(id), "next": hud.Clock(due)})
+	t := a.timer(s, about, due)
+	s.timers = append(s.timers, t)
+	return s.done(map[string]any{"id": hud.Handle(t.Plan), "next": hud.Clock(due)})
 }
 
-// roomForPlan refuses one more plan or timer when there are too many.
-func (s *stage) roomForPlan() outcome {
-	if len(s.view.Plans)+len(s.timers) >= mostPlans {
-		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already.", mostPlans), "forget those you do not need; view plans shows them.")
+// next returns when the plan is due first; one without a note is refused.
+func (a plan) next(s *stage) (time.Time, outcome) {
+	if strings.TrimSpace(a.Note) == "" {
+		return time.Time{}, s.deny("empty_text", "A plan needs a note of what to do.", "")
+	}
+	return a.due(s)
+}
+
+// timer is what the plan becomes.
+func (a plan) timer(s *stage, about spaces.SpaceID, due time.Time) spaces.Timer {
+	id := "p" + s.newID()
+	return spaces.Timer{
+		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: spaces.TimerPlan, Space: about, Note: a.Note, Due: due, Cycle: s.wake.Cycle.ID,
+		Plan: id, Cron: a.Cron,
+	}
+}
+
+// roomForPlans refuses so many more plans and timers when they would be too many.
+func (s *stage) roomForPlans(more int) outcome {
+	if n := len(s.view.Plans) + len(s.timers); n+more > mostPlans {
+		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already, and may have %d.", n, mostPlans), "forget those you do not need; view plans shows them.")
 	}
 	return outcome{ok: true}
 }

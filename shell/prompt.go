@@ -14,16 +14,45 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-// The sections of the system message, in order, each a versioned file. The
+// A mode is what a section of text is shown for.
+type mode string
+
+// The modes of sections (PRD-3-2).
+const (
+	always     mode = "always"      // every call of a cycle: the system message
+	inTags     mode = "tags"        // the same, where acts are written as tags
+	eachPhase  mode = "phase"       // contemplation and engagement: a line for each
+	crossSpace mode = "cross-space" // words for another space are composed
+	onboarding mode = "onboarding"  // a room is new, or is set up
+	compaction mode = "compaction"  // old accounts are condensed
+)
+
+// promptSections are all texts that a model is shown, in order, each a versioned file. The
 // anti-patterns belong to chat alone (PRD-5.7-3); a section is raised to a new
 // version by adding a file and naming it here.
-var systemSections = []string{"identity.v1", "antipatterns.v1", "instructions.v1", "tools.v1", "memory.v1", "capabilities.v1"}
+var promptSections = []struct {
+	name string
+	mode mode
+}{
+	{"identity.v1", always},
+	{"antipatterns.v1", always},
+	{"instructions.v1", always},
+	{"tools.v1", always},
+	{"memory.v1", always},
+	{"capabilities.v1", always},
+	{"tags.v1", inTags},
+	{"phases.v1", eachPhase},
+	{"compose.v1", crossSpace},
+	{"offer.v1", onboarding},
+	{"setup.v1", onboarding},
+	{"digest.v1", compaction},
+}
 
-// Prompts returns the texts of one version of the system message, by file name.
+// Prompts returns the texts of this version, by file name.
 func Prompts() map[string]string {
 	texts := map[string]string{}
-	for _, name := range append(slices.Clone(systemSections), "tags.v1", "phases.v1") {
-		texts[name] = prompt(name)
+	for _, s := range promptSections {
+		texts[s.name] = prompt(s.name)
 	}
 	return texts
 }
@@ -103,8 +132,8 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 // come on top.
 const (
 	promptTokens    = 1761
-	tagPromptTokens = 2034
-	toolTokens      = 1762
+	tagPromptTokens = 2088
+	toolTokens      = 1988
 	fileToolTokens  = 225 // of send_file, where it is offered
 )
 
@@ -112,12 +141,12 @@ const (
 const toolOverhead = 8
 
 func systemText(a *Agent, tags bool) string {
-	sections := systemSections
-	if tags {
-		sections = append(slices.Clone(sections), "tags.v1")
-	}
 	var out strings.Builder
-	for _, name := range sections {
+	for _, s := range promptSections {
+		if s.mode != always && (s.mode != inTags || !tags) {
+			continue
+		}
+		name := s.name
 		t := template.Must(template.New(name).Parse(prompt(name)))
 		if out.Len() > 0 {
 			out.WriteString("\n\n")

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"encoding/json"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	if n := c.Count(systemText(nobody, true)); n != tagPromptTokens {
 		t.Errorf("the system text with tags takes %d tokens, tagPromptTokens says %d", n, tagPromptTokens)
 	}
-	if sum := promptTokens + toolTokens; sum > 4000 {
+	if sum := promptTokens + toolTokens + fileToolTokens; sum > 4000 {
 		t.Errorf("the first prompt takes %d tokens, want at most 4000", sum)
 	}
 }
@@ -104,10 +105,33 @@ func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
 		if !regexp.MustCompile(`^[a-z]+\.v[1-9]\d*$`).MatchString(name) {
 			t.Errorf("%s names no version", name)
 		}
-		if plain, _, _ := strings.Cut(section, "{{"); name != "phases.v1" && !strings.Contains(text, strings.TrimSpace(plain)) {
-			t.Errorf("the system text lacks %s", name)
+		plain, _, _ := strings.Cut(section, "{{")
+		if got, want := strings.Contains(text, strings.TrimSpace(plain)), modeOf(name) == always || modeOf(name) == inTags; name != "compose.v1" && got != want {
+			t.Errorf("the system text has %s, which is of mode %s: %v", name, modeOf(name), got)
 		}
 	}
+}
+
+// PRD-3-2: every text that a model is shown is a section with a mode, once.
+func TestEverySectionHasAMode(t *testing.T) {
+	files, err := promptFiles.ReadDir("prompts")
+	if err != nil || len(files) != len(promptSections) || len(Prompts()) != len(promptSections) {
+		t.Errorf("%d files and %d sections, %v", len(files), len(promptSections), err)
+	}
+	for _, m := range []mode{always, inTags, eachPhase, crossSpace, onboarding, compaction} {
+		if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return modeOf(strings.TrimSuffix(f.Name(), ".md")) == m }) {
+			t.Errorf("no section is of mode %s", m)
+		}
+	}
+}
+
+func modeOf(name string) mode {
+	for _, s := range promptSections {
+		if s.name == name {
+			return s.mode
+		}
+	}
+	return ""
 }
 
 // PRD-6.1-1, PRD-11-9: every act has the tier that was decided for it: what touches the
@@ -118,7 +142,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork") {
 		want[name] = spaces.TierSystem
 	}
-	for name := range strings.FieldsSeq("send_message send_reply react edit_message delete_message read_messages search send_file") {
+	for name := range strings.FieldsSeq("send_message send_reply react edit_message delete_message read_messages search send_file set_up") {
 		want[name] = spaces.TierPlatform
 	}
 	got := map[string]spaces.Tier{}

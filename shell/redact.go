@@ -157,6 +157,12 @@ func (m *mind) unlearn(w erased) hud.Redaction {
 			words = append(append(words, x.Fact), x.Former...)
 		}
 	}
+	led := func(id spaces.EventID) bool { return id == w.event }
+	for _, x := range s.SetUps.All {
+		if slices.ContainsFunc(x.Sources, led) {
+			words = append(words, x.Plan.Words()...)
+		}
+	}
 	made := func(d spaces.Digest) bool { return slices.Contains(d.Sources, w.event) }
 	for _, d := range m.digests {
 		if made(d) {
@@ -178,6 +184,9 @@ func (m *mind) unlearn(w erased) hud.Redaction {
 	}
 	for i := range s.Bookmarks.Bookmarks {
 		s.Bookmarks.Bookmarks[i].Label = by.Text(s.Bookmarks.Bookmarks[i].Label)
+	}
+	for i := range s.SetUps.All {
+		s.SetUps.All[i] = s.SetUps.All[i].Without(led, by.Text)
 	}
 	return by
 }

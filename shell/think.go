@@ -63,6 +63,7 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}
 	in.Recalled = c.recalled
+	in.SetUp = c.onboard(v)
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {

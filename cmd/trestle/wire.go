@@ -313,7 +313,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		SpansShown: s.Spans.Limit, SpanBeside: !s.Spans.IncludeActive, KeepRecent: s.Chat.KeepRecent, SummariseFrom: s.Chat.SummariseAbove,
 		Threads:    hud.Shares{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
-		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars,
+		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars, Onboarding: s.Prompts.Onboarding,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: cheap(a, s.Summary.Model), MeaningModel: cheap(a, s.Relevance.Embeddings),
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,

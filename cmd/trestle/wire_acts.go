@@ -17,6 +17,7 @@ func without(s config.Settings) []string {
 		{s.Acts.DeleteMessage, []string{"delete_message"}},
 		{s.Acts.ReadMessages, []string{"read_messages"}},
 		{s.Acts.Search, []string{"search"}},
+		{s.Acts.SetUp && s.Acts.SendMessage, []string{"set_up"}},
 	} {
 		if !a.on {
 			off = append(off, a.acts...)

@@ -34,7 +34,7 @@ type Settings struct {
 
 	// Acts says which acts the agent has, by their names; the shell's own it always has.
 	Acts struct {
-		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search bool
+		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search, SetUp bool
 	}
 	Greeting struct{ LookUp bool }
 

@@ -29,6 +29,7 @@ var settingKeys = []settingKey{
 	{"acts.delete_message", "true", "whether it deletes its own messages", yesNo(func(s *Settings) *bool { return &s.Acts.DeleteMessage })},
 	{"acts.read_messages", "true", "whether it reads on beyond what it is shown", yesNo(func(s *Settings) *bool { return &s.Acts.ReadMessages })},
 	{"acts.search", "true", "whether it searches its rooms", yesNo(func(s *Settings) *bool { return &s.Acts.Search })},
+	{"acts.set_up", "true", "whether it sets up rooms, which it cannot without `acts.send_message`", yesNo(func(s *Settings) *bool { return &s.Acts.SetUp })},
 	{"greeting.look_up", "false", "whether an agent may look things up when only greetings woke it", yesNo(func(s *Settings) *bool { return &s.Greeting.LookUp })},
 
 	{"budget.per_cycle", "400000", "tokens one cycle may use; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerCycle }, 0)},
@@ -78,7 +79,7 @@ var settingKeys = []settingKey{
 	{"prompts.tool_contract", "600", "tokens of the text about tools", later(tokens(func(s *Settings) *int { return &s.Prompts.ToolContract }, 0))},
 	{"prompts.anti_patterns", "200", "tokens of the text about what not to do", later(tokens(func(s *Settings) *int { return &s.Prompts.AntiPatterns }, 0))},
 	{"prompts.capabilities", "600", "tokens of the text about abilities", later(tokens(func(s *Settings) *int { return &s.Prompts.Capabilities }, 0))},
-	{"prompts.onboarding", "800", "tokens of the text for new people", later(tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0))},
+	{"prompts.onboarding", "800", "tokens of a request that setting up a room may take; 0: it is neither offered nor done", tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0)},
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
 	{"on_unknown", "resend_once", "what to do with a send that may have arrived", unknownPolicy},

@@ -1,0 +1,225 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// How much one proposal has.
+const (
+	mostSetUpFacts  = 8
+	mostSetUpPlans  = 5
+	mostSetUpWishes = 5
+	mostSetUpNote   = 200 // characters of a plan's note, and of a wish
+)
+
+// setUpKeys are the keys of the configuration that a wish may be about: what no act
+// changes, and a room's operator can.
+var setUpKeys = []string{"wake", "agents", "chats", "relay", "circle", "name", "persona"}
+
+type setUp struct {
+	Step    string      `json:"step" jsonschema:"propose, apply or drop"`
+	Purpose string      `json:"purpose,omitempty" jsonschema:"propose: what the room is for"`
+	Facts   []string    `json:"facts,omitempty" jsonschema:"as in remember"`
+	Plans   []setUpPlan `json:"plans,omitempty" jsonschema:"as in plan"`
+	Wishes  []setUpWish `json:"wishes,omitempty" jsonschema:"what only the operator can change"`
+}
+
+type setUpPlan struct {
+	Cron string `json:"cron,omitempty"`
+	At   string `json:"at,omitempty"`
+	Note string `json:"note"`
+}
+
+type setUpWish struct {
+	Key  string `json:"key" jsonschema:"wake, agents, chats, relay, circle, name or persona"`
+	Want string `json:"want"`
+}
+
+func (a setUp) perform(s *stage) outcome {
+	room, out := s.room("")
+	if room == nil {
+		return out
+	}
+	if s.settings.Onboarding <= 0 {
+		return s.deny("setup_off", "Rooms are not set up here.", "The operator has turned it off: say so.")
+	}
+	at := setUpIn(s.view.Self, room.ID(), s.now, s.setUps, s.inner)
+	switch a.Step {
+	case "propose":
+		return a.propose(s, room, at)
+	case "apply":
+		return s.applySetUp(room, at)
+	case "drop":
+		return s.dropSetUp(room, at)
+	}
+	return s.deny("bad_step", "There is no such step.", "propose, apply or drop.")
+}
+
+// propose says the plan in the room and notes that it stands there.
+func (a setUp) propose(s *stage, room *hud.Room, at spaces.RoomSetUp) outcome {
+	plan, due, out := a.plan(s)
+	if plan == nil {
+		return out
+	}
+	text, out := s.speech(room, proposal(plan, due, s, room))
+	if text == "" {
+		return out
+	}
+	e := s.effect(spaces.ActSend, room)
+	e.Text = text
+	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
+	out = s.do(e)
+	if e.Branch == "" {
+		s.noteSetUp(spaces.SetUp{
+			Space: room.ID(), State: spaces.SetUpProposed, Seen: max(at.Seen, e.Seen), Message: e.ID, Plan: plan,
+			Sources: at.From(s.inView()), Readers: at.Common(s.readers()),
+		})
+	}
+	out.body["next"] = "They have been shown it and asked. Wait for a person's word."
+	return out
+}
+
+// plan returns what is proposed and when each of its plans is due first, or a denial.
+func (a setUp) plan(s *stage) (*spaces.SetUpPlan, []time.Time, outcome) {
+	p := &spaces.SetUpPlan{Purpose: strings.TrimSpace(a.Purpose)}
+	if len(a.Facts) > mostSetUpFacts || len(a.Plans) > mostSetUpPlans || len(a.Wishes) > mostSetUpWishes {
+		return nil, nil, s.deny("too_much", fmt.Sprintf("A proposal has at most %d facts, %d plans and %d wishes.", mostSetUpFacts, mostSetUpPlans, mostSetUpWishes), "Keep what matters most.")
+	}
+	for _, fact := range append([]string{p.Purpose}, a.Facts...) {
+		fact = strings.TrimSpace(fact)
+		if wrong, better := WrongFact(fact, s.settings.MemoryChars); wrong != "" {
+			return nil, nil, s.deny("bad_fact", wrong, better)
+		}
+		if s.quotes(fact) {
+			return nil, nil, s.deny("message_text", "That is what somebody wrote, word for word.", "Say what follows from it, about whom.")
+		}
+		p.Facts = append(p.Facts, fact)
+	}
+	p.Facts = slices.Clip(p.Facts[1:])
+	due := make([]time.Time, 0, len(a.Plans))
+	for _, x := range a.Plans {
+		x.Note = strings.TrimSpace(x.Note)
+		at, out := plan{Cron: x.Cron, At: x.At, Note: x.Note}.next(s)
+		if !out.ok {
+			return nil, nil, out
+		}
+		if wrong, better := WrongFact(x.Note, mostSetUpNote); wrong != "" {
+			return nil, nil, s.deny("bad_note", "A plan's note is one line of at most 200 characters.", better)
+		}
+		due = append(due, at)
+		p.Plans = append(p.Plans, spaces.Planned(x))
+	}
+	for _, x := range a.Wishes {
+		x.Want = strings.TrimSpace(x.Want)
+		if wrong, _ := WrongFact(x.Want, mostSetUpNote); wrong != "" || !slices.Contains(setUpKeys, x.Key) {
+			return nil, nil, s.deny("bad_wish", "A wish has a key and one line of at most 200 characters.", "key is one of "+strings.Join(setUpKeys, ", ")+".")
+		}
+		p.Wishes = append(p.Wishes, spaces.SetUpAsk(x))
+	}
+	return p, due, outcome{}
+}
+
+// applySetUp puts the plan into effect that stands in the room and that a person has
+// answered: all of it with this step, or nothing (PRD-6.5-5).
+func (s *stage) applySetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
+	said := room.Chat.Find(at.Message)
+	switch {
+	case at.State == spaces.SetUpDone && at.Seen >= s.upto:
+		return s.deny("not_proposed", "This has been set up already.", "Say what was set up.")
+	case at.State != spaces.SetUpProposed || !live(at, s.now) || said == nil || said.Deleted || said.Failure != "":
+		return s.deny("not_proposed", "No proposal stands in this room.", "Propose first; a person has to say yes.")
+	case !s.answered(room, said.Seq):
+		return s.deny("not_approved", "Nobody here has answered the proposal.", "Wait until a person says yes. What agents and bots say does not count.")
+	}
+	timers, out := s.setUpTimers(room, at.Plan.Plans)
+	if !out.ok {
+		return out
+	}
+	memories := s.setUpMemories(room, at)
+	if s.branch != "" {
+		return s.done(map[string]any{"rehearsed": true})
+	}
+	s.timers = append(s.timers, timers...)
+	for _, m := range memories {
+		s.inner = append(s.inner, m)
+	}
+	s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
+	var plans []map[string]any
+	for _, t := range timers {
+		plans = append(plans, map[string]any{"id": hud.Handle(t.Plan), "next": hud.Clock(t.Due)})
+	}
+	return s.done(map[string]any{
+		"remembered": len(memories), "plans": plans,
+		"next": "Say in one message what was set up and what only the operator can change, and offer a short tour of what people can do here.",
+	})
+}
+
+// answered reports whether a person's message of the room, after seq, woke the cycle.
+func (s *stage) answered(room *hud.Room, seq int64) bool {
+	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
+		_, byPerson := personal(room, e)
+		return byPerson && e.Space == room.ID() && e.Seq > seq
+	})
+}
+
+// setUpTimers returns the plans of a proposal as the act plan makes them, but for
+// those that are there already.
+func (s *stage) setUpTimers(room *hud.Room, plans []spaces.Planned) ([]spaces.Timer, outcome) {
+	var timers []spaces.Timer
+	for _, x := range plans {
+		p := plan{Cron: x.Cron, At: x.At, Note: x.Note}
+		due, out := p.next(s)
+		if !out.ok {
+			return nil, out
+		}
+		t := p.timer(s, room.ID(), due)
+		if !slices.ContainsFunc(slices.Concat(s.view.Plans, s.timers, timers), func(has spaces.Timer) bool {
+			return has.Space == t.Space && has.Cron == t.Cron && has.Note == t.Note && has.Due.Equal(t.Due)
+		}) {
+			timers = append(timers, t)
+		}
+	}
+	return timers, s.roomForPlans(len(timers))
+}
+
+// setUpMemories returns the purpose and the facts of a proposal as memories, but for
+// what is known already.
+func (s *stage) setUpMemories(room *hud.Room, at spaces.RoomSetUp) []spaces.Remembered {
+	var memories []spaces.Remembered
+	sources, readers := at.From(s.inView()), at.Common(s.readers())
+	for _, fact := range append([]string{at.Plan.Purpose}, at.Plan.Facts...) {
+		known := slices.ContainsFunc(memories, func(m spaces.Remembered) bool { return strings.EqualFold(m.Fact, fact) })
+		if known || s.knows(fact) {
+			continue
+		}
+		memories = append(memories, spaces.Remembered{
+			ID: "m" + s.newID(), Fact: fact, What: "space_knowledge", Sources: sources, Readers: readers, Space: room.ID(),
+		})
+	}
+	return memories
+}
+
+// dropSetUp ends a set-up that nobody wants.
+func (s *stage) dropSetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
+	if !live(at, s.now) {
+		return s.deny("not_open", "Nobody is setting up this room.", "There is nothing to drop.")
+	}
+	if !s.answered(room, 0) {
+		return s.deny("not_asked", "No person here has declined.", "What agents and bots say does not count.")
+	}
+	if s.branch == "" {
+		s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDropped, Seen: max(at.Seen, s.upto)})
+	}
+	return s.done(map[string]any{})
+}
+
+// noteSetUp keeps how far a room's set-up has come.
+func (s *stage) noteSetUp(next spaces.SetUp) {
+	s.inner = append(s.inner, setUpNote(s.wake.Cycle.ID, next))
+}

@@ -1,0 +1,152 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// setUpLasts is how long a set-up stays open, or a proposal stands, with nobody
+// deciding on it (PRD-11-12).
+const setUpLasts = 7 * 24 * time.Hour
+
+// A settingUp is what a cycle learns of setting up the room that woke it.
+type settingUp struct {
+	noted []spaces.Body // to be committed with the next step
+	offer *spaces.Noted // that the room is new, to be committed with the last one; nil: it is not
+	begun bool          // whether the room is new has been looked at
+	seen  int64         // newest of the events that woke the cycle that was looked at
+}
+
+// told returns what a commit has to say of it. Of rows that go back nothing was seen.
+func (s *settingUp) told(cl *spaces.Closing) []spaces.Body {
+	switch {
+	case cl != nil && cl.Back:
+		return nil
+	case cl != nil && s.offer != nil:
+		return append(slices.Clip(s.noted), *s.offer)
+	}
+	return s.noted
+}
+
+// live reports whether people and the agent are at it.
+func live(r spaces.RoomSetUp, now time.Time) bool {
+	return (r.State == spaces.SetUpOpened || r.State == spaces.SetUpProposed) && now.Sub(r.At) < setUpLasts
+}
+
+// setUpIn returns how far the set-up of a room is, with notes that are not committed.
+func setUpIn(self *spaces.Self, space spaces.SpaceID, now time.Time, notes ...[]spaces.Body) spaces.RoomSetUp {
+	r := self.SetUps.In(space)
+	for _, b := range slices.Concat(notes...) {
+		if n, ok := b.(spaces.Noted); ok && n.SetUp != nil && n.SetUp.Space == space {
+			r = r.Then(*n.SetUp, now)
+		}
+	}
+	return r
+}
+
+// setUpNote is the note that a room's set-up has come so far.
+func setUpNote(c spaces.CycleID, s spaces.SetUp) spaces.Noted {
+	return spaces.Noted{Text: "set-up " + string(s.State), Label: "setup", Cycle: c, SetUp: &s}
+}
+
+// onboard takes in what people said about setting up the room that woke the cycle,
+// and returns what the frame shows of the active room's: nothing in most. c.mind.mu
+// is held.
+func (c *cycle) onboard(v *hud.View) string {
+	if c.settings.Onboarding <= 0 {
+		return ""
+	}
+	now := c.shell.Now()
+	if seat := v.Seat(c.wake.Cycle.Space); seat != nil {
+		c.hearSetUp(v, seat, now)
+	}
+	at := setUpIn(v.Self, v.Active, now, c.setUp.noted)
+	switch {
+	case v.Active == "" || slices.Contains(c.shell.Settings(c.mind.id.Agent, v.Active).Without, "set_up"):
+		return ""
+	case live(at, now):
+		return setUpSection(&at, c.settings.Onboarding, c.shell.Counter.Count)
+	case c.setUp.offer != nil && c.setUp.offer.SetUp.Space == v.Active && at.State == "":
+		return fitLines([]string{prompt("offer.v1")}, c.settings.Onboarding, c.shell.Counter.Count)
+	}
+	return ""
+}
+
+// hearSetUp notes that a person asks for a set-up or goes on with one, and at the
+// cycle's first frame that the room is new.
+func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
+	at := setUpIn(v.Self, seat.Room.ID(), now, c.setUp.noted)
+	next := spaces.SetUp{Space: seat.Room.ID(), Readers: readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})}
+	asked := false
+	for _, e := range c.wake.Events {
+		said, byPerson := personal(seat.Room, e)
+		if !byPerson || e.Seq <= max(at.Seen, c.setUp.seen) {
+			continue
+		}
+		asked = asked || AsksForSetUp(said.Text)
+		next.Sources, next.Seen = append(next.Sources, e.ID), max(next.Seen, e.Seq)
+	}
+	c.setUp.seen = max(c.setUp.seen, next.Seen)
+	switch {
+	case len(next.Sources) > 0 && live(at, now):
+		next.State = spaces.SetUpHeard
+	case asked:
+		next.State = spaces.SetUpOpened
+	}
+	if next.State != "" {
+		c.setUp.noted = append(c.setUp.noted, setUpNote(c.wake.Cycle.ID, next))
+	} else if !c.setUp.begun && at.State == "" && isNew(seat, v.Agent.ID.Entity()) {
+		offer := setUpNote(c.wake.Cycle.ID, spaces.SetUp{Space: seat.Room.ID(), State: spaces.SetUpOffered})
+		c.setUp.offer = &offer
+	}
+	c.setUp.begun = true
+}
+
+// isNew reports whether nobody has configured a room of several, no cycle of the
+// agent there has come to its end, so that its cursor is where it was when it came,
+// and no other agent has spoken there, who may have offered a set-up.
+func isNew(seat *hud.Seat, self spaces.EntityID) bool {
+	if s := seat.Room.Space(); s.Direct || s.Configured {
+		return false
+	}
+	fresh := func(m spaces.Member) bool { return m.ID == self && seat.Uplink.Cursor <= m.Since }
+	other := func(m spaces.Message) bool {
+		_, agent := m.Sender.IsAgent()
+		return agent && m.Sender != self && m.Notice == nil
+	}
+	return slices.ContainsFunc(seat.Room.Members(), fresh) && !slices.ContainsFunc(seat.Room.Chat.Messages, other)
+}
+
+// personal returns what an event says, and whether a person of the room says it in
+// their own words.
+func personal(room *hud.Room, e spaces.Event) (said spaces.Said, ok bool) {
+	said, ok = e.Body.(spaces.Said)
+	return said, ok && said.Forwarded == "" && !said.Past && kindOf(room.Members(), e.Actor) == spaces.Human
+}
+
+// setUpPhrases are what asks for a set-up (PRD-6.5-3).
+var setUpPhrases = []string{"set up this room", "set this room up", "set up my workspace", "help me get started", "mission zero"}
+
+// AsksForSetUp reports whether the words hold one of the phrases that ask for a
+// room's set-up, whatever their case and punctuation.
+func AsksForSetUp(text string) bool {
+	var words strings.Builder
+	words.WriteByte(' ')
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			words.WriteRune(unicode.ToLower(r))
+		case r == '\'' || r == '’':
+		case !strings.HasSuffix(words.String(), " "):
+			words.WriteByte(' ')
+		}
+	}
+	words.WriteByte(' ')
+	plain := strings.ReplaceAll(words.String(), " setup ", " set up ")
+	return slices.ContainsFunc(setUpPhrases, func(phrase string) bool { return strings.Contains(plain, " "+phrase+" ") })
+}
