@@ -72,15 +72,7 @@ func NewCollector(account string, f adapters.Fetcher, s Shelf, b Cupboard, o Col
 // Run fetches what is wanted until ctx is done. What an earlier process had begun
 // is begun anew.
 func (c *Collector) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		busy, err := c.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			c.logger.Error("files not looked after", "err", err)
-		}
-		if !busy {
-			restOn(ctx, c.bell, poll)
-		}
-	}
+	carryOn(ctx, c.bell, c.round, func(err error) { c.logger.Error("files not looked after", "err", err) })
 	return nil
 }
 
@@ -183,21 +175,3 @@ func (c *Collector) keep(body io.ReadCloser) (hash string, size int64, err error
 // Ring tells that there may be something new to fetch. It never blocks; a lost ring
 // costs the time of a poll.
 func (c *Collector) Ring() { ringOn(c.bell) }
-
-func ringOn(bell chan<- struct{}) {
-	select {
-	case bell <- struct{}{}:
-	default:
-	}
-}
-
-// restOn returns after d, when the bell rings, or when ctx is done.
-func restOn(ctx context.Context, bell <-chan struct{}, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-bell:
-	case <-timer.C:
-	}
-}

@@ -266,3 +266,46 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 		}
 	})
 }
+
+// A brokenShelf takes no outcome while it is full.
+type brokenShelf struct {
+	activity.Shelf
+	full bool
+}
+
+func (s *brokenShelf) Shelve(ctx context.Context, o activity.FileOutcome) ([]string, error) {
+	if s.full {
+		return nil, errors.New("no room")
+	}
+	return s.Shelf.Shelve(ctx, o)
+}
+
+// DELIVERY 2.5 I14, F30: a file whose outcome cannot be recorded is fetched again, but more and more
+// slowly, and at last recorded.
+func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAttic(t)
+		a.answer = func(string, int) ([]byte, error) { return []byte("whole"), nil }
+		a.shows(5, "cat")
+		folder, err := files.Open(a.folder())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shelf := &brokenShelf{Shelf: a.store.Border(), full: true}
+		c := activity.NewCollector(shelfAccount, a, shelf, folder, activity.CollectorOptions{})
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			if err := c.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			if n := a.asked["cat"]; n < 10 || n > 100 {
+				t.Errorf("it was fetched %d times in an hour", n)
+			}
+			shelf.full = false
+		}
+		if f := a.file("cat"); f.State != activity.FileStored {
+			t.Errorf("got %+v", f)
+		}
+	})
+}

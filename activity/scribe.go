@@ -56,15 +56,7 @@ func NewScribe(v Voices, c Cupboard, t Transcriber, o ScribeOptions) *Scribe {
 // Run has voices heard until ctx is done, one at a time. One that a stop cut off
 // is heard anew.
 func (s *Scribe) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		busy, err := s.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.o.Logger.Error("voices not looked after", "err", err)
-		}
-		if !busy {
-			restOn(ctx, s.bell, poll)
-		}
-	}
+	carryOn(ctx, s.bell, s.round, func(err error) { s.o.Logger.Error("voices not looked after", "err", err) })
 	return nil
 }
 

@@ -21,6 +21,7 @@ type tape struct {
 	settled  bool
 	tries    int
 	bytes    int64
+	broken   bool // takes no outcome
 	outcomes []string
 }
 
@@ -37,6 +38,9 @@ func (r *tape) Waits(context.Context, string, string, time.Time) (bool, error) {
 
 func (r *tape) Hear(_ context.Context, h Heard) error {
 	r.outcomes = append(r.outcomes, fmt.Sprint(h.State, " ", h.Text, h.Usage.Calls))
+	if r.broken {
+		return errors.New("no room")
+	}
 	r.due, r.tries, r.settled = h.Due, r.tries+1, h.State != VoiceWanted
 	return nil
 }
@@ -90,4 +94,23 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// DELIVERY 2.5 I14, I17: a voice whose words cannot be recorded is paid for again, but more and more
+// slowly.
+func TestAVoiceThatCannotBeRecordedIsNotHeardAllTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &tape{bytes: 5, broken: true}
+		s := NewScribe(r, drawer{content: "x"}, &hearers{}, ScribeOptions{
+			Allowed: func(context.Context, Voice, time.Time) (bool, error) { return true, nil },
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := len(r.outcomes); n < 10 || n > 100 {
+			t.Errorf("it was heard %d times in an hour", n)
+		}
+	})
 }
