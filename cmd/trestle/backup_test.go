@@ -149,7 +149,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	if err := do(); err != nil {
 		t.Fatalf("resumed: %v", err)
 	}
-	if findings, err := auditBackup(t.Context(), file); err != nil || len(findings) > 0 {
+	if findings, _, err := auditBackup(t.Context(), file); err != nil || len(findings) > 0 {
 		t.Errorf("the copy has %q, %v", findings, err)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,9 @@ type backupAnswer struct {
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
 	SHA256  string  `json:"sha256"`
+	// Beside is the folder of the files that people posted, which belong to the record
+	// and are not in the copy; empty without any.
+	Beside string `json:"beside,omitempty"`
 }
 
 func backupCommand(p *program) *cobra.Command {
@@ -67,11 +71,17 @@ func (p *program) backup(ctx context.Context, file string) error {
 			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
+		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {
+			a.Beside = filepath.Join(conf.Data, filesFolder)
+		}
 		if a.Bytes, a.SHA256, err = digest(full); err != nil {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
 			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256)
+			if a.Beside != "" {
+				fmt.Fprintf(w, "the files that people posted are not in it: copy %s, too\n", a.Beside)
+			}
 		})
 	})
 }

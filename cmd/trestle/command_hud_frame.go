@@ -102,7 +102,7 @@ func frameLines(f console.FrameAnswer) []string {
 	case f.Expired:
 		exact = "what it was made of is not kept any more (retention.frames)"
 	case !f.Exact:
-		exact = "not exactly what was sent: words were deleted since"
+		exact = "not exactly what was sent: words were deleted since, or an earlier version did not record it whole"
 	}
 	return append(lines, fmt.Sprintf("── run %s, step %d: %d tokens reported, %d estimated, %d cached; %s ──", f.Run, f.Step, f.Reported, f.Estimate, f.Cached, exact))
 }

@@ -32,7 +32,7 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
 		return &failure{what: err.Error(), where: file, todo: "name a file that trestle backup wrote", code: exitFailed}
 	}
-	if a.Findings, err = auditBackup(ctx, full); ctx.Err() != nil {
+	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
 		return &silent{exitInterrupted}
 	} else if err != nil {
 		return &failure{what: err.Error(), where: file, todo: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
@@ -50,19 +50,20 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	return err
 }
 
-// auditBackup returns what is wrong with a backup that can be opened.
-func auditBackup(ctx context.Context, file string) (findings []string, err error) {
+// auditBackup returns what is wrong with a backup that can be opened, and how many
+// bytes of people's files belong to it.
+func auditBackup(ctx context.Context, file string) (findings []string, beside int64, err error) {
 	dir, err := os.MkdirTemp("", "trestle-check-")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := copyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: newID, CheckFor: time.Hour})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	found, err := store.Audit(ctx, time.Time{}) // nothing is overdue in a copy
@@ -70,7 +71,8 @@ func auditBackup(ctx context.Context, file string) (findings []string, err error
 	for _, f := range found {
 		findings = append(findings, f.String())
 	}
-	return findings, err
+	beside, uncounted := store.Border().Shelved(ctx)
+	return findings, beside, errors.Join(err, uncounted)
 }
 
 func restoreCommand(p *program) *cobra.Command {
@@ -92,7 +94,7 @@ func (p *program) restore(ctx context.Context, file string) error {
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
 		return &failure{what: "the data folder is not empty", where: conf.Data, todo: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
 	}
-	findings, err := auditBackup(ctx, full)
+	findings, beside, err := auditBackup(ctx, full)
 	if ctx.Err() != nil {
 		return &silent{exitInterrupted}
 	}
@@ -109,8 +111,14 @@ func (p *program) restore(ctx context.Context, file string) error {
 	if a.Bytes, a.SHA256, err = digest(filepath.Join(conf.Data, sqlite.FileName)); err != nil {
 		return err
 	}
+	if beside > 0 {
+		a.Beside = filepath.Join(conf.Data, filesFolder)
+	}
 	return p.answer(a, func(w io.Writer) {
 		fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, conf.Data, byteSize(a.Bytes), a.Seconds, a.SHA256)
+		if a.Beside != "" {
+			fmt.Fprintf(w, "the files that people posted belong in %s: put your copy there\n", a.Beside)
+		}
 	})
 }
 

@@ -11,6 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // aTalk is a stage whose record holds one short conversation.
@@ -145,5 +151,54 @@ func unpack(t *testing.T, file string) map[string]string {
 			t.Fatal(err)
 		}
 		files[h.Name] = string(text)
+	}
+}
+
+// ECOSYSTEM 3.2: the files that people posted belong to the record and are not in a
+// backup: who makes one is told, and so is who restores it.
+func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
+	s := aTalk(t)
+	if none := answerOf[backupAnswer](t, s, "backup", "none.db", "-o", "json"); none.Beside != "" {
+		t.Errorf("without any file: %+v", none)
+	}
+	data := filepath.Join(s.folder, "data")
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	border, account := store.Border(), "telegram:7"
+	place, err := border.Open(t.Context(), spaces.Opening{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: "-1", Live: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := spaces.Said{Text: "look", Ref: spaces.Ref{Account: account, Chat: "-1", Message: "1"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "cat", Size: 5}}}
+	_, err = border.Record(t.Context(), spaces.Intake{Account: account, At: time.Now(), Items: []spaces.Incoming{{
+		Event: spaces.Event{Space: place.Space, Object: spaces.ChatObject, At: time.Now(), Source: "1", Body: said},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := border.Wanted(t.Context(), account, time.Now(), 1)
+	if err != nil || len(wanted) != 1 {
+		t.Fatalf("%d files are wanted, %v", len(wanted), err)
+	}
+	folder, err := files.Open(filepath.Join(data, filesFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, size, err := folder.Put(strings.NewReader("bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = border.Shelve(t.Context(), activity.FileOutcome{File: wanted[0], State: activity.FileStored, Hash: hash, Bytes: size, At: time.Now()})
+	if err = errors.Join(err, store.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := s.do(t, "", "backup", "some.db"); code != exitDone || !strings.Contains(out, "not in it: copy "+filepath.Join(data, filesFolder)) {
+		t.Errorf("exit %s: %s%s", code, out, errs)
+	}
+	there := filepath.Join(s.folder, "elsewhere")
+	if restored := answerOf[backupAnswer](t, s, "restore", "some.db", "--data", there, "-o", "json"); restored.Beside != filepath.Join(there, filesFolder) {
+		t.Errorf("restored %+v", restored)
 	}
 }
