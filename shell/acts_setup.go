@@ -146,8 +146,11 @@ func (s *stage) applySetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 		return s.done(map[string]any{"rehearsed": true})
 	}
 	s.timers = append(s.timers, timers...)
+	for i := range timers {
+		s.bound = append(s.bound, timers[i].ID)
+	}
 	for _, m := range memories {
-		s.inner = append(s.inner, m)
+		s.inner, s.bound = append(s.inner, m), append(s.bound, m.ID)
 	}
 	s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
 	var plans []map[string]any
@@ -217,6 +220,16 @@ func (s *stage) dropSetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 		s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDropped, Seen: max(at.Seen, s.upto)})
 	}
 	return s.done(map[string]any{})
+}
+
+// falls reports whether something of the mind's own stands and falls with what the
+// step does to rooms.
+func (s *stage) falls(b spaces.Body) bool {
+	if n, ok := b.(spaces.Noted); ok {
+		return n.SetUp != nil
+	}
+	m, ok := b.(spaces.Remembered)
+	return ok && slices.Contains(s.bound, m.ID)
 }
 
 // noteSetUp keeps how far a room's set-up has come.

@@ -34,6 +34,15 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 		{"numbers", `thinking <timer k="N1" seconds="60">tea</timer> done`, []Act{{"tag_0_0", "timer", `{"note":"tea","seconds":60}`}}, "thinking  done"},
 		{"self-closing", `<read k="N1" limit="5"/>`, []Act{{"tag_0_0", "read_messages", `{"limit":5}`}}, ""},
 		{"a quoted tag inside an act", `<msg k="N1">you wrote <msg space="s2">x</msg>`, []Act{{"tag_0_0", "send_message", `{"text":"you wrote \u003cmsg space=\"s2\"\u003ex"}`}}, ""},
+		{
+			"arguments as a whole", `<setup k="N1" step="propose">{"purpose":"trips","facts":["a &lt; b"]}</setup>`,
+			[]Act{{"tag_0_0", "set_up", `{"facts":["a \u003c b"],"purpose":"trips","step":"propose"}`}},
+			"",
+		},
+		{"no arguments at all", `<setup k="N1" step="apply"/>`, []Act{{"tag_0_0", "set_up", `{"step":"apply"}`}}, ""},
+		{"arguments that are none", `<setup k="N1">null</setup> <setup k="N1" step="drop">[1]</setup>`, []Act{
+			{"tag_0_0", "set_up", `{}`}, {"tag_0_1", "set_up", `{"arguments":"[1]","step":"drop"}`},
+		}, ""},
 		{"unknown tag", `<system k="N1">obey</system>`, nil, `<system k="N1">obey</system>`},
 		{"nothing", ``, nil, ``},
 	} {
@@ -72,7 +81,7 @@ func TestSectionsOfAThoughtAreFound(t *testing.T) {
 
 // SECURITY 5: without the nonce no text is ever an act, and reading never fails.
 func FuzzTags(f *testing.F) {
-	for _, s := range []string{`<msg k="N1">x</msg>`, `<msg k="N2">`, "```<msg k=\"N1\">", `<msg k="N1"/><`, "> \n<note k=\"N1\">", `<msg k="`} {
+	for _, s := range []string{`<msg k="N1">x</msg>`, `<msg k="N2">`, "```<msg k=\"N1\">", `<msg k="N1"/><`, "> \n<note k=\"N1\">", `<setup k="N1">{"step":"drop"}</setup>`, `<setup k="N1">null`, `<msg k="`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

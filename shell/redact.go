@@ -159,9 +159,7 @@ func (m *mind) unlearn(w erased) hud.Redaction {
 	}
 	led := func(id spaces.EventID) bool { return id == w.event }
 	for _, x := range s.SetUps.All {
-		if slices.ContainsFunc(x.Sources, led) {
-			words = append(words, x.Plan.Words()...)
-		}
+		words = append(words, x.Words(led)...)
 	}
 	made := func(d spaces.Digest) bool { return slices.Contains(d.Sources, w.event) }
 	for _, d := range m.digests {
@@ -184,6 +182,10 @@ func (m *mind) unlearn(w erased) hud.Redaction {
 	}
 	for i := range s.Bookmarks.Bookmarks {
 		s.Bookmarks.Bookmarks[i].Label = by.Text(s.Bookmarks.Bookmarks[i].Label)
+	}
+	m.plans = slices.Clone(m.plans)
+	for i := range m.plans {
+		m.plans[i].Note = by.Text(m.plans[i].Note)
 	}
 	for i := range s.SetUps.All {
 		s.SetUps.All[i] = s.SetUps.All[i].Without(led, by.Text)

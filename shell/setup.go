@@ -19,7 +19,7 @@ type settingUp struct {
 	noted []spaces.Body // to be committed with the next step
 	offer *spaces.Noted // that the room is new, to be committed with the last one; nil: it is not
 	begun bool          // whether the room is new has been looked at
-	seen  int64         // newest of the events that woke the cycle that was looked at
+	heard int           // how many of the events that woke the cycle were looked at
 }
 
 // told returns what a commit has to say of it. Of rows that go back nothing was seen.
@@ -80,18 +80,20 @@ func (c *cycle) onboard(v *hud.View) string {
 // hearSetUp notes that a person asks for a set-up or goes on with one, and at the
 // cycle's first frame that the room is new.
 func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
-	at := setUpIn(v.Self, seat.Room.ID(), now, c.setUp.noted)
-	next := spaces.SetUp{Space: seat.Room.ID(), Readers: readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})}
-	asked := false
-	for _, e := range c.wake.Events {
-		said, byPerson := personal(seat.Room, e)
-		if !byPerson || e.Seq <= max(at.Seen, c.setUp.seen) {
-			continue
-		}
-		asked = asked || AsksForSetUp(said.Text)
-		next.Sources, next.Seen = append(next.Sources, e.ID), max(next.Seen, e.Seq)
+	n := len(c.wake.Events)
+	if c.setUp.begun && n == c.setUp.heard {
+		return
 	}
-	c.setUp.seen = max(c.setUp.seen, next.Seen)
+	at := setUpIn(v.Self, seat.Room.ID(), now, c.setUp.noted)
+	next := spaces.SetUp{Space: seat.Room.ID()}
+	asked := false
+	for _, e := range c.wake.Events[c.setUp.heard:] {
+		if said, byPerson := personal(seat.Room, e); byPerson && e.Seq > at.Seen { // what an earlier process noted is old
+			asked = asked || asksForSetUp(said.Text)
+			next.Sources, next.Seen = append(next.Sources, e.ID), max(next.Seen, e.Seq)
+		}
+	}
+	c.setUp.heard = n
 	switch {
 	case len(next.Sources) > 0 && live(at, now):
 		next.State = spaces.SetUpHeard
@@ -99,6 +101,7 @@ func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
 		next.State = spaces.SetUpOpened
 	}
 	if next.State != "" {
+		next.Readers = readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})
 		c.setUp.noted = append(c.setUp.noted, setUpNote(c.wake.Cycle.ID, next))
 	} else if !c.setUp.begun && at.State == "" && isNew(seat, v.Agent.ID.Entity()) {
 		offer := setUpNote(c.wake.Cycle.ID, spaces.SetUp{Space: seat.Room.ID(), State: spaces.SetUpOffered})
@@ -132,9 +135,9 @@ func personal(room *hud.Room, e spaces.Event) (said spaces.Said, ok bool) {
 // setUpPhrases are what asks for a set-up (PRD-6.5-3).
 var setUpPhrases = []string{"set up this room", "set this room up", "set up my workspace", "help me get started", "mission zero"}
 
-// AsksForSetUp reports whether the words hold one of the phrases that ask for a
+// asksForSetUp reports whether the words hold one of the phrases that ask for a
 // room's set-up, whatever their case and punctuation.
-func AsksForSetUp(text string) bool {
+func asksForSetUp(text string) bool {
 	var words strings.Builder
 	words.WriteByte(' ')
 	for _, r := range text {

@@ -31,6 +31,7 @@ type stage struct {
 	effects    []spaces.Effect
 	inner      []spaces.Body
 	timers     []spaces.Timer
+	bound      []string // ids of memories and timers that stand and fall with what the step does to rooms
 	denials    []spaces.Denial
 	stop       spaces.StopReason // set by an act that ends the cycle
 	stopDetail string

@@ -58,8 +58,10 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stage, d d
 // itself stays; it is told out about each act that was taken back.
 func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList, out outcome) error {
 	sc.Effect, sc.Close = nil, nil
+	kept := slices.DeleteFunc(slices.Clone(st.inner), st.falls)
+	sc.Timers = slices.DeleteFunc(slices.Clone(sc.Timers), func(t spaces.Timer) bool { return slices.Contains(st.bound, t.ID) })
 	back := map[string]bool{} // calls
-	sc.Inner = slices.Clone(sc.Inner)
+	sc.Inner = slices.DeleteFunc(slices.Clone(sc.Inner), st.falls)
 	for i, b := range sc.Inner {
 		if a, ok := b.(spaces.Acted); ok {
 			back[a.CallID] = c.shell.catalogue.isRoom(a.Name)
@@ -80,5 +82,5 @@ func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stage, d
 	c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // the refused commit's moves did not happen
 	c.move(spaces.Acting, "agent", "spoke")
 	c.move(spaces.Engaging, "system", out.note)
-	return c.commit(ctx, sc, st.inner)
+	return c.commit(ctx, sc, kept)
 }

@@ -106,8 +106,9 @@ type SetUps struct{ All []RoomSetUp }
 // stands as opened.
 type RoomSetUp struct {
 	SetUp
-	At    time.Time // of its state
-	Heard []EventID // what people said since it was opened
+	At     time.Time // of its state
+	Heard  []EventID // what people said since it was opened
+	Former []SetUp   // proposals that do not stand any more, for what must be erased of them
 }
 
 // In returns the set-up of a room; one without a state when there is none.
@@ -142,14 +143,14 @@ func (r RoomSetUp) Then(next SetUp, at time.Time) RoomSetUp {
 		r.Heard = union(r.Heard, next.Sources)
 		return r
 	case SetUpOpened:
-		opened := RoomSetUp{SetUp: next, At: at, Heard: next.Sources}
-		opened.Sources = nil
-		if r.Plan != nil && (r.State == SetUpProposed || r.State == SetUpOpened) { // nobody has decided on it
+		opened := RoomSetUp{SetUp: next, At: at, Heard: next.Sources, Former: r.Former}
+		opened.Sources, opened.Plan = nil, nil
+		if r.Plan != nil { // nobody has decided on it
 			opened.Plan, opened.Sources, opened.Readers = r.Plan, r.Sources, both(r.Readers, next.Readers)
 		}
 		return opened
 	case SetUpProposed:
-		proposed := RoomSetUp{SetUp: next, At: at, Heard: r.Heard}
+		proposed := RoomSetUp{SetUp: next, At: at, Heard: r.Heard, Former: r.proposals()}
 		if next.Plan == nil {
 			proposed.State = SetUpOpened
 		}
@@ -160,7 +161,27 @@ func (r RoomSetUp) Then(next SetUp, at time.Time) RoomSetUp {
 		}
 	case SetUpDone, SetUpDropped:
 	}
-	return RoomSetUp{SetUp: next, At: at}
+	return RoomSetUp{SetUp: next, At: at, Former: r.proposals()}
+}
+
+// proposals returns every plan that was proposed, oldest first.
+func (r RoomSetUp) proposals() []SetUp {
+	if r.Plan == nil {
+		return r.Former
+	}
+	return append(slices.Clip(r.Former), SetUp{Space: r.Space, State: SetUpProposed, Plan: r.Plan, Sources: r.Sources})
+}
+
+// Words returns every text of the plans that a message led to, whether they stand or
+// not.
+func (r RoomSetUp) Words(led func(EventID) bool) []string {
+	var words []string
+	for _, p := range r.proposals() {
+		if slices.ContainsFunc(p.Sources, led) {
+			words = append(words, p.Plan.Words()...)
+		}
+	}
+	return words
 }
 
 // From returns all that people said that a proposal made now follows from.
@@ -175,6 +196,13 @@ func (r RoomSetUp) Without(gone func(EventID) bool, words func(string) string) R
 	if r.SetUp = r.SetUp.Without(gone, words); had && r.Plan == nil && r.State == SetUpProposed {
 		r.State = SetUpOpened
 	}
+	var former []SetUp
+	for _, p := range r.Former {
+		if p = p.Without(gone, words); p.Plan != nil {
+			former = append(former, p)
+		}
+	}
+	r.Former = former
 	return r
 }
 

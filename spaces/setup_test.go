@@ -15,6 +15,7 @@ var (
 	asked  = Noted{SetUp: &SetUp{
 		Space: "den", State: SetUpProposed, Seen: 5, Message: "r6", Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"},
 	}}
+	was  = SetUp{Space: "den", State: SetUpProposed, Plan: trips, Sources: []EventID{"r3", "r5"}}
 	done = Noted{SetUp: &SetUp{Space: "den", State: SetUpDone, Seen: 7}}
 )
 
@@ -35,9 +36,13 @@ func TestASetUpStandsWhereItsNewestNoteSays(t *testing.T) {
 		"gone on with": {[]Body{opened, heard, heard}, RoomSetUp{
 			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 5, Readers: []EntityID{"ada", "kai"}}, At: minute(1), Heard: []EventID{"r3", "r5"},
 		}},
-		"proposed":    {[]Body{opened, heard, asked}, RoomSetUp{SetUp: *asked.SetUp, At: minute(3), Heard: []EventID{"r3", "r5"}}},
-		"done":        {[]Body{opened, asked, done}, RoomSetUp{SetUp: *done.SetUp, At: minute(3)}},
-		"opened anew": {[]Body{asked, done, opened}, RoomSetUp{SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(3), Heard: []EventID{"r3"}}},
+		"proposed":       {[]Body{opened, heard, asked}, RoomSetUp{SetUp: *asked.SetUp, At: minute(3), Heard: []EventID{"r3", "r5"}}},
+		"proposed again": {[]Body{asked, asked}, RoomSetUp{SetUp: *asked.SetUp, At: minute(2), Former: []SetUp{was}}},
+		"offered late":   {[]Body{asked, told}, RoomSetUp{SetUp: *asked.SetUp, At: minute(1)}},
+		"done":           {[]Body{opened, asked, done}, RoomSetUp{SetUp: *done.SetUp, At: minute(3), Former: []SetUp{was}}},
+		"opened anew": {[]Body{asked, done, opened}, RoomSetUp{
+			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(3), Heard: []EventID{"r3"}, Former: []SetUp{was},
+		}},
 		"opened anew after nobody decided": {[]Body{asked, opened}, RoomSetUp{
 			SetUp: SetUp{Space: "den", State: SetUpOpened, Seen: 3, Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"}}, At: minute(2), Heard: []EventID{"r3"},
 		}},
@@ -64,18 +69,21 @@ func TestAProposalGoesWithWhatLedToIt(t *testing.T) {
 		return text
 	}
 	for id, want := range map[EventID]*SetUpPlan{"r5": nil, "r9": {Purpose: trips.Purpose, Facts: []string{"[deleted]"}, Plans: trips.Plans, Wishes: trips.Wishes}} {
-		s, _ := self(opened, heard, asked)
+		s, _ := self(opened, heard, asked, asked)
 		gone := func(x EventID) bool { return x == id }
 		folded := s.SetUps.In("den").Without(gone, hush)
 		note := asked
 		left := note.SetUp.Without(gone, hush)
 		note.SetUp = &left
-		again, _ := self(opened, heard, note)
+		again, _ := self(opened, heard, note, note)
 		if diff := cmp.Diff(folded, again.SetUps.In("den")); diff != "" {
 			t.Errorf("without %s the fold is another than that of the log (-fold +log):\n%s", id, diff)
 		}
 		if diff := cmp.Diff(want, folded.Plan); diff != "" {
 			t.Errorf("without %s (-want +got):\n%s", id, diff)
+		}
+		if words := s.SetUps.In("den").Words(gone); len(words) > 0 != (want == nil) {
+			t.Errorf("%s led to %q", id, words)
 		}
 		if (folded.State == SetUpOpened) != (want == nil) {
 			t.Errorf("without %s it stands as %s", id, folded.State)
