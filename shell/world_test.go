@@ -133,7 +133,7 @@ func (w *world) Write(line []byte) (int, error) {
 
 func (w *world) open() {
 	w.t.Helper()
-	store, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.dir, NewID: w.newID, Logger: w.logger()})
+	store, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.dir, NewID: w.newID, Logger: w.logger(), Lives: true})
 	w.ok(err)
 	w.store = store
 	w.t.Cleanup(func() { _ = store.Close(context.WithoutCancel(w.t.Context())) })

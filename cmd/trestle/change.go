@@ -18,8 +18,8 @@ type changing struct {
 	alone  func(ctx context.Context, s *record.Store) error
 }
 
-// takeRecord opens the record for this process alone, and brings it up to date in sight
-// of whoever called.
+// takeRecord opens the record for this process alone, to look after it, and brings it up
+// to date in sight of whoever called.
 func (p *program) takeRecord(ctx context.Context, conf *config.Config) (*record.Store, error) {
 	m := p.migrating()
 	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true, migrating: m.told})

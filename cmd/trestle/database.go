@@ -21,6 +21,7 @@ type opening struct {
 	log   *slog.Logger
 	idle  time.Duration
 	alone bool                                     // no other process may write the record meanwhile
+	lives bool                                     // agents live while it is open; otherwise it is only looked after
 	stage func(name string, do func() error) error // nil: the parts of it are just run
 	// lost is called when the process may write no more, see [postgres.Options].
 	// Default: nobody is told; each write is refused then all the same.
@@ -42,7 +43,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	if c.Database == "" {
 		return sqlite.Open(ctx, sqlite.Options{
 			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
-			Migrating: o.migrating,
+			Lives: o.lives, Migrating: o.migrating,
 		})
 	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil { // files and sockets stay there
@@ -50,7 +51,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 	}
 	return postgres.Open(ctx, postgres.Options{
 		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
-		Alone: o.alone, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
+		Alone: o.alone, Lives: o.lives, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
 		Migrating: o.migrating,
 	})
 }

@@ -96,7 +96,7 @@ func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
 	m := &migrating{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
 	store, err := openRecord(ctx, s.config(), opening{
-		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
+		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
 		migrating: m.told,
 		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})

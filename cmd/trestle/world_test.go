@@ -171,7 +171,7 @@ func (w *world) start() {
 // live runs the process without its socket and its web page: real listeners
 // would keep the bubble's time from moving.
 func (w *world) live(ctx context.Context, s *process) error {
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: w.newID, Logger: s.log})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: w.newID, Logger: s.log, Lives: true})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Idle is how long nothing happens in a space before the next event counts as
 	// a new stretch of presence there (spans.idle). Default: 12 hours.
 	Idle time.Duration
+	// Lives says that agents live while the record is open, see [record.Options].
+	// Default: the record is only looked after.
+	Lives bool
 	// Stage runs a part of [Open] under its name, so that it can be timed: first
 	// "database_init", then "schema_migration", then "recovery" of what an earlier
 	// process left. Default: they are just run.
@@ -78,7 +81,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) ofRecord() record.Options {
-	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle}
+	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
 }
 
 // An engine is one process at one database.

@@ -25,7 +25,10 @@ const (
 	connected = `exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began)`
 	bury      = `delete from processes p where p.id <> $1 and not (` + living + `) returning p.id`
 	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`
-	enlist    = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
+	// Whoever has the upkeep only looks after the record.
+	othersLive = others + ` and not exists (select 1 from owners o where o.thing = $2 and o.process = p.id)`
+	upkeep     = "upkeep"
+	enlist     = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
 values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
 	// A connection that the server has no more tells nothing of a process that lives.
 	prolong = `update processes p set expires = ` + serverNow + ` + p.ttl, backend = case when ` + connected + ` then p.backend else 0 end where p.id = $1`
@@ -54,6 +57,9 @@ func (e *engine) enlist(ctx context.Context) error {
 			}
 		}
 		_, err := t.Exec(ctx, enlist, id, host, os.Getpid(), e.opts.Program, e.opts.Term.Milliseconds())
+		if err == nil && !e.opts.Lives {
+			_, err = t.Exec(ctx, ownThing, upkeep, id)
+		}
 		return err
 	})
 	if err != nil {
@@ -168,7 +174,7 @@ func (e *engine) resign(ctx context.Context) {
 
 // Inherit implements [record.Heir].
 func (e *engine) Inherit(ctx context.Context, s record.Session) (bool, error) {
-	found, err := s.Query(ctx, others, e.id)
+	found, err := s.Query(ctx, othersLive, e.id, upkeep)
 	if err != nil {
 		return false, err
 	}

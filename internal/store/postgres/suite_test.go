@@ -33,6 +33,7 @@ func options(t *testing.T, database string) postgres.Options {
 	return postgres.Options{
 		URL: server.URL(database), NewID: newID, Now: func() time.Time { return time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC) },
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+		Lives:  true,
 	}
 }
 
@@ -65,5 +66,9 @@ func opener(o postgres.Options) func(context.Context) (*record.Store, error) {
 // suite opens the record as the suite sees it.
 func suite(t *testing.T, o postgres.Options) storetest.Store {
 	t.Helper()
-	return recordtest.Suite(t, opener(o))
+	return recordtest.Suite(t, func(ctx context.Context, lives bool) (*record.Store, error) {
+		o := o
+		o.Lives = lives
+		return postgres.Open(ctx, o)
+	})
 }

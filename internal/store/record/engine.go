@@ -77,7 +77,7 @@ type Session interface {
 }
 
 // An Heir is an engine whose record several processes write. Inherit reports
-// whether no other process lives: then everything that earlier ones held falls to
+// whether no other process lives in which agents do: then everything that earlier ones held falls to
 // this one. Otherwise each gets what it holds back by itself, or loses it when
 // its leases run out.
 type Heir interface {

@@ -12,8 +12,9 @@ const (
 where u.live = 1 and exists (select 1 from mappings m where m.space = u.space and m.live = 1) order by u.agent, u.n`
 )
 
-// revive gives back what earlier processes held, once all of them are gone.
-func revive(ctx context.Context, t *tx) error {
+// revive gives back what earlier processes held, once all of them are gone. Where
+// agents live from now on, they are connected from now on.
+func revive(ctx context.Context, t *tx, lives bool) error {
 	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
 		return err
 	}
@@ -21,7 +22,7 @@ func revive(ctx context.Context, t *tx) error {
 		return err
 	}
 	at := t.now()
-	if err := t.run(ctx, forgetSenders, day(at)); err != nil {
+	if err := t.run(ctx, forgetSenders, day(at)); err != nil || !lives {
 		return err
 	}
 	crashed, err := all(ctx, t, openSpans, nil, scanSpan)
@@ -65,7 +66,8 @@ func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
 	return t.openAt(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())
 }
 
-// rest closes what is open, for a clean stop of the last process.
+// rest closes what is open, for a clean stop of the last process in which agents
+// lived.
 func rest(ctx context.Context, t *tx) error {
 	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
 		return err

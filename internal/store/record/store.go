@@ -21,6 +21,10 @@ type Options struct {
 	// Idle is how long nothing happens in a space before the next event counts as
 	// a new stretch of presence there (spans.idle). Default: 12 hours.
 	Idle time.Duration
+	// Lives says that agents live while the record is open: it notes in each of their
+	// spaces that they are connected from now on, and at the end that they were until
+	// then. Default: the record is only looked after, and says nothing of them.
+	Lives bool
 }
 
 func (o Options) withDefaults() Options {
@@ -47,8 +51,9 @@ type Store struct {
 }
 
 // Open begins to write the record that e keeps, and gives back what an earlier
-// process left leased or connected when it died. The schema is up to date. The
-// store owns e from here on: it is closed with it, also when Open fails.
+// process left leased when it died, and with o.Lives what it left connected. The
+// schema is up to date. The store owns e from here on: it is closed with it, also
+// when Open fails.
 func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
 	s := &Store{engine: e, opts: o.withDefaults()}
 	if err := s.open(ctx); err != nil {
@@ -67,12 +72,12 @@ func (s *Store) open(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		return revive(ctx, t)
+		return revive(ctx, t, s.opts.Lives)
 	})
 }
 
 // Close gives back what this process has leased, ends the open connection spans
-// if it is the last one, waits for writes under way, refuses new ones and closes
+// if it is the last one in which agents lived, waits for writes under way, refuses new ones and closes
 // the engine. Later calls return what the first did.
 func (s *Store) Close(ctx context.Context) error {
 	s.close.Do(func() {
@@ -97,6 +102,9 @@ func (s *Store) leave(ctx context.Context, t *tx) error {
 		if err := t.free(ctx, id); err != nil {
 			return err
 		}
+	}
+	if !s.opts.Lives {
+		return nil
 	}
 	return rest(ctx, t)
 }

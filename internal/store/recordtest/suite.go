@@ -10,10 +10,21 @@ import (
 )
 
 // Suite opens a record as the suite sees it. open is called once more for each time
-// the suite restarts it; the last record is closed when the test ends.
-func Suite(t *testing.T, open func(ctx context.Context) (*record.Store, error)) storetest.Store {
+// the suite restarts it, or has it looked after; the last record is closed when the
+// test ends.
+func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*record.Store, error)) storetest.Store {
 	t.Helper()
-	s := Open(t, open)
+	s := Open(t, func(ctx context.Context) (*record.Store, error) { return open(ctx, true) })
+	end := func(t *testing.T, clean bool) {
+		t.Helper()
+		stop := s.Crash
+		if clean {
+			stop = s.Close
+		}
+		if err := stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return storetest.Store{
 		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines, Memories: s.Console(),
 		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
@@ -32,11 +43,15 @@ func Suite(t *testing.T, open func(ctx context.Context) (*record.Store, error)) 
 		},
 		Restart: func(t *testing.T, clean bool) storetest.Store {
 			t.Helper()
-			stop := s.Crash
-			if clean {
-				stop = s.Close
-			}
-			if err := stop(t.Context()); err != nil {
+			end(t, clean)
+			return Suite(t, open)
+		},
+		Upkeep: func(t *testing.T, clean bool, do func(storetest.Border)) storetest.Store {
+			t.Helper()
+			end(t, clean)
+			command := Open(t, func(ctx context.Context) (*record.Store, error) { return open(ctx, false) })
+			do(command.Border())
+			if err := command.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return Suite(t, open)

@@ -31,6 +31,9 @@ type Options struct {
 	// Idle is how long nothing happens in a space before the next event counts as
 	// a new stretch of presence there (spans.idle). Default: 12 hours.
 	Idle time.Duration
+	// Lives says that agents live while the record is open, see [record.Options].
+	// Default: the record is only looked after.
+	Lives bool
 	// CheckFor bounds the check of the file at the start; a larger file is opened
 	// with the check unfinished, and that is logged. Default: 10 seconds.
 	CheckFor time.Duration
@@ -73,7 +76,7 @@ func (o Options) withDefaults() Options {
 
 // ofRecord returns the options of what is written, whatever writes it.
 func (o Options) ofRecord() record.Options {
-	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle}
+	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
 }
 
 // An engine is an open file: the connection that writes and those that read.
@@ -93,7 +96,7 @@ var (
 
 // Open opens the record in o.Dir, creates it when there is none, and brings its
 // schema up to date after setting a copy aside. What an earlier process left
-// leased or connected when it died is given back.
+// leased when it died is given back, and with o.Lives what it left connected.
 //
 // It fails within a second with a [*LockedError] when another process has the
 // record open, and otherwise with [record.ErrNewer], [ErrDamaged] or

@@ -35,6 +35,10 @@ func TestStoreKeepsThePromisesOfEveryPort(t *testing.T) {
 			Now:    func() time.Time { return time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC) },
 			Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 		}
-		return recordtest.Suite(t, func(ctx context.Context) (*record.Store, error) { return sqlite.Open(ctx, o) })
+		return recordtest.Suite(t, func(ctx context.Context, lives bool) (*record.Store, error) {
+			o := o
+			o.Lives = lives
+			return sqlite.Open(ctx, o)
+		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,6 +17,7 @@ var spanTests = map[string]func(*testing.T, *world){
 	"OpenSpanIsCheckpointedDaily":        checkpointed,
 	"CleanStopClosesSpansAtTheHead":      cleanStop,
 	"CrashClosesSpansAtTheLastHandled":   crashStop,
+	"UpkeepSaysNothingOfTheAgents":       upkept,
 }
 
 // marks returns opener and closer of an uplink's spans, oldest first.
@@ -115,5 +117,26 @@ func crashStop(t *testing.T, w *world) {
 	}
 	if spans[0].To != handled.Seq || spans[0].ToID != handled.ID || spans[1].From != handled.Seq+1 {
 		t.Errorf("span ends at %d and the next begins at %d, want %d and %d", spans[0].To, spans[1].From, handled.Seq, handled.Seq+1)
+	}
+}
+
+// SEQ-14: a command that has the record for a moment is no life of the agents. What a
+// crash left open is closed by the next process in which they live.
+func upkept(t *testing.T, w *world) {
+	room := w.family()
+	last := w.say(room, "zoe", "hello")
+	inner := len(w.inner(ada))
+	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *activity.Desk) { d.Wrong++ })) })
+	w.s = w.s.Upkeep(t, false, func(Border) {})
+	got, spans := w.marks(ada, room)
+	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, spaces.SpanCrashed}, {spaces.SpanStarted, ""}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("spans (-want +got):\n%s", diff)
+	}
+	if spans[0].To != last.Seq || spans[1].From != last.Seq+1 {
+		t.Errorf("spans end at %d and begin at %d, want %d and %d", spans[0].To, spans[1].From, last.Seq, last.Seq+1)
+	}
+	if added := len(w.inner(ada)) - inner; added != 4 {
+		t.Errorf("the inner log has %d more events, want closed, opened, closed, opened", added)
 	}
 }

@@ -36,6 +36,9 @@ type Store struct {
 	// Restart ends the process that has the record, cleanly or not, and returns the
 	// record as the next one finds it.
 	Restart func(t *testing.T, clean bool) Store
+	// Upkeep is Restart with a command in between that has the record to look after
+	// it, and does do there.
+	Upkeep func(t *testing.T, clean bool, do func(Border)) Store
 	// Close ends the record before the test ends.
 	Close func(t *testing.T)
 }
