@@ -25,6 +25,7 @@ type Shell struct {
 	gone    map[spaces.AgentID]bool // agents that were replaced by none: they end what they began
 	rung    map[place]bool          // rung since the scheduler last looked
 	running map[place]*run          // cycles under way
+	next    map[place][]*turn       // timers that fired while the run before them was about to end
 	turns   map[place]*turn         // claimed with the commit that woke them
 	claimed []*turn                 // of these, the ones whose commit is over
 	load    map[spaces.Mind]int     // cycles under way by mind
@@ -65,7 +66,7 @@ func New(o Options) *Shell {
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
-		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
+		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, next: map[place][]*turn{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
 		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{}, torn: map[place]*tear{},
 	}
 	s.minds = newMinds(s, o.Minds)
@@ -207,10 +208,15 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 			s.Logger.Warn("timer of an agent that is not here", "mind", p.mind.String(), "cycle", w.Cycle.ID)
 			continue
 		}
-		s.running[p] = &run{}
-		s.load[p.mind]++
+		t := &turn{place: p, wake: w}
+		if s.running[p] != nil { // the wake before it is closed in the record, and about to end here
+			s.next[p] = append(s.next[p], t)
+			s.mu.Unlock()
+			continue
+		}
+		s.begins(p)
 		s.mu.Unlock()
-		cycles.Go(func() { s.attend(ctx, &turn{place: p, wake: w}) })
+		cycles.Go(func() { s.attend(ctx, t) })
 	}
 	next, ok, err := s.Inbox.NextTimer(ctx)
 	if err != nil || !ok {
@@ -219,7 +225,13 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 	return min(max(time.Until(next), time.Millisecond), s.Poll)
 }
 
-// finished gives a place free. err is why what was begun there has not come to its
+// begins notes that a place runs. s.mu is held.
+func (s *Shell) begins(p place) {
+	s.running[p] = &run{}
+	s.load[p.mind]++
+}
+
+// finished gives a place free, or to the timer that has fired there meanwhile. err is why what was begun there has not come to its
 // end.
 func (s *Shell) finished(p place, err error) {
 	s.mu.Lock()
@@ -227,6 +239,12 @@ func (s *Shell) finished(p place, err error) {
 	delete(s.running, p)
 	if s.load[p.mind]--; s.load[p.mind] <= 0 {
 		delete(s.load, p.mind)
+	}
+	if next := s.next[p]; len(next) > 0 {
+		s.begins(p)
+		s.claimed, s.next[p] = append(s.claimed, next[0]), next[1:]
+	} else {
+		delete(s.next, p)
 	}
 	if err != nil || !s.rung[p] {
 		s.served(p, err)

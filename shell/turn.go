@@ -38,8 +38,7 @@ func (s *Shell) admit(p place) bool {
 		return false
 	}
 	delete(s.rung, p)
-	s.running[p] = &run{}
-	s.load[p.mind]++
+	s.begins(p)
 	return true
 }
 
