@@ -55,7 +55,7 @@ func (p *parts) acknowledge(ctx context.Context, words string, at time.Time) (st
 // takeOn makes one open problem quiet until then, or all of them, and returns
 // what they are.
 func (p *parts) takeOn(ctx context.Context, id problems.ID, until, at time.Time) ([]string, error) {
-	store := p.store.Problems()
+	store := p.troubles()
 	all, err := store.Problems(ctx, at)
 	if err != nil {
 		return nil, err
@@ -85,6 +85,15 @@ type ackRequest struct {
 type acked struct {
 	Quiet []string  `json:"quiet"` // what is quiet now
 	Until time.Time `json:"until"`
+}
+
+// unkeptPath is where a process lists the problems that its record cannot take.
+const unkeptPath = "/problems/unkept"
+
+// serveUnkept lists the problems that the record cannot take.
+func (s *process) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
+	held, _ := s.unkept.Held()
+	writeJSON(rw, http.StatusOK, append([]problems.Problem{}, held...))
 }
 
 func (s *process) serveAck(rw http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ const alarmTTL = time.Hour
 // newWatch returns what looks for problems and tells of them.
 func (s *process) newWatch() *problems.Watch {
 	a := s.config().Alarms
-	w := &problems.Watch{Store: s.store.Problems(), Logger: s.log, Looks: []problems.Look{s.lookAtRecord(), s.lookAtProcesses()}}
+	w := &problems.Watch{Store: s.store.Problems(), Reserve: &s.unkept, Logger: s.log, Looks: []problems.Look{s.lookAtRecord(), s.lookAtProcesses()}}
 	for _, look := range s.ownLooks() {
 		w.Looks = append(w.Looks, s.everywhere(look))
 	}
@@ -30,6 +30,10 @@ func (s *process) newWatch() *problems.Watch {
 	}
 	return w
 }
+
+// troubles is what an operator must know of: what the record has, and what it
+// cannot take.
+func (p *parts) troubles() problems.Store { return p.unkept.Over(p.store.Problems()) }
 
 // ownLooks look for what every process sees of itself alone.
 func (s *process) ownLooks() []problems.Look {
@@ -70,6 +74,9 @@ func (c chatAlarm) Tell(ctx context.Context, p problems.Problem, at time.Time) b
 		return false
 	}
 	posted := false
+	if p.ID == 0 {
+		return false // what takes no problem takes no notice
+	}
 	for _, chat := range c.chats {
 		account := c.accountOf(chat.Adapter)
 		if p.About(chat.Adapter) || account == "" {

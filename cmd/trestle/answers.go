@@ -7,9 +7,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -20,6 +22,20 @@ type outlook struct {
 	conf *config.Config
 	// health says how the process stands; nil where nothing runs.
 	health func(context.Context) (*health, error)
+	// unkept lists the problems that the process holds since the record cannot
+	// take them; none where nothing runs.
+	unkept func(context.Context) ([]problems.Problem, error)
+}
+
+// troubles returns the open problems and those that closed after since, whether
+// the record could take them or not.
+func (o outlook) troubles(ctx context.Context, since time.Time) ([]problems.Problem, error) {
+	rows, err := o.Console.Problems().Problems(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	held, err := o.unkept(ctx)
+	return problems.Overlay(rows, held, since), err
 }
 
 // tellers are the reading commands whose answer is more than the API's own. Each
@@ -43,7 +59,10 @@ func consult[T any](ctx context.Context, p *program, command string, q url.Value
 		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
 	}
 	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r record.Console) error {
-		told, err := tellers[command](ctx, outlook{r, conf, func(ctx context.Context) (*health, error) { return healthThere(ctx, conf) }}, q)
+		o := outlook{Console: r, conf: conf}
+		o.health = func(ctx context.Context) (*health, error) { return healthThere(ctx, conf) }
+		o.unkept = func(ctx context.Context) ([]problems.Problem, error) { return unkeptThere(ctx, conf) }
+		told, err := tellers[command](ctx, o, q)
 		answer, _ = told.(T)
 		return err
 	}))
@@ -60,11 +79,28 @@ func healthThere(ctx context.Context, conf *config.Config) (h *health, err error
 	return h, err
 }
 
+// unkeptThere asks the process that serves the data folder for what the record
+// cannot take.
+func unkeptThere(ctx context.Context, conf *config.Config) (held []problems.Problem, err error) {
+	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
+	if !running {
+		return nil, nil
+	}
+	err = c.get(ctx, unkeptPath, func(body io.Reader) error { return json.NewDecoder(body).Decode(&held) })
+	return held, err
+}
+
 // answers is [console.Options.Answers] of a running process.
 func (s *process) answers(ctx context.Context, command string, q url.Values) (any, error) {
 	tell, ok := tellers[strings.TrimSpace(command)]
 	if !ok {
 		return nil, console.ErrUnknown
 	}
-	return tell(ctx, outlook{s.store.Console(), s.config(), func(context.Context) (*health, error) { return new(s.health()), nil }}, q)
+	o := outlook{Console: s.store.Console(), conf: s.config()}
+	o.health = func(context.Context) (*health, error) { return new(s.health()), nil }
+	o.unkept = func(context.Context) ([]problems.Problem, error) {
+		held, _ := s.unkept.Held()
+		return held, nil
+	}
+	return tell(ctx, o, q)
 }

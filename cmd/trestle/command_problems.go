@@ -12,7 +12,6 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 func problemsCommand(p *program) *cobra.Command {
@@ -64,10 +63,10 @@ func problemRows(all []problems.Problem, now time.Time) []problemRow {
 	return rows
 }
 
-// openProblems reads the problems of a record: the open ones, the worst first,
+// openProblems reads the problems of an installation: the open ones, the worst first,
 // and behind them those that were over since a moment.
-func openProblems(ctx context.Context, r record.Console, since time.Time) ([]problems.Problem, error) {
-	all, err := r.Problems().Problems(ctx, since)
+func openProblems(ctx context.Context, o outlook, since time.Time) ([]problems.Problem, error) {
+	all, err := o.troubles(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +97,7 @@ func tellProblems(ctx context.Context, o outlook, q url.Values) (any, error) {
 			return nil, err
 		}
 	}
-	all, err := openProblems(ctx, o.Console, from)
+	all, err := openProblems(ctx, o, from)
 	return problemRows(all, now), err
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // statusAnswer is the answer of `trestle status`.
@@ -77,11 +76,12 @@ func (o outlook) status(ctx context.Context) (a statusAnswer, err error) {
 		return a, err
 	}
 	a.Running = a.Health != nil
-	return a, a.read(ctx, o.conf, o.Console, time.Now())
+	return a, a.read(ctx, o, time.Now())
 }
 
 // read fills in what the record says.
-func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.Console, now time.Time) (err error) {
+func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err error) {
+	conf, r := o.conf, o.Console
 	if a.Tally, err = r.Tally(ctx, now); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *statusAnswer) read(ctx context.Context, conf *config.Config, r record.C
 		return err
 	}
 	a.Adapters = adapterRows(conf, a.Health, accounts)
-	open, err := r.Problems().Problems(ctx, now)
+	open, err := o.troubles(ctx, now)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ import (
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	POST /problems/ack {"id","seconds"}       → {"quiet","until"}
+//	GET  /problems/unkept                     → the problems that the record cannot take
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
 //	POST /doctor    {"parts","only"}          → the report of trestle doctor on the configuration in force
 //	everything else                           → as on listen: the API of internal/console/openapi.json
@@ -114,6 +115,7 @@ func (s *process) controlHandler() http.Handler {
 	mux.HandleFunc("GET /doctor", s.serveDoctor)
 	mux.HandleFunc("POST /doctor", s.serveExamination)
 	mux.HandleFunc("POST /problems/ack", s.serveAck)
+	mux.HandleFunc("GET "+unkeptPath, s.serveUnkept)
 	return mux
 }
 
@@ -250,6 +252,9 @@ func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	defer resp.Body.Close()
 	if resp.StatusCode < 400 || r.URL.Path == "/health" {
 		return read(resp.Body)
+	}
+	if resp.StatusCode == http.StatusNotFound && r.URL.Path == unkeptPath {
+		return nil // it is older than this command, and holds nothing
 	}
 	var no refusal
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
@@ -25,6 +27,7 @@ func (s *process) health() health {
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
 	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds)))
+	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
@@ -71,6 +74,21 @@ func modelExtension(m config.Model, failure string) extension {
 		return extension{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
 	}
 	return extension{Name: "model", Kind: "model", State: "configured", Healthy: true}
+}
+
+// recordExtensions says that the record takes nothing, while that is so
+// (DELIVERY 2.7, "Disk full").
+func (s *process) recordExtensions(now time.Time) []extension {
+	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
+	_, why := s.unkept.Held()
+	switch {
+	case errors.Is(why, record.ErrFull) || now.Sub(s.store.Full()) < fullLately:
+	case why != nil:
+		x.State, x.Reason = "refusing", why.Error()
+	default:
+		return nil
+	}
+	return []extension{x}
 }
 
 func schedulerExtension(started, here bool) extension {

@@ -19,6 +19,7 @@ const (
 	waitsLong  = 5 * time.Minute
 	slowCommit = 2 * time.Second
 	lostLately = 5 * time.Minute
+	fullLately = time.Minute // since a write found the disk full; it is tried again sooner
 	nearBudget = 0.8
 	skewFresh  = time.Hour // a reading older than this says nothing of now
 )
@@ -173,8 +174,14 @@ func (s *process) lookAtMachine() problems.Look {
 			if err != nil {
 				return nil, err
 			}
-			if r := (doctor.Record{Free: free, Total: total}); r.Share() < doctor.LowDisk {
-				all = append(all, problems.Sighting{Code: problems.DiskLow, Subject: "the data folder", Evidence: fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())})
+			r := doctor.Record{Free: free, Total: total}
+			evidence := fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())
+			full := time.Since(s.store.Full()) < fullLately
+			if full {
+				evidence += "; nothing can be written"
+			}
+			if full || r.Share() < doctor.LowDisk {
+				all = append(all, problems.Sighting{Code: problems.DiskLow, Subject: "the data folder", Evidence: evidence})
 			}
 			for _, c := range s.clock.Readings() {
 				if c.Off.Abs() > doctor.MaxSkew && time.Since(c.At) < skewFresh {

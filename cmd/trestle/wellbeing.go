@@ -12,7 +12,7 @@ import (
 // well reports whether nothing fails that nobody has taken on.
 func (s *process) well(ctx context.Context) bool {
 	now := time.Now()
-	all, err := s.store.Problems().Problems(ctx, now)
+	all, err := s.troubles().Problems(ctx, now)
 	return err == nil && !problems.Unwell(all, now) && s.boot.Report().TrustPassed
 }
 
@@ -75,7 +75,7 @@ func (s *process) reportUp(ctx context.Context) error {
 func (s *process) statusLine(ctx context.Context) string {
 	h := s.health()
 	line := fmt.Sprintf("%s; %s connected", h.Status, countOf(h.Deferred.ChannelsConnected, "account"))
-	all, err := s.store.Problems().Problems(ctx, time.Now())
+	all, err := s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}

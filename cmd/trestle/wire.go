@@ -28,6 +28,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model/openai"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -47,6 +48,7 @@ type parts struct {
 	current atomic.Pointer[config.Config] // see config and apply
 	log     *slog.Logger
 	store   *record.Store
+	unkept  problems.Reserve // see troubles
 	border  border
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus

@@ -85,7 +85,7 @@ func (d desk) Adapters() []console.Adapter {
 
 // Problems implements [console.Process].
 func (d desk) Problems(ctx context.Context) ([]console.Problem, error) {
-	found, err := d.s.store.Problems().Problems(ctx, time.Now())
+	found, err := d.s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@
 // never travels over the adapter it is about. No model is ever asked for words.
 //
 // It judges nothing by itself: looks that others write say what they see. All
-// it knows stands in the store, so that a restart forgets nothing. It knows
+// it knows stands in the store, so that a restart forgets nothing; what a store
+// cannot take, as on a full disk, is held in memory until it can. It knows
 // neither platforms nor SQL.
 package problems

@@ -22,7 +22,12 @@ import (
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 // book is a store in memory with the promises of [Store].
-type book struct{ rows []Problem }
+type book struct {
+	rows []Problem
+	full bool // then it takes nothing
+}
+
+var errFull = errors.New("disk is full")
 
 func (b *book) Problems(_ context.Context, since time.Time) ([]Problem, error) {
 	var out []Problem
@@ -35,6 +40,9 @@ func (b *book) Problems(_ context.Context, since time.Time) ([]Problem, error) {
 }
 
 func (b *book) Keep(_ context.Context, changed []Problem) error {
+	if b.full {
+		return errFull
+	}
 	for _, c := range changed {
 		if c.ID == 0 {
 			c.ID = ID(len(b.rows) + 1)
@@ -164,6 +172,51 @@ func TestAcknowledgedProblemIsQuiet(t *testing.T) {
 	}
 }
 
+// DELIVERY 2.7, F30: what the record cannot take is a problem all the same, is told
+// once, and is in the record with its beginning as soon as that takes it.
+func TestProblemThatCannotBeKeptIsHeld(t *testing.T) {
+	b := newBench()
+	b.Reserve = new(Reserve)
+	now := func() []Problem {
+		t.Helper()
+		all, err := b.Reserve.Over(&b.book).Problems(t.Context(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	b.ill, b.book.full = true, true
+	b.pass(t, 0, 5*time.Minute)
+	if all := now(); len(b.book.rows) != 0 || len(all) != 1 || !Unwell(all, start) || all[0].Code != Deaf || !all[0].Opened.Equal(start) {
+		t.Fatalf("the record has %+v; known is %+v", b.book.rows, all)
+	}
+	if _, why := b.Reserve.Held(); !errors.Is(why, errFull) {
+		t.Errorf("held because of %v", why)
+	}
+	if err := b.Reserve.Over(&b.book).Ack(t.Context(), 0, start.Add(time.Hour)); !errors.Is(err, errFull) {
+		t.Errorf("acknowledged what has no number: %v", err)
+	}
+	b.book.full = false
+	b.pass(t, 5*time.Minute, 6*time.Minute)
+	held, why := b.Reserve.Held()
+	if all := now(); len(held) != 0 || why != nil || len(b.book.rows) != 1 || len(all) != 1 || !all[0].Opened.Equal(start) || all[0].ID != 1 {
+		t.Fatalf("room again: the record has %+v; held %+v, %v; known is %+v", b.book.rows, held, why, all)
+	}
+	if diff := cmp.Diff([]string{"0 s: ⚠️ **TRS-A04** · acme is deaf."}, b.ear.heard); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	b.book.full, b.ill = true, false
+	b.pass(t, 6*time.Minute, 8*time.Minute)
+	if all := now(); Unwell(all, start.Add(8*time.Minute)) || b.book.rows[0].Closed.Equal(all[0].Closed) {
+		t.Errorf("its end is not known: %+v", all)
+	}
+	b.book.full = false
+	b.pass(t, 8*time.Minute, 9*time.Minute)
+	if p := b.book.rows[0]; len(b.book.rows) != 1 || !p.Closed.Equal(start.Add(7*time.Minute)) || !p.Over || len(b.ear.heard) != 2 {
+		t.Errorf("its end: %+v, told %q", b.book.rows, b.ear.heard)
+	}
+}
+
 func TestWhatNobodyHeardIsToldLater(t *testing.T) {
 	b := newBench()
 	b.ill, b.ear.deaf = true, true
@@ -235,7 +288,7 @@ func TestWebhookSpeaksAlertmanagers(t *testing.T) {
 		`"commonAnnotations":{"description":"no answer","remedy":"trestle doctor acme","summary":"acme is deaf"},"externalURL":"",` +
 		`"alerts":[{"status":"firing","labels":{"alertname":"trestle_problem","code":"TRS-A04","severity":"fail","subject":"acme"},` +
 		`"annotations":{"description":"no answer","remedy":"trestle doctor acme","summary":"acme is deaf"},` +
-		`"startsAt":"2026-03-01T09:00:00Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"1a"}]}`
+		`"startsAt":"2026-03-01T09:00:00Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"1ba6bca6c52d70f4"}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package problems
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -29,6 +30,8 @@ type Watch struct {
 	Store   Store
 	Looks   []Look
 	Tellers []Teller
+	// Reserve holds what the store cannot take. Default: one of its own.
+	Reserve *Reserve
 	// Every is the time between two looks. Default: 10 s.
 	Every time.Duration
 	// Logger takes a line when a problem opens or closes. Default: none are written.
@@ -53,19 +56,20 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// Round looks once, keeps what changed, and tells of what is due. A store that
-// is out of reach is logged; the next round tries again.
+// Round looks once, keeps what changed, and tells of what is due. What the store
+// cannot take is logged and held; the next round tries again.
 func (w *Watch) Round(ctx context.Context, at time.Time) {
-	err := w.look(ctx, at)
-	if err == nil {
-		err = w.tell(ctx, at)
+	if w.Reserve == nil {
+		w.Reserve = new(Reserve)
 	}
+	store := w.Reserve.Over(w.Store)
+	err := errors.Join(w.look(ctx, store, at), w.tell(ctx, store, at))
 	if err != nil && ctx.Err() == nil {
 		w.logger().Warn("problems not kept", "error", err)
 	}
 }
 
-func (w *Watch) look(ctx context.Context, at time.Time) error {
+func (w *Watch) look(ctx context.Context, store Store, at time.Time) error {
 	o := outlook{at: at}
 	for _, l := range w.Looks {
 		seen, err := l.See(ctx)
@@ -77,28 +81,25 @@ func (w *Watch) look(ctx context.Context, at time.Time) error {
 		}
 		o.covered, o.seen = append(o.covered, l.Codes...), append(o.seen, seen...)
 	}
-	open, err := w.Store.Problems(ctx, at)
+	open, err := store.Problems(ctx, at)
 	if err != nil {
 		return err
 	}
 	open = slices.DeleteFunc(open, func(p Problem) bool { return !p.Closed.IsZero() })
 	changed := advance(open, o)
-	if len(changed) == 0 {
+	for _, p := range changed {
+		w.say(p, at)
+	}
+	if held, _ := w.Reserve.Held(); len(changed)+len(held) == 0 {
 		return nil
 	}
-	if err := w.Store.Keep(ctx, changed); err != nil {
-		return err
-	}
-	for _, p := range changed {
-		w.say(p)
-	}
-	return nil
+	return store.Keep(ctx, changed)
 }
 
 // say writes the log's line on opening and on closing.
-func (w *Watch) say(p Problem) {
+func (w *Watch) say(p Problem, at time.Time) {
 	switch {
-	case p.ID == 0:
+	case p.ID == 0 && p.Opened.Equal(at):
 		w.logger().Warn("problem opened", "code", p.Code, "subject", p.Subject, "what", p.What(), "evidence", p.Evidence)
 	case !p.Closed.IsZero():
 		w.logger().Info("problem closed", "code", p.Code, "subject", p.Subject, "lasted", p.Closed.Sub(p.Opened).Round(time.Second))
@@ -108,11 +109,11 @@ func (w *Watch) say(p Problem) {
 // overdue is how long after its end a problem's end may still be told.
 const overdue = 24 * time.Hour
 
-func (w *Watch) tell(ctx context.Context, at time.Time) error {
+func (w *Watch) tell(ctx context.Context, store Store, at time.Time) error {
 	if len(w.Tellers) == 0 {
 		return nil
 	}
-	all, err := w.Store.Problems(ctx, at.Add(-overdue))
+	all, err := store.Problems(ctx, at.Add(-overdue))
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (w *Watch) tell(ctx context.Context, at time.Time) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return w.Store.Keep(ctx, changed)
+	return store.Keep(ctx, changed)
 }
 
 func (w *Watch) logger() *slog.Logger {

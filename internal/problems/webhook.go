@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -86,7 +86,15 @@ func hookOf(p Problem) hookBody {
 		GroupLabels: group, CommonLabels: labels, CommonNotes: notes,
 		Alerts: []hookAlert{{
 			Status: status, Labels: labels, Annotations: notes, StartsAt: p.Opened.UTC(), EndsAt: p.Closed.UTC(),
-			Fingerprint: strconv.FormatInt(int64(p.ID), 16),
+			Fingerprint: fingerprint(p),
 		}},
 	}
+}
+
+// fingerprint is the same for all that is told of a code and a subject, whether
+// the problem has a number or not.
+func fingerprint(p Problem) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s", p.Code, p.Subject)
+	return fmt.Sprintf("%016x", h.Sum64())
 }

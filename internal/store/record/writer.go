@@ -46,8 +46,9 @@ type writer struct {
 	end  error // of the goroutine; read after done
 
 	commits atomic.Int64
-	clock   atomic.Pointer[clock] // of the last turn
-	slowest atomic.Int64          // nanoseconds of the slowest group since somebody last looked
+	clock   atomic.Pointer[clock]     // of the last turn
+	slowest atomic.Int64              // nanoseconds of the slowest group since somebody last looked
+	full    atomic.Pointer[time.Time] // when a write last found the disk full; nil for never
 }
 
 func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
@@ -96,6 +97,14 @@ func (w *writer) stop() error {
 
 // Commits returns how many groups of writes were committed so far.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+
+// Full returns when a write last found the disk full; zero when none has.
+func (s *Store) Full() time.Time {
+	if at := s.writer.full.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
 
 // run takes what waits and commits it, until quit.
 func (w *writer) run(ctx context.Context, t *tx, lg *slog.Logger) error {
@@ -165,7 +174,7 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 			outcomes[i].err = t.session.Kind(err)
 		}
 	}
-	t.makeRoom(outcomes)
+	w.makeRoom(t, outcomes)
 	for i, j := range group {
 		j.outcome <- outcomes[i]
 	}
@@ -186,8 +195,11 @@ func (t *tx) runFollowers(ctx context.Context) error {
 }
 
 // makeRoom gives up the ballast when a write found the disk full.
-func (t *tx) makeRoom(outcomes []outcome) {
+func (w *writer) makeRoom(t *tx, outcomes []outcome) {
 	full := slices.ContainsFunc(outcomes, func(o outcome) bool { return errors.Is(o.err, ErrFull) })
+	if full {
+		w.full.Store(new(time.Now()))
+	}
 	if full && t.relieve != nil && t.relieve() {
 		t.lg.Warn("disk is full, ballast given up")
 	}

@@ -125,6 +125,9 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 		t.Fatalf("ballast: %v %v", info, err)
 	}
 	room := openRoom(t, s)
+	if !s.Full().IsZero() {
+		t.Error("full before it was")
+	}
 	e.pages <- "1" // the engine takes the present size as the least
 	var full error
 	for n := range 200 {
@@ -134,6 +137,9 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	}
 	if !errors.Is(full, record.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", full)
+	}
+	if s.Full().IsZero() {
+		t.Error("the store does not know that it is full")
 	}
 	if _, err := os.Stat(ballast); err == nil {
 		t.Error("the ballast was kept on a full disk")
