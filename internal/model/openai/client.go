@@ -80,6 +80,7 @@ func New(o Options) (*Client, error) {
 	if o.Around != nil {
 		o.Transport = o.Around(o.Transport)
 	}
+	o.Transport = unpacking{o.Transport}
 	if o.Total <= 0 {
 		o.Total = 5 * time.Minute
 	}
@@ -102,8 +103,9 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// newTransport returns a pool for many calls at once to one host. Answers are
-// not compressed: they are small, and some proxies hold a compressed stream back.
+// newTransport returns a pool for many calls at once to one host. It asks for no
+// compression: answers are small, and some proxies hold a compressed stream back.
+// An endpoint that compresses all the same is understood, see [unpacking].
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
