@@ -46,6 +46,9 @@ func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err 
 		return nil, err
 	}
 	if p.open != "" {
+		if later, err := t.waits(ctx, c, p); err != nil || later {
+			return nil, err
+		}
 		wake, err = t.takeUp(ctx, c, p)
 		p.epoch++
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted
+	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
 	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
 	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
@@ -64,13 +64,14 @@ type commit struct {
 	ordinal int            // of the next action
 	spoke   int            // messages of this step
 	leased  int64          // when the lease was last taken or extended
+	crashes int            // of processes, since it last committed
 }
 
 func (k *commit) all(ctx context.Context) error {
 	if err := k.hold(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join} {
+	for _, part := range []func(context.Context) error{k.uncharge, k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (k *commit) hold(ctx context.Context) error {
 	var holder string
 	var epoch int64
 	var halted int
-	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted)
+	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,14 @@ where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	innerSince query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
 	crashCycle query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
-	goOn       query = `update cycles set epoch = $2 where id = $1`
+	// What was committed in a cycle did not end the process.
+	unchargeCycle query = `update cycles set crashes = 0 where id = $1`
+	unchargeRows  query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	// A suspect was running at two ends of a process and has committed nothing since.
+	besideSuspect query = `select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
+  select 1 from cycles x join leases l on l.agent = x.agent and l.circle = x.circle and l.space = x.space
+  where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3)`
+	goOn query = `update cycles set epoch = $2 where id = $1`
 	// Taking up counts a crash. A process that stops takes that back beforehand.
 	leaveRows   query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
 	leaveCycles query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
@@ -57,6 +64,31 @@ func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p place) (*spaces.Wake,
 		return nil, t.giveUp(ctx, y, c.At)
 	}
 	return t.again(ctx, y, l, timer)
+}
+
+// suspectTime is how long a suspect runs alone: what ends a process does so soon.
+const suspectTime = 5 * time.Second
+
+// waits reports whether an open cycle is to be taken up later. When a process ends,
+// nobody knows which of its cycles was the cause. Those that two ends have met are
+// taken up one after the other, so that the third meets the one that is.
+func (t *tx) waits(ctx context.Context, c spaces.Claim, p place) (bool, error) {
+	if p.broken(c) {
+		return false, nil
+	}
+	var met int
+	return one(ctx, t, besideSuspect, []any{string(p.open), maxCrashes - 1, t.shared(c.At.Add(-suspectTime))}, &met)
+}
+
+// uncharge takes back what ends of processes are held against a cycle.
+func (k *commit) uncharge(ctx context.Context) error {
+	if k.crashes <= 0 {
+		return nil
+	}
+	if err := k.run(ctx, unchargeCycle, string(k.c.Step.Cycle)); err != nil {
+		return err
+	}
+	return k.run(ctx, unchargeRows, string(k.c.Step.Cycle))
 }
 
 // handOver leaves the open cycles of a process that stops to the next one: that is
@@ -111,8 +143,8 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 	return w, err
 }
 
-// giveUp ends a cycle that crashed too often. The rows that saw all of the
-// crashes are dead; those that joined later wait for another cycle.
+// giveUp ends a cycle that crashed too often. Its rows have met the same crashes, for
+// they join with commits, and are dead.
 func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)

@@ -18,6 +18,8 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"LeasedPlaceIsLeftAlone":               leased,
 	"LostLeaseIsTakenOverAndResumed":       takenOver,
 	"CycleThatCrashesThreeTimesIsGivenUp":  givenUp,
+	"OnlyTheCulpritIsGivenUp":              innocent,
+	"SuspectsTakeTurns":                    suspectsTakeTurns,
 	"CleanStopIsNoCrash":                   handedOver,
 	"WhatBrokeOffGoesOnWithItsHolder":      brokeOff,
 	"OneRoomsTroubleLeavesOthersAlone":     isolation,
@@ -353,5 +355,58 @@ func stoppedChain(t *testing.T, w *world) {
 	w.ok(err)
 	if !got.Stopped {
 		t.Errorf("tally %+v, want stopped", got)
+	}
+}
+
+// I10, DELIVERY 2.2 promise 7: of several cycles that run when a process ends, only the one
+// is given up that ends it again when it runs alone. The others go on after it, and what
+// commits is held to have ended nothing.
+func innocent(t *testing.T, w *world) {
+	poison, other := w.family(), w.open(opening("office", "ada"))
+	w.say(poison, "zoe", "poison")
+	w.say(other, "zoe", "are you well?")
+	w.woken(ada, poison)
+	w.woken(ada, other)
+	end := func() { w.now = w.now.Add(2 * ttl) }
+	end()
+	w.woken(ada, poison)
+	w.woken(ada, other)
+	end()
+	w.woken(ada, poison)
+	if beside := w.claim(ada, other); beside != nil {
+		t.Errorf("%s runs beside what two ends have met as well", beside.Cycle.ID)
+	}
+	end()
+	if again := w.claim(ada, poison); again != nil {
+		t.Errorf("%s is taken up a third time", again.Cycle.ID)
+	}
+	wake := w.woken(ada, other)
+	w.commit(w.step(wake, 0))
+	for range 2 {
+		end()
+		wake = w.woken(ada, other)
+	}
+	w.rest(wake, 1)
+}
+
+// I10: who waits for another to run alone does not wait for ever: a model may take minutes.
+func suspectsTakeTurns(t *testing.T, w *world) {
+	rooms := []spaces.SpaceID{w.family(), w.open(opening("office", "ada")), w.open(opening("hall", "ada"))}
+	for _, room := range rooms {
+		w.say(room, "zoe", "hello")
+		w.woken(ada, room)
+	}
+	w.now = w.now.Add(2 * ttl)
+	for _, room := range rooms {
+		w.woken(ada, room)
+	}
+	w.now = w.now.Add(2 * ttl)
+	for i, room := range rooms {
+		wake := w.woken(ada, room)
+		if i == 1 {
+			w.rest(wake, 0) // makes way at once
+			continue
+		}
+		w.now = w.now.Add(6 * time.Second)
 	}
 }
