@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -27,7 +28,7 @@ func migrateCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "migrate", Short: "bring the record's schema up to date, without a start", Args: cobra.NoArgs,
 		Long: "Make the record if there is none, or bring its schema up to date, and end. A start does the same; this is for\n" +
-			"those who want to do it before. A SQLite file is copied aside first.",
+			"those who want to do it before. A SQLite file is copied aside first; of a Postgres database make a copy with pg_dump.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.migrate(c.Context()) },
 	}
 }
@@ -80,7 +81,7 @@ func moveCommand(p *program) *cobra.Command {
 		Use: "move", Short: "copy the record from its SQLite file into a Postgres database", Args: cobra.NoArgs,
 		Long: "Copy every row of the record in the data folder into an empty database, and compare them all afterwards. Interrupted,\n" +
 			"it goes on where it stood when it is called again; the database opens for nothing else until it is done. The file stays\n" +
-			"as it is. Files that people sent stay in the data folder. No process may use the record meanwhile.",
+			"as it is; one of an older schema is refused until trestle migrate has brought it up to date. Files that people sent stay in the data folder. No process may use the record meanwhile.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.move(c.Context(), to) },
 	}
 	c.Flags().StringVar(&to, "to", "", "address of the database: postgres://user@host/name. Default: the key `database`")
@@ -105,7 +106,10 @@ func (p *program) move(ctx context.Context, to string) (err error) {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn), Migrating: p.migrating().told})
+	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
+	if errors.Is(err, record.ErrOlder) {
+		return &failure{what: err.Error(), where: conf.Data, todo: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
+	}
 	if err != nil {
 		return storeFailure(err, conf.Data)
 	}

@@ -116,6 +116,8 @@ func storeFailure(err error, place string) error {
 		f.todo, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
 	case errors.Is(err, record.ErrNewer):
 		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
+	case errors.Is(err, record.ErrLacks):
+		f.todo = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, record.ErrFull):
 		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
 	case errors.Is(err, sqlite.ErrDamaged):

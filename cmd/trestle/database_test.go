@@ -24,6 +24,11 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 		}
 	})
 	s := aTalk(t)
+	blank := s
+	blank.env += "\nTRESTLE_DATABASE=" + server.URL(server.Database(t))
+	if _, errs, code := blank.do(t, "", "runs"); code != exitFailed || !strings.Contains(errs, "pg_dump") || strings.Contains(errs, "sets a copy") {
+		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
+	}
 	was := answerOf[[]runRow](t, s, "runs", "-o", "json")
 	address := server.URL(server.Database(t))
 	out, errs, code := s.do(t, "", "move", "--to", address)

@@ -29,13 +29,21 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 	}
 	store, err := lookAtRecord(ctx, conf)
 	if errors.Is(err, record.ErrOlder) {
-		return &failure{what: err.Error(), where: placeOf(conf), todo: "start trestle run once: it brings the record up to date and sets a copy of it aside", code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), todo: comeUpFirst(conf), code: exitFailed}
 	}
 	if err != nil {
 		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data; and that this trestle is as new as its record", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)
+}
+
+// comeUpFirst says how a record of an older schema becomes one that can be read.
+func comeUpFirst(c *config.Config) string {
+	if c.Database != "" {
+		return "start trestle run once, with no older process beside it: it brings the record up to date. No copy of a database is made by itself: make one with pg_dump first"
+	}
+	return "start trestle run once: it brings the record up to date and sets a copy of it aside"
 }
 
 // table writes rows in aligned columns.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"compress/gzip"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -68,6 +70,60 @@ func TestMigrationTellsItsPlan(t *testing.T) {
 	}
 	if out, errs, code := s.do(t, "", "migrate"); code != exitDone || errs != "" {
 		t.Errorf("a second time: exit %s: %q %q", code, out, errs)
+	}
+}
+
+// The file stays as it is when its record moves, also one of an older schema: that is
+// refused, with what to do first.
+func TestMoveLeavesAnOlderFileAsItIs(t *testing.T) {
+	s := yesterday(t, "http://127.0.0.1:1")
+	record := filepath.Join(s.folder, "data", "trestle.db")
+	_, errs, code := s.do(t, "", "move", "--to", "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable")
+	if code != exitFailed || !strings.Contains(errs, "its schema is 1") || !strings.Contains(errs, "trestle migrate") {
+		t.Errorf("exit %s: %s", code, errs)
+	}
+	if copies, err := filepath.Glob(record + ".schema*"); err != nil || len(copies) > 0 {
+		t.Errorf("copies are %v (%v)", copies, err)
+	}
+	if _, errs, _ := s.do(t, "", "runs"); !strings.Contains(errs, "its schema is 1") {
+		t.Errorf("after it: %s", errs)
+	}
+}
+
+// An older record is no reason to be calm: doctor says what the next start does, and
+// what room that needs.
+func TestDoctorTellsOfAnOlderSchema(t *testing.T) {
+	s := yesterday(t, "http://127.0.0.1:1")
+	out, errs, _ := s.do(t, "", "doctor", "data")
+	for _, want := range []string{"TRS-R16", "the schema is 1", "sets a copy aside"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s%s", want, out, errs)
+		}
+	}
+}
+
+// A record that lacks something is refused by a start, by the check of one and by that
+// of a backup, and doctor says so; nothing is changed.
+func TestRecordMadeBetweenReleasesIsRefused(t *testing.T) {
+	s := aTalk(t)
+	file := filepath.Join(s.folder, "data", "trestle.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "drop table senders")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	was := sumOf(t, file)
+	for _, args := range [][]string{{"run"}, {"run", "--check"}, {"migrate"}, {"backup", "--check", file}, {"move", "--to", "postgres://127.0.0.1:1/x"}, {"doctor", "data"}} {
+		out, errs, code := s.do(t, "", args...)
+		if code == exitDone || !strings.Contains(out+errs, "table senders") || !strings.Contains(out+errs, "backup --check") && args[0] != "backup" {
+			t.Errorf("%v: exit %s: %s%s", args, code, out, errs)
+		}
+	}
+	if sumOf(t, file) != was {
+		t.Error("the file was changed")
 	}
 }
 

@@ -83,6 +83,16 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 			t.Helper()
 			execute(t, dir, "insert into goose_db_version (version_id, is_applied) values (9999, true)")
 		}, adjust: func(r *doctor.Record) { r.Knows = 2 }},
+		{name: "schema behind", code: "TRS-R16", plant: forgetDigests, adjust: behind(40e9)},
+		{name: "schema behind no room", code: "TRS-R16", plant: forgetDigests, adjust: behind(9e6)},
+		{name: "schema behind in a database", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.Record) {
+			behind(0)(r)
+			r.Bytes, r.Total = 0, 0
+		}},
+		{name: "made between releases", code: "TRS-R17", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+			t.Helper()
+			execute(t, dir, "drop table senders")
+		}},
 		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
@@ -292,5 +302,26 @@ func TestReportIsNarrowed(t *testing.T) {
 	}
 	if one, _ := codes(doctor.Options{Only: "TRS-T03"}); len(one) != 1 || one[0] != "telegram TRS-T03" {
 		t.Errorf("--only gave %v", one)
+	}
+}
+
+// forgetDigests makes a record one that has not taken one of its steps.
+func forgetDigests(t *testing.T, dir string, _ *sqlite.Examination) {
+	t.Helper()
+	execute(t, dir, "drop table digests")
+	execute(t, dir, "delete from goose_db_version where version_id = 27")
+}
+
+// behind sees that the step and the size of the file were found, and gives the record
+// sizes that stay the same.
+func behind(free uint64) func(r *doctor.Record) {
+	return func(r *doctor.Record) {
+		if len(r.Untaken) != 1 || r.Untaken[0] != 27 || r.Bytes == 0 {
+			r.Damage = "the step that was not taken is not found"
+		}
+		r.Schema, r.Knows, r.Bytes, r.Free, r.Total = 26, 27, 4e6, free, 100e6
+		if free > r.Total {
+			r.Total = free
+		}
 	}
 }

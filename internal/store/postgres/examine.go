@@ -34,12 +34,13 @@ func (e *engine) look(ctx context.Context, r *doctor.Record) error {
 		return err
 	}
 	r.Engine = "Postgres " + version + ", synchronous_commit=on"
-	err := e.pool.QueryRow(ctx, schemaVersion).Scan(&r.Schema)
-	if codeOf(err) == undefined {
-		return nil // nothing is here yet
-	}
-	if err != nil {
+	var err error
+	if r.Schema, r.Untaken, err = schemaOf(ctx, e.pool); err != nil {
 		return err
+	}
+	if r.Schema == 0 {
+		r.Untaken = nil
+		return nil // nothing is here yet
 	}
 	r.Exists, r.Program = true, programOf(ctx, e.pool)
 	r.Began, err = record.Began(ctx, e)

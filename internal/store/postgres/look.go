@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -32,32 +33,35 @@ func Look(ctx context.Context, url string) (record.Console, error) {
 // checkSchema compares the schema of the record with the one this program knows.
 func (e *engine) checkSchema(ctx context.Context) error {
 	want := Schema()
-	var have int64
-	err := e.pool.QueryRow(ctx, schemaVersion).Scan(&have)
+	have, left, err := schemaOf(ctx, e.pool)
 	switch {
-	case codeOf(err) == undefined:
-		return fmt.Errorf("%w: the database is empty", record.ErrOlder)
 	case err != nil:
 		return err
+	case have == 0:
+		return fmt.Errorf("%w: the database is empty", record.ErrOlder)
 	case have > want:
 		return newer(have, want, programOf(ctx, e.pool))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
+	case len(left) > 0:
+		return fmt.Errorf("%w: steps %v of its schema were not taken", record.ErrOlder, left)
 	}
 	return nil
 }
 
 // Schema returns the version of the schema that this program writes.
-func Schema() int64 {
+func Schema() int64 { return slices.Max(steps()) }
+
+// steps returns the numbers of all migrations.
+func steps() (all []int64) {
 	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
 	if err != nil {
 		panic("postgres: a constant pattern is wrong")
 	}
-	var newest int64
 	for _, name := range names {
 		if n, err := goose.NumericComponent(path.Base(name)); err == nil {
-			newest = max(newest, n)
+			all = append(all, n)
 		}
 	}
-	return newest
+	return all
 }

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	schemaVersion = `select max(version_id) from goose_db_version where is_applied`
-	sizeOf        = `select pg_database_size(current_database())`
-	writtenBy     = `select value from meta where name = 'program'`
-	signProgram   = `insert into meta (name, value) values ('program', $1)
+	stepsTaken  = `select coalesce(array_agg(version_id), '{}') from goose_db_version where is_applied`
+	sizeOf      = `select pg_database_size(current_database())`
+	writtenBy   = `select value from meta where name = 'program'`
+	signProgram = `insert into meta (name, value) values ('program', $1)
 on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`
 )
 
@@ -28,22 +28,22 @@ on conflict (name) do update set value = excluded.value where meta.value <> excl
 // other processes that would do the same wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) error {
 	want := Schema()
-	have, err := schemaOf(ctx, pool)
+	have, left, err := schemaOf(ctx, pool)
 	if err != nil {
 		return err
 	}
 	if have > want {
 		return newer(have, want, programOf(ctx, pool))
 	}
-	if have < want {
+	if len(left) > 0 {
 		err := unused(ctx, pool)
 		if err != nil {
-			if now, failed := schemaOf(ctx, pool); failed == nil && now == want { // it was brought up to date meanwhile
+			if _, left, failed := schemaOf(ctx, pool); failed == nil && len(left) == 0 { // it was brought up to date meanwhile
 				return nil
 			}
 			return fmt.Errorf("the schema is to go from %d to %d: %w", have, want, err)
 		}
-		if err := walkUp(ctx, pool, files, record.Migration{From: have, To: want}, o.Migrating); err != nil {
+		if err := walkUp(ctx, pool, files, record.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
 			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 		}
 	}
@@ -56,12 +56,17 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 	return nil
 }
 
-// schemaOf returns the version of the schema; 0 where there is none.
-func schemaOf(ctx context.Context, pool *pgxpool.Pool) (have int64, err error) {
-	if err := pool.QueryRow(ctx, schemaVersion).Scan(&have); err != nil && codeOf(err) != undefined {
-		return 0, fmt.Errorf("read schema version: %w", err)
+// schemaOf returns the version of the schema, 0 where there is none, and the steps of
+// this program that the record has not gone through.
+func schemaOf(ctx context.Context, pool *pgxpool.Pool) (have int64, left []int64, err error) {
+	var taken []int64
+	if err := pool.QueryRow(ctx, stepsTaken).Scan(&taken); err != nil && codeOf(err) != undefined {
+		return 0, nil, fmt.Errorf("read schema version: %w", err)
 	}
-	return have, nil
+	for _, n := range taken {
+		have = max(have, n)
+	}
+	return have, slices.DeleteFunc(steps(), func(n int64) bool { return slices.Contains(taken, n) }), nil
 }
 
 // unused fails with an [*InUseError] while a process writes the record, which does
@@ -87,8 +92,6 @@ func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migra
 	if err := pool.QueryRow(ctx, sizeOf).Scan(&m.Bytes); err != nil {
 		return err
 	}
-	steps := p.ListSources()
-	m.Total = len(steps) - slices.IndexFunc(steps, func(s *goose.Source) bool { return s.Version > m.From })
 	return m.Walk(func() error {
 		_, err := p.UpByOne(ctx)
 		if errors.Is(err, goose.ErrNoNextVersion) { // another process took it
@@ -107,7 +110,7 @@ func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(one))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(one), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
@@ -139,4 +140,29 @@ func TestServerThatLosesCommitsIsRefused(t *testing.T) {
 			t.Errorf("%s = %s: got %v, want ErrSetting", setting, value, err)
 		}
 	}
+}
+
+// A step whose number is lower than what the record has, because it was made beside
+// it, is taken at the next start, also when the newest is there; until then the record
+// is not read.
+func TestStepThatWasMadeBesideIsTaken(t *testing.T) {
+	database := server.Database(t)
+	walked(t, database, "9999")
+	server.Do(t, database, `drop table digests; delete from goose_db_version where version_id = 27`)
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, record.ErrOlder) || !strings.Contains(err.Error(), "27") {
+		t.Errorf("a look gave %v, want ErrOlder with the step", err)
+	}
+	var found doctor.Record
+	postgres.Examine(t.Context(), server.URL(database), &found)
+	if found.Refused != "" || len(found.Untaken) != 1 || found.Untaken[0] != 27 {
+		t.Errorf("the examination found %+v", found)
+	}
+	var told []record.Migration
+	o := options(t, database)
+	o.Migrating = func(m record.Migration) { told = append(told, m) }
+	open(t, o)
+	if len(told) != 2 || told[1].Done != 1 || told[1].Total != 1 {
+		t.Errorf("told %+v, want one step", told)
+	}
+	server.Do(t, database, `select * from digests`)
 }

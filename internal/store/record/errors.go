@@ -13,6 +13,9 @@ var (
 	ErrNewer = errors.New("database was written by a newer version")
 	// ErrOlder is returned when a record that is only read has to be migrated first.
 	ErrOlder = errors.New("database was written by an older version")
+	// ErrLacks is returned when a record does not have, or would not have once it is
+	// migrated, what this program needs: a program between two releases made it.
+	ErrLacks = errors.New("database was made between two releases and lacks what this version needs")
 	// ErrUnknown is returned when something named by its id is not in the record.
 	ErrUnknown = errors.New("not in the record")
 	// ErrNoBackup is returned by an engine that leaves backups to its own tools.

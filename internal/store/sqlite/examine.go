@@ -62,13 +62,17 @@ func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
 		return r, fmt.Errorf("examine the lock of %s: %w", x.Dir, err)
 	}
 	file := filepath.Join(x.Dir, FileName)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+	kept, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		if err := refuseOrphan(file); err != nil {
 			r.Exists, r.Damage = true, err.Error()
 		}
 		return r, nil
 	}
-	r.Exists = true
+	if err != nil {
+		return r, fmt.Errorf("examine %s: %w", file, err)
+	}
+	r.Exists, r.Bytes = true, uint64(kept.Size())
 	if err := x.readFile(ctx, file, &r); err != nil {
 		r.Damage = err.Error()
 	}
@@ -101,17 +105,35 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 	if err != nil {
 		return err
 	}
-	sources := p.ListSources()
-	r.Knows = sources[len(sources)-1].Version
+	known := versions(p)
+	r.Knows = known[len(known)-1]
 	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&r.Schema); err != nil {
 		return err
 	}
 	r.Program = programOf(ctx, db)
+	if err := x.readShape(ctx, db, known, r); err != nil {
+		return err
+	}
 	c, err := connect(db.Driver(), source(file, "rw", looking))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	r.Began, err = record.Began(ctx, c)
+	return err
+}
+
+// readShape finds out what the next start makes of the record.
+func (x Examination) readShape(ctx context.Context, db *sql.DB, known []int64, r *doctor.Record) (err error) {
+	if r.Schema > r.Knows {
+		return nil
+	}
+	if r.Untaken, err = untaken(ctx, db, known); err != nil {
+		return err
+	}
+	err = whole(ctx, db, migrations.SQLite, r.Untaken)
+	if errors.Is(err, record.ErrLacks) {
+		r.Lacks, err = err.Error(), nil
+	}
 	return err
 }

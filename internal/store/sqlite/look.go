@@ -34,19 +34,24 @@ func Look(ctx context.Context, dir string) (record.Console, error) {
 	return record.Look(e), nil
 }
 
-// checkSchema compares the schema of the file with the one this program knows.
+// checkSchema sees that the schema of the file is the one this program knows.
 func (e *engine) checkSchema(ctx context.Context) (err error) {
 	db, err := sql.Open("sqlite", source(e.file, "rw", looking))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return sameSchema(ctx, db)
+}
+
+// sameSchema compares the schema of a record with the one this program knows.
+func sameSchema(ctx context.Context, db *sql.DB) error {
 	p, err := newProvider(db, migrations.SQLite)
 	if err != nil {
 		return err
 	}
-	sources := p.ListSources()
-	want := sources[len(sources)-1].Version
+	known := versions(p)
+	want := known[len(known)-1]
 	var have int64
 	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&have); err != nil {
 		return damage(err)
@@ -57,7 +62,11 @@ func (e *engine) checkSchema(ctx context.Context) (err error) {
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
 	}
-	return nil
+	left, err := untaken(ctx, db, known)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%w: steps %v of its schema were not taken", record.ErrOlder, left)
+	}
+	return err
 }
 
 // Copy writes a copy of the record in dir as it stands now to file, which must

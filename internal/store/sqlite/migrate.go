@@ -3,12 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -23,8 +21,12 @@ on conflict (name) do update set value = excluded.value where value <> excluded.
 )
 
 // migrate brings the schema up to date, each step in its own transaction. An
-// older schema is copied aside first, a newer one is refused.
+// older schema is copied aside first; a newer one, and a record that would lack
+// something afterwards, is refused.
 func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Options) (err error) {
+	if err := dropHalves(file); err != nil {
+		return err
+	}
 	p, err := newProvider(db, files)
 	if err != nil {
 		return err
@@ -34,8 +36,6 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	switch {
-	case have == want:
-		return sign(ctx, db, o.Program)
 	case have > want:
 		return newer(have, want, programOf(ctx, db))
 	case have == 0:
@@ -43,12 +43,32 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 			_, err = p.Up(ctx)
 		}
 	default:
-		err = walkUp(ctx, db, p, file, record.Migration{From: have, To: want, Copy: asideName(file, have)}, o)
+		err = comeUp(ctx, db, p, file, files, record.Migration{From: have, To: want}, o)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
 	}
 	return sign(ctx, db, o.Program)
+}
+
+// comeUp takes the steps that a record has not gone through, if there are any.
+func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, files fs.FS, m record.Migration, o Options) error {
+	left, err := untaken(ctx, db, versions(p))
+	if err != nil {
+		return err
+	}
+	if err := whole(ctx, db, files, left); err != nil {
+		return err
+	}
+	if m.Total = len(left); m.Total > 0 {
+		if err := walkUp(ctx, db, p, file, m, o); err != nil {
+			return err
+		}
+	}
+	if _, err := db.ExecContext(ctx, unmarkMigrating); err != nil {
+		return kind(err)
+	}
+	return nil
 }
 
 // walkUp tells the plan, sets the record aside, and takes the steps.
@@ -58,10 +78,13 @@ func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m r
 		return err
 	}
 	m.Bytes = info.Size()
-	steps := p.ListSources()
-	m.Total = len(steps) - slices.IndexFunc(steps, func(s *goose.Source) bool { return s.Version > m.From })
+	began, err := origin(ctx, db, file, m.From)
+	if err != nil {
+		return err
+	}
+	m.Copy = asideName(file, began)
 	o.Migrating(m)
-	if err := setAside(ctx, db, file, m.From, o); err != nil {
+	if err := setAside(ctx, db, m, began, o); err != nil {
 		return err
 	}
 	err = m.Walk(func() error { _, err := p.UpByOne(ctx); return err }, o.Migrating)
@@ -71,12 +94,23 @@ func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m r
 	return err
 }
 
+// versions returns the steps of a program, in order.
+func versions(p *goose.Provider) (all []int64) {
+	for _, s := range p.ListSources() {
+		all = append(all, s.Version)
+	}
+	return all
+}
+
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 	sub, err := schemaFiles(files)
 	if err != nil {
 		return nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub, goose.WithDisableGlobalRegistry(true))
+	// A step whose number is lower than the record's schema is one that was made
+	// beside it, between two releases: no step needs those with lower numbers but as
+	// they stand in its own line.
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -116,41 +150,6 @@ func programOf(ctx context.Context, db *sql.DB) string {
 
 // schemaFiles returns the migrations of this engine.
 func schemaFiles(files fs.FS) (fs.FS, error) { return fs.Sub(files, "sqlite") }
-
-func asideName(file string, version int64) string { return fmt.Sprintf("%s.schema%d", file, version) }
-
-// setAside copies the database before a migration. A copy that an interrupted
-// migration left is replaced: the database still has the old schema.
-func setAside(ctx context.Context, db *sql.DB, file string, version int64, o Options) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
-	free, err := o.Free(o.Dir)
-	if err != nil {
-		return err
-	}
-	if need := uint64(info.Size()) * 5 / 2; free < need {
-		return fmt.Errorf("%w: the copy before a migration, and the migration, need %d MB, and %d MB are free", record.ErrFull, need>>20+1, free>>20)
-	}
-	copied := asideName(file, version)
-	if err := os.Remove(copied); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return vacuumInto(ctx, db, copied)
-}
-
-// vacuumInto writes a compact copy of the database and makes sure that it is on disk.
-func vacuumInto(ctx context.Context, db *sql.DB, file string) error {
-	if _, err := db.ExecContext(ctx, "vacuum into $1", file); err != nil {
-		return kind(err)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
 
 // Schema returns the version of the schema that this program writes.
 func Schema() int64 {

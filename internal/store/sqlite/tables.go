@@ -19,14 +19,17 @@ type Tables struct{ e *engine }
 
 var _ record.Pager = (*Tables)(nil)
 
-// OpenTables takes the record in o.Dir for this process, brings its schema up to
-// date, and lets its tables be read. It fails as [Open] does. The caller closes
-// them.
+// OpenTables takes the record in o.Dir for this process and lets its tables be read,
+// which changes nothing. It fails as [Open] does, and with [record.ErrOlder] where the
+// schema is not that of this program. The caller closes them.
 func OpenTables(ctx context.Context, o Options) (*Tables, error) {
 	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err := e.openFile(ctx)
 	if err == nil {
-		err = migrate(ctx, e.db, e.file, migrations.SQLite, e.opts)
+		err = sameSchema(ctx, e.db)
+	}
+	if err == nil {
+		err = whole(ctx, e.db, migrations.SQLite, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open tables in %s: %w", o.Dir, err), e.Close())
@@ -51,7 +54,7 @@ func (t *Tables) Identity(ctx context.Context) (began string, err error) {
 
 // List returns all tables; what rows of one point to stands in those before it.
 func (t *Tables) List(ctx context.Context) ([]record.Table, error) {
-	names, err := t.texts(ctx, tableNames)
+	names, err := texts(ctx, t.e.db, tableNames)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func (t *Tables) List(ctx context.Context) ([]record.Table, error) {
 	for len(names) > 0 {
 		before := len(names)
 		for _, name := range slices.Clone(names) {
-			wants, err := t.texts(ctx, pointsTo, name)
+			wants, err := texts(ctx, t.e.db, pointsTo, name)
 			if err != nil {
 				return nil, err
 			}
@@ -101,22 +104,6 @@ func (t *Tables) table(ctx context.Context, name string) (record.Table, error) {
 	}
 	for place := range len(key) {
 		out.Key = append(out.Key, key[place+1])
-	}
-	return out, rows.Err()
-}
-
-func (t *Tables) texts(ctx context.Context, statement string, args ...any) (out []string, err error) {
-	rows, err := t.e.db.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		out = append(out, text)
 	}
 	return out, rows.Err()
 }
