@@ -31,7 +31,7 @@ func (t Tail) String() string {
 type TailInput struct {
 	Now      time.Time // in the location it is to be shown in
 	Phase    string    // the shell's words on the phase; the end of the message
-	Options  string    // the shell's words on what this space allows, only when that changed
+	Options  string    // the shell's words on what the agent may not or need not do now; empty when nothing is out of the ordinary
 	SetUp    string    // the shell's words on setting up the active room; empty where nobody does
 	Failures []spaces.Failed
 	Pictures []Pictured // that stand behind the message, in order
