@@ -53,6 +53,10 @@ type LineOptions struct {
 	// ConflictRetry is the pause while somebody else receives with our
 	// credentials. Default: 1 min.
 	ConflictRetry time.Duration
+	// RefusedRetry is the first pause after our credentials were refused: a platform
+	// that fails may refuse good ones. It doubles up to ten times itself. Default:
+	// 1 min.
+	RefusedRetry time.Duration
 	// Logbook keeps how the line stood over time. Default: nobody does.
 	Logbook Logbook
 	// Logger takes a line for each change of state. Default: none are written.
@@ -70,6 +74,9 @@ func NewLine(ad adapters.Adapter, l Log, j Join, o LineOptions) *Line {
 	if o.ConflictRetry <= 0 {
 		o.ConflictRetry = time.Minute
 	}
+	if o.RefusedRetry <= 0 {
+		o.RefusedRetry = time.Minute
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -86,7 +93,7 @@ func (l *Line) Run(ctx context.Context) error {
 	run, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside.Go(func() { l.attest(run) })
-	tries := l.newBackoff()
+	tries := l.newTries()
 	account, ok := l.connect(ctx, tries)
 	if !ok {
 		return nil
@@ -129,7 +136,7 @@ func (l *Line) Ring() {
 
 // connect proves the credentials, as often as it takes. It returns false when
 // ctx is done first, which with dead credentials is the only end.
-func (l *Line) connect(ctx context.Context, tries *backoff.ExponentialBackOff) (adapters.Account, bool) {
+func (l *Line) connect(ctx context.Context, tries *tries) (adapters.Account, bool) {
 	for {
 		account, err := l.adapter.Connect(ctx)
 		if err == nil {
@@ -143,19 +150,22 @@ func (l *Line) connect(ctx context.Context, tries *backoff.ExponentialBackOff) (
 
 // retry says what a failure means and waits until it is time to try again. It
 // returns false when there will be no such time.
-func (l *Line) retry(ctx context.Context, err error, tries *backoff.ExponentialBackOff) bool {
+func (l *Line) retry(ctx context.Context, err error, tries *tries) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	l.mu.Lock()
 	l.lostAt = time.Now()
 	l.mu.Unlock()
-	pause := tries.NextBackOff()
+	pause := tries.failed.NextBackOff()
 	switch adapters.KindOf(err) {
 	case adapters.Unauthorized:
 		l.become(ctx, LineMisconfigured, err.Error())
-		<-ctx.Done()
-		return false
+		if adapters.IsFinal(err) {
+			<-ctx.Done()
+			return false
+		}
+		pause = tries.refused.NextBackOff()
 	case adapters.Conflict:
 		l.become(ctx, LineConflict, err.Error())
 		pause = l.o.ConflictRetry
@@ -187,7 +197,7 @@ func (l *Line) seeking() LineState {
 
 // receive reads the platform until ctx is done, over as many connections as it
 // takes. The first one has been made.
-func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *backoff.ExponentialBackOff) error {
+func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *tries) error {
 	ear := newEar(l, in)
 	return ear.attend(ctx, func(ctx context.Context) error {
 		for connected := true; ctx.Err() == nil; connected = false {
@@ -206,7 +216,7 @@ func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *bac
 			since := in.LastHeard()
 			err := l.listen(ctx, in, ear)
 			if in.LastHeard().After(since) {
-				tries.Reset()
+				tries.reset()
 			}
 			if !l.retry(ctx, err, tries) {
 				return nil
@@ -235,10 +245,22 @@ func (l *Line) listen(ctx context.Context, in *Ingress, ear *ear) error {
 	return err
 }
 
-func (l *Line) newBackoff() *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{
-		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: l.o.RetryMax,
+// tries are the pauses between attempts to connect. They grow until the line
+// hears again.
+type tries struct{ failed, refused *backoff.ExponentialBackOff }
+
+func (l *Line) newTries() *tries {
+	t := &tries{
+		failed: &backoff.ExponentialBackOff{
+			InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: l.o.RetryMax,
+		},
+		refused: &backoff.ExponentialBackOff{InitialInterval: l.o.RefusedRetry, Multiplier: 2, MaxInterval: 10 * l.o.RefusedRetry},
 	}
-	b.Reset()
-	return b
+	t.reset()
+	return t
+}
+
+func (t *tries) reset() {
+	t.failed.Reset()
+	t.refused.Reset()
 }

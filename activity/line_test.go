@@ -174,14 +174,71 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 	})
 }
 
-func TestDeadCredentialsEndTheTrying(t *testing.T) {
+// R-TG: credentials that are refused are tried again after 1, 2, 4, 8 and then every
+// 10 minutes, and the line says all the time that they are refused.
+func TestRefusedCredentialsAreTriedSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{connect: func(int) error { return refusal(adapters.Unauthorized) }}
+		began, at := time.Now(), []time.Duration{}
+		l := run(t, &platform{connect: func(int) error {
+			at = append(at, time.Since(began)/time.Minute)
+			return refusal(adapters.Unauthorized)
+		}}, newRecord())
+		for range 40 {
+			after(time.Minute)
+			if s := l.Status(); s.State != LineMisconfigured || s.Reason == "" {
+				t.Fatalf("after %s: %+v", time.Since(began), s)
+			}
+		}
+		if diff := cmp.Diff([]time.Duration{0, 1, 3, 7, 15, 25, 35}, at); diff != "" {
+			t.Errorf("tried in these minutes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// DELIVERY 2.6 R-DC: what the platform forbids for good is not tried again.
+func TestAFinalRefusalEndsTheTrying(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		final := refusal(adapters.Unauthorized)
+		final.Final = true
+		p := &platform{receive: func(context.Context, int, []byte, adapters.Sink) error { return final }}
 		l := run(t, p, newRecord())
-		after(time.Hour)
-		connects, _ := p.counts()
-		if s := l.Status(); s.State != LineMisconfigured || s.Reason == "" || connects != 1 {
-			t.Errorf("after %d attempts got %+v, want one and misconfigured", connects, s)
+		after(24 * time.Hour)
+		if connects, receives := p.counts(); l.Status().State != LineMisconfigured || connects != 1 || receives != 1 {
+			t.Errorf("after %d connections and %d receives got %+v, want one and misconfigured", connects, receives, l.Status())
+		}
+	})
+}
+
+// I13: one refusal of good credentials heals by itself, without the problem being
+// hidden before the platform is heard.
+func TestOneRefusalHealsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+			if n == 1 {
+				return refusal(adapters.Unauthorized)
+			}
+			s.Heard(time.Now())
+			if n == 0 {
+				for range 20 {
+					<-time.After(30 * time.Second)
+					s.Heard(time.Now())
+				}
+				return refusal(adapters.Unauthorized)
+			}
+			return beats(ctx, s)
+		}}
+		l := run(t, p, newRecord())
+		after(10*time.Minute + 30*time.Second)
+		if s := l.Status(); s.State != LineMisconfigured {
+			t.Fatalf("refused while it received: %+v", s)
+		}
+		after(time.Minute) // the credentials are proved, and receiving is refused again
+		if s := l.Status(); s.State != LineMisconfigured {
+			t.Errorf("not heard yet: %+v", s)
+		}
+		after(2 * time.Minute)
+		if s := l.Status(); s.State != LineConnected {
+			t.Errorf("three minutes later: %+v, want connected", s)
 		}
 	})
 }

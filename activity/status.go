@@ -13,7 +13,7 @@ const (
 	LineConnecting    LineState = "connecting"    // not yet heard, or lost and coming back
 	LineConnected     LineState = "connected"     // heard lately: the only healthy state
 	LineDegraded      LineState = "degraded"      // not heard for too long; it keeps trying
-	LineMisconfigured LineState = "misconfigured" // the credentials are dead until they change
+	LineMisconfigured LineState = "misconfigured" // the credentials are refused; it asks again slowly, if at all
 	LineConflict      LineState = "conflict"      // somebody else receives with our credentials
 	LineStandby       LineState = "standby"       // another process of the installation serves the account
 )

@@ -8,8 +8,9 @@ import (
 // An Adapter is one account on one platform.
 type Adapter interface {
 	// Connect proves the credentials and says who we are there. It is called
-	// before Receive and again after every failure of Receive. An error of kind
-	// [Unauthorized] is final until the configuration changes.
+	// before Receive and again after every failure of Receive. After an
+	// error of kind [Unauthorized] it is called again slowly, and after a final one
+	// ([IsFinal]) not before the configuration changes.
 	Connect(ctx context.Context) (Account, error)
 
 	// Receive hands batches to sink, in the platform's order for each chat, until

@@ -27,7 +27,8 @@ const (
 	Forbidden
 	// Moved: the chat goes on under MovedTo; send there.
 	Moved
-	// Unauthorized: the credentials are dead. Nothing will work until they change.
+	// Unauthorized: the credentials are refused. Nothing works until they change, or
+	// the platform mends itself; see [IsFinal].
 	Unauthorized
 	// Conflict: somebody else receives with our credentials.
 	Conflict
@@ -53,6 +54,7 @@ type Error struct {
 	Op         string        // the platform's method
 	RetryAfter time.Duration // with Limited: at least this long; 0 when not said
 	MovedTo    string        // with Moved: the new chat id
+	Final      bool          // the platform must not be asked again with these credentials
 	Err        error         // cause, free of credentials; may be nil
 }
 
@@ -73,6 +75,13 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// IsFinal reports whether the first [*Error] in err's chain says that the platform
+// must not be asked again until the configuration changes.
+func IsFinal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Final
+}
 
 // KindOf returns the kind of the first [*Error] in err's chain, and Unknown
 // when there is none: what we cannot name may have happened.

@@ -299,8 +299,8 @@ func TestFatalCloseCodesStop(t *testing.T) {
 				w := open(t)
 				w.bot.Close(code)
 				err := w.failure(5 * time.Second)
-				if adapters.KindOf(err) != adapters.Unauthorized || err == nil {
-					t.Errorf("ended with %v, want unauthorized", err)
+				if adapters.KindOf(err) != adapters.Unauthorized || !adapters.IsFinal(err) {
+					t.Errorf("ended with %v, want unauthorized for good", err)
 				}
 				pass(time.Hour)
 				if fresh, resumed := w.begun(); fresh+resumed != 1 {

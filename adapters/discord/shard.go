@@ -100,7 +100,7 @@ func (s *shard) after(err error) (atOnce bool, fatal error) {
 	}
 	if advice, ok := fatalCodes[closed.Code]; ok {
 		return false, &adapters.Error{
-			Kind: adapters.Unauthorized, Op: "gateway",
+			Kind: adapters.Unauthorized, Op: "gateway", Final: true,
 			Err: fmt.Errorf("closed with %d: %s", closed.Code, advice),
 		}
 	}
