@@ -45,7 +45,7 @@ type adapterRow struct {
 	Heard   *time.Time `json:"heard,omitempty"` // when the platform last proved to be there, or at least was last recorded
 	Said    *time.Time `json:"said,omitempty"`  // when something was last sent
 	Waiting int        `json:"waiting"`         // to be sent
-	Reason  string     `json:"reason,omitempty"`
+	Reason  string     `json:"reason"`          // empty while all is well
 }
 
 // adapterRows joins what the configuration names with what the running process

@@ -67,7 +67,7 @@ var allLimitKeys = append([]key{
 }, limitKeys...)
 
 var limitKeys = []key{
-	{"outgoing", "platform", "keep to the pace that the platform allows. `off` is for tests", form{kind: aWord, words: []string{"platform", "off"}, start: true}},
+	{"outgoing", "platform", "keep to the pace that the platform allows. `off` is for tests, and at the top it also sets the budgets of tokens that the file does not name to 0, which is no limit", form{kind: aWord, words: []string{"platform", "off"}, start: true}},
 }
 
 var modelKeys = []key{
