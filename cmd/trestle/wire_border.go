@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// border is the record as the lines see it, with a bell on what they must
+// notice at once.
+type border struct {
+	record.Border
+	ring  func()
+	shell func() *shell.Shell // made after the record is open
+
+	thinks bool // minds run in this process
+}
+
+// newBorder joins the open record with the bells.
+func (p *parts) newBorder() border {
+	return border{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().Does(config.RunsMinds)}
+}
+
+// Record makes a batch durable, and wakes with the same commit the minds that are
+// free.
+func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
+	var claims []spaces.Claim
+	if b.thinks {
+		in.Claims = func(ws []spaces.Waiting) []spaces.Claim {
+			claims = b.shell().Claims(ws)
+			return claims
+		}
+	}
+	done, err := b.Border.Record(ctx, in)
+	b.shell().Claimed(claims, done.Woken, err)
+	if len(done.Waiting) > 0 {
+		b.ring()
+	}
+	return done, err
+}
+
+// Post stores a notice and rings for it.
+func (b border) Post(ctx context.Context, n activity.Notice) error {
+	if err := b.Border.Post(ctx, n); err != nil {
+		return err
+	}
+	b.ring()
+	return nil
+}
