@@ -30,7 +30,7 @@ func denialsCommand(p *program) *cobra.Command {
 	}
 	c.Flags().StringVar(&agent, "agent", "", "only of this agent")
 	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	c.Flags().IntVar(&limit, "limit", limit, "at most this many")
+	limitFlag(c, &limit, "at most this many")
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "allow ID", Short: "print what in the configuration would have allowed it; nothing is written", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.allowDenied(c.Context(), args[0]) },

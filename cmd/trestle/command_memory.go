@@ -28,7 +28,7 @@ func memoryCommand(p *program) *cobra.Command {
 	}
 	c.Flags().StringVar(&words, "words", "", "only memories with all of these words")
 	c.Flags().StringVar(&reader, "reader", "", "only memories that this one may learn (an id, or a part of a name)")
-	c.Flags().IntVar(&limit, "limit", limit, "at most this many memories")
+	limitFlag(c, &limit, "at most this many memories")
 	c.AddCommand(forgetCommand(p), correctCommand(p))
 	return c
 }

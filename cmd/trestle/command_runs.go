@@ -18,7 +18,7 @@ type runRow = console.RunRow
 
 func runsCommand(p *program) *cobra.Command {
 	var space, agent, stop, since string
-	var limit int
+	limit := 50
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -46,7 +46,7 @@ func runsCommand(p *program) *cobra.Command {
 	c.Flags().StringVar(&agent, "agent", "", "only of this agent")
 	c.Flags().StringVar(&stop, "stop", "", "only those that ended so: completed, silent, budget_exhausted, …")
 	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many")
+	limitFlag(c, &limit, "at most this many")
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

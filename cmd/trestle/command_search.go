@@ -37,7 +37,7 @@ func searchCommand(p *program) *cobra.Command {
 	}
 	c.Flags().StringVar(&space, "space", "", "only in this space (its id or name)")
 	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	c.Flags().IntVar(&limit, "limit", limit, "at most this many")
+	limitFlag(c, &limit, "at most this many")
 	return c
 }
 

@@ -34,7 +34,7 @@ func spacesCommand(p *program) *cobra.Command {
 		Annotations: fromAPI(), Use: "show SPACE", Short: "show one space (its id or name): who is there, what was said last, and what agents made of it", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.showSpace(c.Context(), args[0], limit) },
 	}
-	show.Flags().IntVar(&limit, "limit", limit, "newest events to show")
+	limitFlag(show, &limit, "newest events to show")
 	c.AddCommand(show)
 	return c
 }

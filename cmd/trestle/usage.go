@@ -65,7 +65,8 @@ func wrongFlag(c *cobra.Command, err error) error {
 		return misuse(c, err.Error(), config.DidYouMean(unknown.GetSpecifiedName(), flagNames(c)))
 	}
 	what, _, _ := strings.Cut(err.Error(), " flag: ") // behind it stands how the program reads numbers
-	return misuse(c, what, "")
+	mend, _ := errors.AsType[mendValue](err)
+	return misuse(c, what, string(mend))
 }
 
 // wrongTogether says which flags exclude each other; the library lists them in
