@@ -21,7 +21,7 @@ func limitFlag(c *cobra.Command, n *int, of string) {
 func (r rows) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > mostRows {
-		return mendValue("write a number from 1 to " + strconv.Itoa(mostRows))
+		return valueError("write a number from 1 to " + strconv.Itoa(mostRows))
 	}
 	*r.n = n
 	return nil
@@ -38,8 +38,8 @@ func (r rows) String() string {
 // Type implements pflag.Value.
 func (r rows) Type() string { return "int" }
 
-// A mendValue says what to write for a flag instead.
-type mendValue string
+// A valueError says what to write for a flag instead.
+type valueError string
 
 // Error implements error.
-func (m mendValue) Error() string { return string(m) }
+func (m valueError) Error() string { return string(m) }

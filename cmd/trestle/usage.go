@@ -65,7 +65,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 		return misuse(c, err.Error(), config.DidYouMean(unknown.GetSpecifiedName(), flagNames(c)))
 	}
 	what, _, _ := strings.Cut(err.Error(), " flag: ") // behind it stands how the program reads numbers
-	mend, _ := errors.AsType[mendValue](err)
+	mend, _ := errors.AsType[valueError](err)
 	return misuse(c, what, string(mend))
 }
 
