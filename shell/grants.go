@@ -32,12 +32,18 @@ func (c *cycle) without(s *spec, space spaces.SpaceID) bool {
 	return s.tier != spaces.TierSystem && slices.Contains(c.shell.Settings(c.mind.id.Agent, space).Without, s.name)
 }
 
+// speaks reports whether an agent has the act by which it says something in a space.
+func (s *Shell) speaks(a spaces.AgentID, space spaces.SpaceID) bool {
+	return !slices.Contains(s.Settings(a, space).Without, "send_message")
+}
+
 // insteadOf says what to do about an act that the agent is without: the first of the
-// room's other agents that has it is asked before anybody is told no (PRD-5.1-6).
+// room's other agents that has it is asked before anybody is told no (PRD-5.1-6). Who
+// does not speak where it is cannot ask.
 func (c *cycle) insteadOf(st *stage, s *spec, space spaces.SpaceID) string {
 	seat := st.view.Seat(space)
-	if seat == nil {
-		return "Do without it, and say so if somebody asks for it."
+	if seat == nil || !c.shell.speaks(c.mind.id.Agent, st.active) {
+		return "Do without it."
 	}
 	for _, m := range seat.Room.Members() {
 		id, agent := m.ID.IsAgent()

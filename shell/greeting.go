@@ -48,18 +48,18 @@ func (b phrasebook) merely(text string, members []spaces.Member) bool {
 	if len(words) > maxGreeting {
 		return false
 	}
-	greets := false
+	greets, others := false, []string(nil)
 	for len(words) > 0 {
 		if n := b.at(words); n > 0 {
 			greets, words = true, words[n:]
 			continue
 		}
-		if !b.beside[words[0]] && !strings.HasPrefix(words[0], "@") && !named(words[0], members) {
-			return false
+		if !b.beside[words[0]] && !strings.HasPrefix(words[0], "@") {
+			others = append(others, words[0])
 		}
 		words = words[1:]
 	}
-	return greets
+	return greets && (len(others) == 0 || allNames(others, members))
 }
 
 // at returns how many words the longest greeting has that the words begin with.
@@ -72,11 +72,15 @@ func (b phrasebook) at(words []string) int {
 	return 0
 }
 
-// named reports whether a word is one of the names that members go by.
-func named(word string, members []spaces.Member) bool {
-	return slices.ContainsFunc(members, func(m spaces.Member) bool {
-		return slices.Contains(plainWords(m.Name), word) || slices.Contains(plainWords(m.Handle), word)
-	})
+// allNames reports whether all words are names that members go by. A room may have
+// thousands of members: it is asked only of what greets.
+func allNames(words []string, members []spaces.Member) bool {
+	left := slices.Clone(words)
+	for i := 0; i < len(members) && len(left) > 0; i++ {
+		names := plainWords(members[i].Name + " " + members[i].Handle)
+		left = slices.DeleteFunc(left, func(w string) bool { return slices.Contains(names, w) })
+	}
+	return len(left) == 0
 }
 
 // plainWords cuts a text into small words without the marks around them.

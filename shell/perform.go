@@ -55,9 +55,10 @@ func (c *cycle) attempt(st *stage, a reading) outcome {
 
 // admit reports whether an act may be done, and otherwise why not.
 func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
+	space := c.where(st, a)
 	switch s := a.spec; {
-	case c.without(s, c.where(st, a)):
-		return st.deny("tier_policy", "This act has been taken from you there.", c.insteadOf(st, s, c.where(st, a))), false
+	case c.without(s, space):
+		return st.deny("tier_policy", "This act has been taken from you there.", c.insteadOf(st, s, space)), false
 	case !c.wake.Cycle.Authority.May(s.risk):
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":

@@ -15,9 +15,10 @@ const (
 )
 
 // show lets people see that the agent is at it until the returned function is
-// called. A short cycle shows nothing.
+// called. A short cycle shows nothing, and neither does one in a room where the agent
+// says nothing.
 func (s *Shell) show(w *spaces.Wake) (stop func()) {
-	if s.Presence == nil || len(w.Events) == 0 {
+	if s.Presence == nil || len(w.Events) == 0 || !s.speaks(w.Cycle.Mind.Agent, w.Cycle.Space) {
 		return func() {}
 	}
 	thread := w.Events[len(w.Events)-1].Thread

@@ -27,9 +27,9 @@ const (
 	compaction mode = "compaction"  // old accounts are condensed
 )
 
-// promptSections are all texts that a model is shown, in order, each a versioned file. The
-// anti-patterns belong to chat alone (PRD-5.7-3); a section is raised to a new
-// version by adding a file and naming it here.
+// promptSections are all texts that a model is shown, in order, each a versioned
+// file. The anti-patterns belong to chat alone (PRD-5.7-3); a section is raised to a
+// new version by adding a file and naming it here.
 var promptSections = []struct {
 	name string
 	mode mode

@@ -231,8 +231,8 @@ func (s *Shell) begins(p place) {
 	s.load[p.mind]++
 }
 
-// finished gives a place free, or to the timer that has fired there meanwhile. err is why what was begun there has not come to its
-// end.
+// finished gives a place free, or to the timer that has fired there meanwhile. err is
+// why what was begun there has not come to its end.
 func (s *Shell) finished(p place, err error) {
 	s.mu.Lock()
 	s.tears(p, err)

@@ -77,9 +77,9 @@ type Session interface {
 }
 
 // An Heir is an engine whose record several processes write. Inherit reports
-// whether no other process lives in which agents do: then everything that earlier ones held falls to
-// this one. Otherwise each gets what it holds back by itself, or loses it when
-// its leases run out.
+// whether no other process lives in which agents do: then everything that earlier
+// ones held falls to this one. Otherwise each gets what it holds back by itself, or
+// loses it when its leases run out.
 type Heir interface {
 	Inherit(ctx context.Context, s Session) (alone bool, err error)
 }

@@ -77,8 +77,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 }
 
 // Close gives back what this process has leased, ends the open connection spans
-// if it is the last one in which agents lived, waits for writes under way, refuses new ones and closes
-// the engine. Later calls return what the first did.
+// if it is the last one in which agents lived, waits for writes under way, refuses
+// new ones and closes the engine. Later calls return what the first did.
 func (s *Store) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		// A full disk must not keep the process from ending: the next start then

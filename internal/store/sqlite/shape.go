@@ -22,9 +22,9 @@ order by 1`
 )
 
 // lacking returns the tables, columns and indexes that a record will not have once
-// it is migrated, by the steps that are left: a program between two releases made it, whose steps were not those
-// of today. Only the tables as they are made are looked at, in memory; what the
-// record has besides does no harm.
+// it is migrated by the steps that are left: a program between two releases made it,
+// whose steps were not those of today. Only the tables as they are made are looked
+// at, in memory; what the record has besides does no harm.
 func lacking(ctx context.Context, db *sql.DB, files fs.FS, left []int64) (missing []string, err error) {
 	want, err := shapeAfter(ctx, files, func(*sql.DB) error { return nil })
 	if err != nil {

@@ -1,0 +1,47 @@
+package shell_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// PRD-6.1-3, PRD-5.1-6, SEQ-89: an agent that says nothing in a room is not shown at work
+// there, and is not told to ask somebody else, which it could not.
+func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
+	var told string
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		<-time.After(6 * time.Second)
+		if r.NoCalls || acts(r) > 0 {
+			for _, x := range r.Messages {
+				if x.Role == model.Result {
+					told = x.Text
+				}
+			}
+			return telling("Nothing to add."), nil
+		}
+		return calling(1, "send_message", `{"text":"hi"}`), nil
+	})
+	seen := &signs{}
+	play(t, m, func(w *world) {
+		w.presence = seen
+		w.settings = without("send_message", "send_reply")
+		room := w.room("hall", with("Ada", "Max"))
+		w.start()
+		w.says(room, "Kai", "@Ada is the pump on?")
+		w.settle()
+		if n := seen.shown(); n != 0 {
+			t.Errorf("people were shown %d times that Ada is at it", n)
+		}
+		if denied := bodies[spaces.Denied](w.inner(mind("Ada"))); len(denied) != 1 || denied[0].Denial.Code != "tier_policy" {
+			t.Errorf("denials: %+v", denied)
+		}
+		if !strings.Contains(told, "Do without it.") || strings.Contains(told, "Max") {
+			t.Errorf("it was told %s", told)
+		}
+	}, "Ada", "Max")
+}
