@@ -56,10 +56,19 @@ func (a timer) perform(s *stage) outcome {
 	return s.done(map[string]any{"at": due.UTC().Format(time.RFC3339)})
 }
 
+// about is the room that is meant by what is set for later: the active one, or, while
+// there is none, that of the timer that woke the mind.
+func (s *stage) about() spaces.SpaceID {
+	if s.active == "" && s.wake.Timer != nil {
+		return s.wake.Timer.Space
+	}
+	return s.active
+}
+
 func (s *stage) setTimer(kind spaces.TimerKind, seconds int, text string) time.Time {
 	due := s.now.Add(time.Duration(seconds) * time.Second)
 	s.timers = append(s.timers, spaces.Timer{
-		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.active, Note: text, Due: due, Cycle: s.wake.Cycle.ID,
+		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.about(), Note: text, Due: due, Cycle: s.wake.Cycle.ID,
 	})
 	return due
 }

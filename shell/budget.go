@@ -20,7 +20,10 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
 		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
-		cl.Say, cl.Once = say, "budget|"+string(c.wake.Cycle.Space)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
+		if cl.Room = c.wake.Cycle.Space; c.wake.Timer != nil {
+			cl.Room = c.wake.Timer.Space
+		}
+		cl.Say, cl.Once = say, "budget|"+string(cl.Room)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
 	}
 	return true, c.close(ctx, cl)
 }

@@ -117,6 +117,34 @@ func TestASendersBudgetEndsTheirRun(t *testing.T) {
 	})
 }
 
+// S13: what people have set for later is theirs to pay, however often it sets itself
+// anew.
+func TestASendersTimersAreBounded(t *testing.T) {
+	acts := 0
+	m := answering(func(n int, _ model.Request) (model.Response, error) {
+		acts++
+		return calling(n, "timer", `{"seconds":60,"note":"again"}`), nil
+	})
+	play(t, m, func(w *world) {
+		set := shell.DefaultSettings()
+		set.SenderTokens, set.MaxSteps = 1000, 2 // a call takes 110
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "again and again")
+		w.settle()
+		pass(10 * time.Minute)
+		w.settle()
+		stops := w.stops(mind("Ada"))
+		if acts != 5 || len(stops) != 6 || stops[5] != spaces.StopBudget { // two calls a run
+			t.Errorf("%d acts and %v, want 5 runs with an act, and then the end of the budget", acts, stops)
+		}
+		if said := w.notices(); len(said) != 1 {
+			t.Errorf("the room is told %q, want one sentence", said)
+		}
+	})
+}
+
 // A day's budget of the agent ends runs silently for nobody: the room is told
 // once a day.
 func TestASpentDayIsSaidOnce(t *testing.T) {

@@ -33,7 +33,7 @@ func (a plan) perform(s *stage) outcome {
 	if !out.ok {
 		return out
 	}
-	about := s.active
+	about := s.about()
 	if a.Space != "" {
 		room, out := s.room(a.Space)
 		if room == nil {

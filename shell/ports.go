@@ -129,7 +129,8 @@ type Record interface {
 	// Spent returns the tokens used since the day began.
 	Spent(ctx context.Context, day time.Time, agent spaces.AgentID, space spaces.SpaceID) (Spent, error)
 	// SpentBySenders returns the most weighted tokens that the words of any one
-	// person have cost since the day began, of those whose words the cycle was shown.
+	// person have cost since the day began, of those whose words the cycle was shown
+	// or had the timer set that woke it.
 	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
 	// Failures returns the failed actions of the agent's cycles since the given
 	// cycle number of the mind, for the next frame.

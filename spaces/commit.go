@@ -60,9 +60,9 @@ type Closing struct {
 	Denials  int
 	Manifest string
 	Plan     []byte
-	// Say is told in the room the cycle is about, once for ever for Once; empty:
-	// nothing.
+	// Say is told in Room, once for ever for Once; empty: nothing.
 	Say, Once string
+	Room      SpaceID
 	// Back is true when the rows go back to ready for another attempt (a failed
 	// model), unless they have used up their attempts: then they die.
 	Back bool

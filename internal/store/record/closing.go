@@ -24,8 +24,8 @@ func (k *commit) close(ctx context.Context) error {
 	if err := k.sumUp(ctx, number); err != nil {
 		return err
 	}
-	if c := k.c.Close; c.Say != "" && k.space != "" {
-		if err := k.announce(ctx, k.space, announcement{key: c.Once, text: c.Say, at: k.c.At}); err != nil {
+	if c := k.c.Close; c.Say != "" {
+		if err := k.announce(ctx, c.Room, announcement{key: c.Once, text: c.Say, at: k.c.At}); err != nil {
 			return err
 		}
 	}

@@ -188,11 +188,18 @@ func (k *commit) steps(ctx context.Context) error {
 }
 
 func (k *commit) timers(ctx context.Context) error {
+	if len(k.c.Timers) == 0 {
+		return nil
+	}
+	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	if err != nil {
+		return fmt.Errorf("find who has timers set: %w", err)
+	}
 	for _, t := range k.c.Timers {
 		if t.Kind != spaces.TimerPlan { // that is for a time of day, which is everybody's
 			t.Due = k.clock.of(t.Due)
 		}
-		if err := k.run(ctx, insertTimer, timerValues(t)...); err != nil {
+		if err := k.run(ctx, insertTimer, timerValues(t, charged.people)...); err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}
 		if err := k.doze(ctx, t, k.c.At); err != nil {

@@ -12,10 +12,13 @@ import (
 
 const (
 	timerColumns query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
-	insertTimer  query = `insert into timers (` + timerColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
-	selectTimer  query = `select ` + timerColumns + ` from timers where id = $1`
-	dueTimers    query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2 + 0`
-	setTimers    query = `select ` + timerColumns + ` from timers
+	insertTimer  query = `insert into timers (` + timerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	repeatTimer  query = `insert into timers (` + timerColumns + `, payers)
+select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
+	timerPayers query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
+	selectTimer query = `select ` + timerColumns + ` from timers where id = $1`
+	dueTimers   query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2 + 0`
+	setTimers   query = `select ` + timerColumns + ` from timers
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
 	forgetTimer query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
 	fireTimer   query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
@@ -29,10 +32,12 @@ func scanTimer(r row) (t spaces.Timer, err error) {
 	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, stamp{&t.Due}, &t.Cycle, &t.Plan, &t.Cron)
 }
 
-// timerValues are the arguments of insertTimer.
-func timerValues(t spaces.Timer) []any {
+// timerValues are the arguments of insertTimer, for one that was set for the words
+// of people.
+func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
 	return []any{
 		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle), t.Plan, t.Cron,
+		array(people),
 	}
 }
 
@@ -132,8 +137,7 @@ func (t *tx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error 
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}
-	timer.ID, timer.Due = t.newID(), due
-	return t.run(ctx, insertTimer, timerValues(timer)...)
+	return t.run(ctx, repeatTimer, timer.ID, t.newID(), notBefore(due))
 }
 
 // Plans implements [shell.Record].

@@ -21,8 +21,11 @@ on conflict (day, entity) do update set tokens = senders.tokens + excluded.token
 	payingRows query = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
-	senderTokens  query = `select tokens from senders where day = $1 and entity = $2`
-	sendersTokens query = `select coalesce(max(s.tokens), 0) from inbox i
+	senderTokens query = `select tokens from senders where day = $1 and entity = $2`
+	// sendersTokens has the people of a timer beside the tallies of those who wrote.
+	sendersTokens query = `select coalesce(max(s.tokens), 0),
+  coalesce((select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1), '[]')
+from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
 where i.cycle = $1 and i.cycle <> ''`
 	forgetSenders query = `delete from senders where day < $1`
@@ -43,8 +46,15 @@ func (k *commit) charge(ctx context.Context) error {
 	if u.Total() == 0 && k.spoke == 0 {
 		return nil
 	}
+	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	if err != nil {
+		return fmt.Errorf("find who is answered: %w", err)
+	}
+	if err := k.chargePeople(ctx, charged.people, u.Total()); err != nil {
+		return err
+	}
 	if k.space != "" {
-		return k.chargeRows(ctx, u.Total())
+		return k.chargeRoots(ctx, charged.roots, u.Total())
 	}
 	// A wake without a space begins chains of its own, one a message.
 	for _, e := range k.done.Events {
@@ -58,14 +68,10 @@ func (k *commit) charge(ctx context.Context) error {
 	return nil
 }
 
-// chargeRows counts tokens for the people whose words the cycle answers, and them
-// and what it said for the chains of those words.
-func (k *commit) chargeRows(ctx context.Context, tokens int) error {
-	charged, err := k.payers(ctx, k.c.Step.Cycle)
-	if err != nil {
-		return fmt.Errorf("find who is answered: %w", err)
-	}
-	for _, who := range charged.people {
+// chargePeople counts tokens for the people whose words woke the cycle, or had the
+// timer set that did.
+func (k *commit) chargePeople(ctx context.Context, people []spaces.EntityID, tokens int) error {
+	for _, who := range people {
 		if tokens == 0 {
 			break
 		}
@@ -73,7 +79,12 @@ func (k *commit) chargeRows(ctx context.Context, tokens int) error {
 			return fmt.Errorf("count for senders: %w", err)
 		}
 	}
-	for _, root := range charged.roots {
+	return nil
+}
+
+// chargeRoots counts tokens and what the cycle said for the chains it answers.
+func (k *commit) chargeRoots(ctx context.Context, roots []spaces.EventID, tokens int) error {
+	for _, root := range roots {
 		if err := k.run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
 			return fmt.Errorf("count for chain %s: %w", root, err)
 		}
@@ -82,7 +93,7 @@ func (k *commit) chargeRows(ctx context.Context, tokens int) error {
 }
 
 // payers are those a cycle is counted for: the chains its rows belong to, and the
-// people whose words they are. Each is there once.
+// people whose words they are, or had the timer set that woke it. Each is there once.
 type payers struct {
 	roots  []spaces.EventID
 	people []spaces.EntityID
@@ -100,7 +111,12 @@ func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p payers, err error
 	if err != nil {
 		return p, err
 	}
-	return t.pays(ctx, id, rows)
+	if p, err = t.pays(ctx, id, rows); err != nil || len(rows) > 0 {
+		return p, err
+	}
+	_, err = one(ctx, t, timerPayers, []any{string(id)}, list[spaces.EntityID]{&p.people})
+	t.cache.payers[id] = p
+	return p, err
 }
 
 // pays notes whom a cycle with these rows is counted for.
@@ -175,9 +191,16 @@ func (s Shell) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, sp
 
 // SpentBySenders implements [shell.Record].
 func (s Shell) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
-	most := 0
-	if _, err := one(ctx, s.s.engine, sendersTokens, []any{string(cycle), day(at)}, &most); err != nil {
+	most, set := 0, []spaces.EntityID(nil)
+	if _, err := one(ctx, s.s.engine, sendersTokens, []any{string(cycle), day(at)}, &most, list[spaces.EntityID]{&set}); err != nil {
 		return 0, fmt.Errorf("read what senders used: %w", err)
+	}
+	for _, who := range set {
+		tokens := 0
+		if _, err := one(ctx, s.s.engine, senderTokens, []any{day(at), string(who)}, &tokens); err != nil {
+			return 0, fmt.Errorf("read what a sender used: %w", err)
+		}
+		most = max(most, tokens)
 	}
 	return most, nil
 }

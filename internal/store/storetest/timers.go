@@ -14,6 +14,7 @@ var timerTests = map[string]func(*testing.T, *world){
 	"TimerSurvivesARestart":            timerRestart,
 	"TimersOfAMindFireOneAtATime":      timersInTurn,
 	"TimersCycleIsResumedWithItsTimer": timerResumed,
+	"WhoHadATimerSetPays":              timerPaid,
 }
 
 // setTimer has the agent set a timer for a minute from now and returns it.
@@ -126,4 +127,36 @@ func timerResumed(t *testing.T, w *world) {
 	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Reminded."}
 	w.commit(c)
 	w.settleAll(w.due())
+}
+
+// S13: what a timer wakes is counted for the people whose words had it set, what wakes
+// by a timer set there too, and so is every firing of a plan.
+func timerPaid(t *testing.T, w *world) {
+	first := w.setTimer(w.family(), "t1")
+	a := w.step(&spaces.Wake{}, 0).Step.Usage.Total()
+	paid := 2 * a // the run that set it
+	fire := func(at time.Time, set ...spaces.Timer) {
+		t.Helper()
+		w.now = at
+		got := w.fire()
+		if len(got) != 1 {
+			t.Fatalf("fired %d times, want once", len(got))
+		}
+		c := w.step(&got[0], 0)
+		c.Timers, c.Close = set, &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+		w.commit(c)
+		paid += a
+		used, err := w.s.Shell.SpentBySenders(t.Context(), w.now, got[0].Cycle.ID)
+		if w.ok(err); used != paid {
+			t.Errorf("zoe's words cost %d tokens, want %d", used, paid)
+		}
+	}
+	second := first
+	second.ID, second.Due = "t2", first.Due.Add(time.Minute)
+	fire(first.Due, second)
+	plan := first
+	plan.ID, plan.Kind, plan.Plan, plan.Cron, plan.Due = "p1", spaces.TimerPlan, "p1", "* * * * *", second.Due.Add(time.Minute)
+	fire(second.Due, plan)
+	fire(plan.Due)
+	fire(plan.Due.Add(2 * time.Minute))
 }
