@@ -89,6 +89,7 @@ type engine struct {
 	opts Options
 	id   string // of this process, among those that write the record
 	pool *pgxpool.Pool
+	own  *pgxpool.Pool // of the right to write alone, which waits for no other question; nil without one
 
 	quit   context.CancelFunc // of what keeps the right to write
 	keeper sync.WaitGroup
@@ -281,6 +282,9 @@ func (e *engine) Close() error {
 		e.quit()
 		e.keeper.Wait()
 		e.quit = nil
+	}
+	if e.own != nil {
+		e.own.Close()
 	}
 	if e.pool != nil {
 		e.pool.Close()

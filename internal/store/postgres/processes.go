@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -28,6 +29,7 @@ const (
 	// Whoever has the upkeep only looks after the record.
 	othersLive = others + ` and not exists (select 1 from owners o where o.thing = $2 and o.process = p.id)`
 	upkeep     = "upkeep"
+	ownConns   = 4
 	enlist     = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
 values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
 	// A connection that the server has no more tells nothing of a process that lives.
@@ -46,11 +48,15 @@ func (e *engine) enlist(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since := time.Now()
-	err = pgx.BeginFunc(ctx, e.pool, func(t pgx.Tx) error {
+	if e.own, err = e.apart(ctx); err != nil {
+		return err
+	}
+	var since time.Time
+	err = pgx.BeginFunc(ctx, e.own, func(t pgx.Tx) error {
 		if _, err := t.Exec(ctx, lockTurn); err != nil {
 			return err
 		}
+		since = time.Now() // the turn may have been long in coming
 		if e.opts.Alone {
 			if err := nobodyElse(ctx, t, id); err != nil {
 				return err
@@ -71,6 +77,15 @@ func (e *engine) enlist(ctx context.Context) error {
 	e.quit = quit
 	e.keeper.Go(func() { e.keep(keeping, since) })
 	return nil
+}
+
+// apart opens connections for the right to write. Reads may wait for as long as a
+// table is locked and take up all others, which is no reason to give up. One is used;
+// a next one while the server has not said that the first is over.
+func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
+	c := e.pool.Config()
+	c.MaxConns, c.MinConns, c.MinIdleConns = ownConns, 0, 0
+	return pgxpool.NewWithConfig(ctx, c)
 }
 
 func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
@@ -143,11 +158,12 @@ func (e *engine) prolong(ctx context.Context, until time.Time) error {
 	defer end()
 	limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
 	defer cancel()
-	tag, err := e.pool.Exec(limited, prolong, e.id)
+	tag, err := e.own.Exec(limited, prolong, e.id)
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrBuried
 	}
 	if err != nil && codeOf(err) == "" {
+		e.own.Reset()
 		e.pool.Reset()
 	}
 	return err
@@ -167,7 +183,7 @@ func (e *engine) giveUp(why error) {
 func (e *engine) resign(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if _, err := e.pool.Exec(ctx, resign, e.id); err != nil {
+	if _, err := e.own.Exec(ctx, resign, e.id); err != nil {
 		e.opts.Logger.Warn("right to write not given back", "error", err)
 	}
 }
