@@ -21,6 +21,8 @@ type position struct {
 	Last map[string]snowflake `json:"l,omitempty"`
 	// Direct are the direct chats written in last: Discord does not list them.
 	Direct []string `json:"d,omitempty"`
+	// Owed is what must still be read of channels about which Discord did not answer.
+	Owed map[string]debt `json:"o,omitempty"`
 	// Identified counts the new sessions of a day, hour by hour since 1970.
 	Identified map[int64]int `json:"i,omitempty"`
 }

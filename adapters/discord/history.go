@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -49,7 +50,7 @@ func (c *Client) page(ctx context.Context, channel string, after snowflake) (lis
 // fillDirect reads what was said in the known direct chats since the gap began.
 func (r *receiver) fillDirect(ctx context.Context) error {
 	for _, id := range slices.Clone(r.at.Direct) {
-		if err := r.fill(ctx, id, ""); err != nil {
+		if err := r.fill(ctx, id, "", r.at.after(id)); err != nil {
 			return err
 		}
 	}
@@ -65,7 +66,7 @@ func (r *receiver) fillGuild(ctx context.Context, g guild) error {
 			if !holdsMessages(ch.Type) || isForum(ch.Type) || flake(ch.LastMessageID) <= r.at.after(ch.ID) {
 				continue
 			}
-			if err := r.fill(ctx, ch.ID, g.ID); err != nil {
+			if err := r.fill(ctx, ch.ID, g.ID, r.at.after(ch.ID)); err != nil {
 				return err
 			}
 		}
@@ -81,44 +82,65 @@ func (r *receiver) fillArchived(ctx context.Context, g guild) error {
 			continue
 		}
 		ch.GuildID = g.ID
-		list, err := r.client.archived(ctx, ch, r.at.Gap.before(slack).time())
-		if err != nil {
+		if err := r.fillAside(ctx, ch, r.at.Gap.before(slack)); err != nil {
 			return err
 		}
-		for _, th := range list {
-			if flake(th.LastMessageID) <= r.at.after(th.ID) {
-				continue
-			}
-			if err := r.fill(ctx, th.ID, g.ID); err != nil {
-				return err
-			}
-		}
 	}
-	r.client.known.change(g.ID, func(known *knownGuild) { known.aside = true })
+	known := !slices.ContainsFunc(slices.Collect(maps.Values(r.at.Owed)), func(d debt) bool { return d.Aside != 0 })
+	r.client.known.change(g.ID, func(to *knownGuild) { to.aside = known })
 	return nil
 }
 
-// fill reads one channel from where we stand to its end, and records it page by page.
-func (r *receiver) fill(ctx context.Context, channel, guild string) error {
-	for after, more := r.at.after(channel), true; more; {
-		list, rest, err := r.client.page(ctx, channel, after)
-		if err != nil && adapters.KindOf(err).Permanent() {
-			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
-			return r.missed(ctx, channel, guild, after, err)
+// fillAside reads what was said in the threads of one channel that were put away
+// since.
+func (r *receiver) fillAside(ctx context.Context, ch channel, since snowflake) error {
+	list, err := r.archived(ctx, ch, since)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		r.owe(ch.ID, debt{Aside: max(since, 1), Guild: ch.GuildID}, err)
+		return nil
+	}
+	for _, th := range list {
+		if flake(th.LastMessageID) <= r.at.after(th.ID) {
+			continue
 		}
-		if err != nil {
+		if err := r.fill(ctx, th.ID, ch.GuildID, r.at.after(th.ID)); err != nil {
 			return err
 		}
-		var updates []adapters.Update
-		for _, raw := range list {
-			made, err := r.readPast(ctx, raw, guild)
-			if err != nil {
-				return err
-			}
-			updates = append(updates, made...)
+	}
+	return nil
+}
+
+// archived lists the threads of a channel that were put away since.
+func (r *receiver) archived(ctx context.Context, ch channel, since snowflake) ([]channel, error) {
+	if r.inTrouble() {
+		return nil, errOwed
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return r.client.archived(ctx, ch, since.time())
+}
+
+// fill reads one channel behind after to its end, and records it page by page.
+// Where Discord does not answer, the rest stays owed.
+func (r *receiver) fill(ctx context.Context, channel, guild string, after snowflake) error {
+	for more := true; more; {
+		updates, next, rest, err := r.pastBehind(ctx, channel, guild, after)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && adapters.KindOf(err).Permanent():
+			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
+			return r.missed(ctx, channel, guild, after, err)
+		case err != nil:
+			r.owe(channel, debt{After: max(after, 1), Guild: guild}, err)
+			return nil
 		}
-		if len(list) > 0 {
-			after = idOf(list[len(list)-1])
+		if next > after {
+			after = next
+			r.paid(channel, after)
 			r.sink.Heard(time.Now())
 			if err := r.record(ctx, updates); err != nil {
 				return err
@@ -129,15 +151,48 @@ func (r *receiver) fill(ctx context.Context, channel, guild string) error {
 	return nil
 }
 
-// missed records that what was said in a channel since after is lost to us, where
-// Discord would show it and its answer cannot be read. What we may not read is no gap.
-func (r *receiver) missed(ctx context.Context, channel, guild string, after snowflake, why error) error {
-	if adapters.KindOf(why) != adapters.Invalid {
-		return nil
+// pastBehind reads a page of a channel behind after, and where it ends.
+func (r *receiver) pastBehind(ctx context.Context, channel, guild string, after snowflake) (updates []adapters.Update, next snowflake, more bool, err error) {
+	if r.inTrouble() {
+		return nil, after, false, errOwed
 	}
-	chat, thread, err := r.client.place(ctx, channel, guild)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	list, more, err := r.client.page(ctx, channel, after)
 	if err != nil {
-		return err
+		return nil, after, false, err
+	}
+	for _, raw := range list {
+		made, err := r.readPast(ctx, raw, guild)
+		if err != nil {
+			return nil, after, false, err
+		}
+		updates = append(updates, made...)
+		after = idOf(raw)
+	}
+	return updates, after, more, nil
+}
+
+// missed records that what was said in a channel since after is lost to us, where
+// Discord would show it and its answer cannot be read, or where we left it to
+// history. What we may not read otherwise is no gap.
+func (r *receiver) missed(ctx context.Context, channel, guild string, after snowflake, why error) error {
+	reason := "discord's answer cannot be read"
+	if adapters.KindOf(why) != adapters.Invalid {
+		if !r.at.Owed[channel].Blind {
+			return nil
+		}
+		reason = "discord does not show it to us"
+	}
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	chat, thread, err := r.client.place(asking, channel, guild)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		r.owe(channel, debt{After: max(after, 1), Guild: guild}, err)
+		return nil
 	}
 	now, from := time.Now().UTC(), after.time()
 	if from.After(now) {
@@ -145,7 +200,7 @@ func (r *receiver) missed(ctx context.Context, channel, guild string, after snow
 	}
 	return r.record(ctx, []adapters.Update{{
 		ID: channel, Key: "gap:" + channel + ":" + after.String(), Chat: chat, Thread: thread, At: now,
-		Body: adapters.Gap{From: from, To: now, Reason: "discord's answer cannot be read"},
+		Body: adapters.Gap{From: from, To: now, Reason: reason},
 	}})
 }
 

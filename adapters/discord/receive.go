@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -107,6 +108,7 @@ type receiver struct {
 	stored  time.Time           // when the position was last stored
 	pending map[string]bool     // servers whose gap is to be filled
 	roles   map[string][]string // of members, by server and member, as last told
+	owed    debts
 }
 
 // run records events in their order until ctx is done or one cannot be.
@@ -120,6 +122,11 @@ func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask
 			err := r.grant(ctx)
 			a.granted <- err
 			if err != nil {
+				return orDone(ctx, err)
+			}
+			continue
+		case <-r.dun():
+			if err := r.collect(ctx); err != nil {
 				return orDone(ctx, err)
 			}
 			continue
@@ -168,7 +175,11 @@ func (r *receiver) take(ctx context.Context, e event) ([]adapters.Update, error)
 		r.ready(e)
 		return nil, r.fillDirect(ctx)
 	}
-	updates, err := r.read(ctx, e)
+	read := r.read
+	if slices.Contains(saying, e.Type) {
+		read = r.readSaid
+	}
+	updates, err := read(ctx, e)
 	if err != nil {
 		return nil, err
 	}
