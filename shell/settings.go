@@ -35,6 +35,7 @@ type Settings struct {
 	OnePhase      bool             // contemplation inline (phases: one)
 	Tags          bool             // the tags dialect instead of tools
 	Without       []string         // acts taken from the agent there; system acts cannot be. Nobody changes it
+	Told          bool             // an entry of the configuration is about the room or its server
 	GreetPlainly  bool             // nothing is looked up when only greetings woke it
 	SendStale     bool             // on_stale: send
 	Drafts        bool             // people see an answer grow where that is no message (streaming)

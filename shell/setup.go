@@ -103,14 +103,14 @@ func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
 	if next.State != "" {
 		next.Readers = readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})
 		c.setUp.noted = append(c.setUp.noted, setUpNote(c.wake.Cycle.ID, next))
-	} else if !c.setUp.begun && at.State == "" && isNew(seat, v.Agent.ID.Entity()) {
+	} else if !c.setUp.begun && at.State == "" && !c.settings.Told && isNew(seat, v.Agent.ID.Entity()) {
 		offer := setUpNote(c.wake.Cycle.ID, spaces.SetUp{Space: seat.Room.ID(), State: spaces.SetUpOffered})
 		c.setUp.offer = &offer
 	}
 	c.setUp.begun = true
 }
 
-// isNew reports whether nobody has configured a room of several, no cycle of the
+// isNew reports whether no entry is about a room of several, no cycle of the
 // agent there has come to its end, so that its cursor is where it was when it came,
 // and no other agent has spoken there, who may have offered a set-up.
 func isNew(seat *hud.Seat, self spaces.EntityID) bool {

@@ -89,6 +89,7 @@ func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := shellSettings(a, key.of.SettingsFor(key.agent, key.entry))
+	s.Told = key.of.Has(key.entry)
 	p.settings.Store(key, s)
 	return s
 }

@@ -20,6 +20,7 @@ func (d *decoder) check(top *section) {
 	d.checkTwins()
 	d.checkLayers()
 	d.warnOfOpen(top)
+	d.warnOfNoPace(top)
 }
 
 // checkVersion refuses nothing: a file for a later program is read as far as

@@ -189,6 +189,12 @@ func (c *Config) layers(agent, space string) []layer {
 	return all
 }
 
+// Has reports whether an entry for a space or for a server has that key.
+func (c *Config) Has(key string) bool {
+	return slices.ContainsFunc(c.Spaces, func(s Space) bool { return s.Key == key }) ||
+		slices.ContainsFunc(c.Servers, func(s Server) bool { return s.Key == key })
+}
+
 // testLimits lifts the default token caps along with the platforms' pace, for
 // tests that drive the program harder than anybody would pay for. Caps that are
 // written in the file stay.

@@ -94,3 +94,23 @@ func (d *decoder) warnOfOpen(top *section) {
 		}
 	}
 }
+
+// warnOfNoPace says where what is sent keeps to no pace.
+func (d *decoder) warnOfNoPace(top *section) {
+	if d.config.Outgoing == "off" {
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "limits", Fault: Fault{
+			At:   top.get("limits").get("outgoing").origin,
+			What: "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
+			Todo: "remove it; off is for tests against a server of one's own",
+		}})
+	}
+	for _, a := range d.config.Adapters {
+		if a.Outgoing == "off" {
+			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{
+				At: at.origin, What: "messages are sent faster than the platform allows, which then refuses them or stops the bot",
+				Todo: "remove it; off is for tests against a server of one's own",
+			}})
+		}
+	}
+}

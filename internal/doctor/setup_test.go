@@ -82,17 +82,21 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			execute(t, dir, "insert into goose_db_version (version_id, is_applied) values (9999, true)")
-		}, adjust: func(r *doctor.Record) { r.Knows = 2 }},
+		}, adjust: func(r *doctor.Record) { r.Knows, r.Untaken = 2, []int64{1} }},
 		{name: "schema behind", code: "TRS-R16", plant: forgetDigests, adjust: behind(40e9)},
 		{name: "schema behind no room", code: "TRS-R16", plant: forgetDigests, adjust: behind(9e6)},
 		{name: "schema behind in a database", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.Record) {
 			behind(0)(r)
 			r.Bytes, r.Total = 0, 0
 		}},
+		{name: "schema behind on a disk of unknown size", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.Record) {
+			behind(0)(r)
+			r.Total = 0
+		}},
 		{name: "made between releases", code: "TRS-R17", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			execute(t, dir, "drop table senders")
-		}},
+		}, adjust: func(r *doctor.Record) { r.Untaken = []int64{27} }},
 		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})

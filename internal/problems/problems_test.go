@@ -27,7 +27,10 @@ type book struct {
 	full bool // then it takes nothing
 }
 
-var errFull = errors.New("disk is full")
+var (
+	errFull   = errors.New("disk is full")
+	errNobody = errors.New("no such problem")
+)
 
 func (b *book) Problems(_ context.Context, since time.Time) ([]Problem, error) {
 	var out []Problem
@@ -56,6 +59,9 @@ func (b *book) Keep(_ context.Context, changed []Problem) error {
 }
 
 func (b *book) Ack(_ context.Context, id ID, until time.Time) error {
+	if id == 0 {
+		return errNobody
+	}
 	b.rows[id-1].Acked = until
 	return nil
 }

@@ -1,0 +1,93 @@
+package problems
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// aProblem is one of an account, that began so many minutes after the start; closed
+// is when it ended, 0 for one that goes on.
+func aProblem(id ID, subject string, opened, closed int) Problem {
+	p := Problem{ID: id, Code: Deaf, Subject: subject, Opened: start.Add(time.Duration(opened) * time.Minute)}
+	if closed > 0 {
+		p.Closed = start.Add(time.Duration(closed) * time.Minute)
+	}
+	return p
+}
+
+// DELIVERY 2.7, F30: what is known of problems is what the record has and what it could
+// not take, each problem once, as it stands.
+func TestWhatIsHeldLiesOverTheRecord(t *testing.T) {
+	acked := aProblem(1, "acme", 0, 0)
+	acked.Acked = start.Add(time.Hour)
+	ended := aProblem(1, "acme", 0, 8)
+	ended.Acked = acked.Acked
+	for name, c := range map[string]struct{ rows, held, want []Problem }{
+		"nothing is held":                       {rows: []Problem{acked}, want: []Problem{acked}},
+		"one that is new":                       {held: []Problem{aProblem(0, "acme", 6, 0)}, want: []Problem{aProblem(0, "acme", 6, 0)}},
+		"one of another account":                {rows: []Problem{acked}, held: []Problem{aProblem(0, "bolt", 6, 0)}, want: []Problem{acked, aProblem(0, "bolt", 6, 0)}},
+		"one that another process has recorded": {rows: []Problem{acked}, held: []Problem{aProblem(0, "acme", 6, 0)}, want: []Problem{acked}},
+		"one that came again":                   {rows: []Problem{aProblem(1, "acme", 0, 7)}, held: []Problem{aProblem(0, "acme", 8, 0)}, want: []Problem{aProblem(1, "acme", 0, 7), aProblem(0, "acme", 8, 0)}},
+		"the end of one that somebody took on":  {rows: []Problem{acked}, held: []Problem{aProblem(1, "acme", 0, 8)}, want: []Problem{ended}},
+		"an end that was long ago":              {rows: []Problem{acked}, held: []Problem{aProblem(1, "acme", 0, 4)}},
+		"one that came and went":                {held: []Problem{aProblem(0, "acme", 6, 8)}, want: []Problem{aProblem(0, "acme", 6, 8)}},
+		"one that came and went long ago":       {held: []Problem{aProblem(0, "acme", 1, 5)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := slices.Clone(c.rows)
+			got := Overlay(c.rows, c.held, start.Add(5*time.Minute))
+			if diff := cmp.Diff(c.want, got); diff != "" && len(c.want)+len(got) > 0 {
+				t.Errorf("known is (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, c.rows); diff != "" {
+				t.Errorf("the rows it was given were changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// DELIVERY 2.7, F30: all that a full record did not take is in it when it takes
+// something again: also one that came twice meanwhile, and the ends of those it has.
+func TestAllThatWasHeldIsRecorded(t *testing.T) {
+	b := book{rows: []Problem{aProblem(1, "acme", 0, 0), aProblem(2, "bolt", 0, 0)}, full: true}
+	s := new(Reserve).Over(&b)
+	for _, p := range []Problem{
+		aProblem(1, "acme", 0, 3), aProblem(2, "bolt", 0, 4), // these end
+		aProblem(0, "acme", 5, 0), aProblem(0, "bolt", 5, 0), // these begin, in the same moment
+		aProblem(0, "acme", 5, 6), aProblem(0, "acme", 7, 0), // one ends and comes again
+	} {
+		if err := s.Keep(t.Context(), []Problem{p}); !errors.Is(err, errFull) {
+			t.Fatalf("kept in a full record: %v", err)
+		}
+	}
+	b.full = false
+	if err := s.Keep(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []Problem{aProblem(1, "acme", 0, 3), aProblem(2, "bolt", 0, 4), aProblem(3, "acme", 5, 6), aProblem(4, "bolt", 5, 0), aProblem(5, "acme", 7, 0)}
+	if diff := cmp.Diff(want, b.rows); diff != "" {
+		t.Errorf("recorded is (-want +got):\n%s", diff)
+	}
+}
+
+// ECOSYSTEM 8: what has a number is taken on in the record, whatever is held beside it;
+// a number that nobody has is the record's to refuse.
+func TestWhatHasANumberIsTakenOnInTheRecord(t *testing.T) {
+	b := book{rows: []Problem{aProblem(1, "acme", 0, 0)}}
+	s := new(Reserve).Over(&b)
+	until := start.Add(time.Hour)
+	if err := s.Ack(t.Context(), 0, until); !errors.Is(err, errNobody) {
+		t.Errorf("a number that nobody has: %v", err)
+	}
+	b.full = true
+	if err := s.Keep(t.Context(), []Problem{aProblem(0, "bolt", 1, 0)}); !errors.Is(err, errFull) {
+		t.Fatalf("kept in a full record: %v", err)
+	}
+	if err := s.Ack(t.Context(), 1, until); err != nil || !b.rows[0].Acked.Equal(until) {
+		t.Errorf("taken on: %+v, %v", b.rows[0], err)
+	}
+}
