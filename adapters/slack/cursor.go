@@ -19,6 +19,8 @@ type position struct {
 	Last map[string]string `json:"last,omitempty"`
 	// Threads are the threads that spoke lately, as channel/parent, with their newest message.
 	Threads map[string]string `json:"threads,omitempty"`
+	// Owed is what must still be read of channels about which Slack did not answer.
+	Owed map[string]debt `json:"owed,omitempty"`
 	// Heard is when Slack was last there, in Unix seconds.
 	Heard int64 `json:"heard"`
 }
@@ -28,7 +30,7 @@ var errCursor = errors.New("the stored cursor is not one of slack's")
 
 // parsePosition reads a cursor; nil is the zero position.
 func parsePosition(cursor []byte) (*position, error) {
-	p := &position{Last: map[string]string{}, Threads: map[string]string{}}
+	p := &position{Last: map[string]string{}, Threads: map[string]string{}, Owed: map[string]debt{}}
 	if cursor == nil {
 		return p, nil
 	}
@@ -50,7 +52,7 @@ func (p *position) cursor() []byte {
 // clone returns a copy that shares nothing.
 func (p *position) clone() *position {
 	q := *p
-	q.Last, q.Threads = maps.Clone(p.Last), maps.Clone(p.Threads)
+	q.Last, q.Threads, q.Owed = maps.Clone(p.Last), maps.Clone(p.Threads), maps.Clone(p.Owed)
 	return &q
 }
 

@@ -24,6 +24,7 @@ type stretch struct {
 	channel  string
 	messages []json.RawMessage // oldest first
 	listened bool              // we listened all the time in which they were said
+	owed     *debt             // what Slack did not answer; nil: nothing
 }
 
 // fills reads what live events may have missed: once something listens, after a
@@ -42,11 +43,11 @@ func (r *receiver) fills(ctx context.Context) error {
 	if err != nil {
 		r.c.log.Warn("gaps are not filled: the app's channels cannot be listed", "error", err)
 	}
-	checked := map[string]string{} // by channel, from where the next look begins
+	f := &filler{receiver: r, joined: joined, checked: map[string]string{}, owed: pos.Owed, asked: map[string]time.Time{}}
 	plan := make([]string, 0, len(joined))
 	for _, ch := range joined {
 		plan = append(plan, ch.ID)
-		checked[ch.ID] = pos.lookBack(ch.ID, start)
+		f.checked[ch.ID] = pos.lookBack(ch.ID, start)
 	}
 	if err := r.bring(ctx, stretch{plan: plan}); err != nil {
 		return err
@@ -55,57 +56,79 @@ func (r *receiver) fills(ctx context.Context) error {
 	if !r.first {
 		deaf = tsAt(time.Unix(pos.Heard, 0).Add(-retryWindow))
 	}
-	for listened := false; ; {
-		looked := tsAt(time.Now().Add(-fillMargin))
-		if err := r.look(ctx, joined, checked, deaf, listened); err != nil {
+	return f.run(ctx, deaf)
+}
+
+// run looks at all channels, now and again.
+func (f *filler) run(ctx context.Context, deaf string) error {
+	dunning := firstDunning
+	for everything, listened := true, false; ; {
+		began, at := time.Now(), f.joined
+		looked := tsAt(began.Add(-fillMargin))
+		if !everything {
+			at = f.debtors()
+		}
+		if err := f.look(ctx, at, deaf, listened && everything); err != nil {
 			return err
 		}
 		deaf, listened = "", true
-		timer := time.NewTimer(fillEvery)
+		if everything {
+			f.full = began.Add(fillEvery)
+		}
+		dunning = min(dunning*2, lastDunning)
+		if len(f.owed) == 0 {
+			dunning = firstDunning
+		}
+		var wait time.Duration
+		wait, everything = f.rest(dunning)
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
 		case <-timer.C:
-		case <-r.refill:
+		case <-f.refill:
 			timer.Stop()
-			deaf, listened = looked, false
+			deaf, listened, everything = looked, false, true
 		}
-		if again, err := r.c.joined(ctx); err == nil {
-			joined = again
-		}
-		for _, ch := range joined {
-			if checked[ch.ID] == "" { // what was said before we came is no gap
-				checked[ch.ID] = first(r.where().Last[ch.ID], tsAt(time.Now()))
-			}
+		f.again(ctx)
+	}
+}
+
+// again learns which channels the app is in by now.
+func (f *filler) again(ctx context.Context) {
+	if joined, err := f.c.joined(ctx); err == nil {
+		f.joined = joined
+	}
+	for _, ch := range f.joined {
+		if f.checked[ch.ID] == "" { // what was said before we came is no gap
+			f.checked[ch.ID] = first(f.where().Last[ch.ID], tsAt(time.Now()))
 		}
 	}
 }
 
-// look reads each channel from where it was last read: those that are waited for
+// look reads channels from where they were last read: those that are waited for
 // first, then those that spoke last. Threads are looked for that were taken up
-// again after deaf, unless that is empty.
-func (r *receiver) look(ctx context.Context, joined []channel, checked map[string]string, deaf string, listened bool) error {
-	pos := r.where()
-	left := slices.Clone(joined)
-	slices.SortStableFunc(left, func(a, b channel) int { return -compareTS(pos.from(a.ID), pos.from(b.ID)) })
-	for len(left) > 0 {
-		i := r.urgent(left)
+// again after deaf, unless that is empty. Where Slack does not answer, the
+// channel's live updates pass, and what was missed stays owed.
+func (f *filler) look(ctx context.Context, at []channel, deaf string, listened bool) error {
+	pos := f.where()
+	left := slices.Clone(at)
+	slices.SortStableFunc(left, f.before(pos))
+	for unanswered := 0; len(left) > 0; {
+		i := f.urgent(left)
 		id := left[i].ID
 		left = slices.Delete(left, i, i+1)
-		from, next := checked[id], tsAt(time.Now().Add(-fillMargin))
-		messages, err := r.missed(ctx, id, from, deaf)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && !skippable(err):
-			return err
-		case err != nil:
-			r.c.log.Warn("gap not filled", "chat", id, "error", err)
-		case later(next, from):
-			checked[id] = next
+		_, owes := f.owed[id]
+		s, ok, err := f.answered(ctx, id, deaf, unanswered < maxUnanswered)
+		if err != nil {
+			return orDone(ctx, err)
 		}
-		if err := r.bring(ctx, stretch{channel: id, messages: messages, listened: listened}); err != nil {
+		if unanswered++; ok {
+			unanswered = 0
+		}
+		s.listened = listened && !owes
+		if err := f.bring(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -159,6 +182,12 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 	if s.plan != nil {
 		return r.plan(ctx, s.plan, hellos)
 	}
+	if s.owed != nil {
+		if err := r.owing(ctx, s.channel, *s.owed); err != nil {
+			return err
+		}
+		return r.release(ctx, s.channel, hellos)
+	}
 	var updates []adapters.Update
 	for _, raw := range s.messages {
 		for _, u := range r.read.past(ctx, s.channel, raw) {
@@ -179,6 +208,7 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 		}
 		r.recent.add(chunk, true)
 	}
+	r.paid(s.channel)
 	return r.release(ctx, s.channel, hellos)
 }
 

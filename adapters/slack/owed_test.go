@@ -1,0 +1,109 @@
+package slack_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// An unanswered transport refuses the history of some channels as Slack does when it
+// is in trouble, as long as it is broken.
+type unanswered struct {
+	next     http.RoundTripper
+	channels []string
+	broken   atomic.Bool
+	asked    atomic.Int64
+}
+
+func (u *unanswered) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.URL.Path, "/conversations.history") {
+		return u.next.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, err
+	}
+	if !u.broken.Load() || !slices.Contains(u.channels, form.Get("channel")) {
+		return u.next.RoundTrip(r)
+	}
+	u.asked.Add(1)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(`{"ok":false,"error":"internal_error"}`)),
+	}, nil
+}
+
+// DELIVERY 2.2 (7) and (1): channels whose history Slack does not show just now hold up
+// nobody and end no connection; what was missed in them is read later, by another
+// process too, although they spoke meanwhile.
+func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
+	for name, restarts := range map[string]bool{"same process": false, "another process": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(w *workspace) {
+				t, b := w.t, new(book)
+				var broken []*fakeslack.Channel
+				u := new(unanswered)
+				for _, name := range []string{"one", "two", "three"} {
+					ch := w.NewChannel(name, w.maya)
+					ch.Invites(w.maya, w.app)
+					broken, u.channels = append(broken, ch), append(u.channels, ch.ID)
+				}
+				o := w.options()
+				o.Around = func(next http.RoundTripper) http.RoundTripper { u.next = next; return u }
+				begin := func() func() { _, end := w.runs(b, o); return end }
+				end := begin()
+				w.ops.Says(w.maya, "before", fakeslack.Said{})
+				pass(time.Second)
+				end()
+				pass(time.Hour)
+				for i, ch := range broken {
+					ch.Says(w.maya, "hidden in "+[]string{"one", "two", "three"}[i], fakeslack.Said{})
+				}
+				w.ops.Says(w.maya, "shown", fakeslack.Said{})
+				pass(time.Hour)
+				u.broken.Store(true)
+				sockets := opened(w)
+				end = begin()
+				pass(time.Minute)
+				broken[0].Says(w.maya, "live", fakeslack.Said{})
+				pass(time.Second)
+				if diff := cmp.Diff([]string{"before", "shown", "live"}, b.said()); diff != "" {
+					t.Errorf("recorded (-want +got):\n%s", diff)
+				}
+				pass(time.Hour)
+				if made := opened(w) - sockets; made > 2 {
+					t.Errorf("%d sockets were opened", made)
+				}
+				if asked := u.asked.Load(); asked > 400 {
+					t.Errorf("asked %d times in an hour", asked)
+				}
+				if restarts {
+					end()
+					begin()
+				}
+				u.broken.Store(false)
+				pass(6 * time.Minute)
+				got := b.said()[3:]
+				slices.Sort(got)
+				if diff := cmp.Diff([]string{"hidden in one", "hidden in three", "hidden in two"}, got); diff != "" {
+					t.Errorf("recorded later (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
