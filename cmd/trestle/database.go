@@ -118,6 +118,8 @@ func storeFailure(err error, place string) error {
 		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
 	case errors.Is(err, record.ErrLacks):
 		f.todo = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
+	case errors.Is(err, record.ErrFull) && place == "database":
+		f.todo, f.code = "make room on the disk of the server; nothing was changed (TRS-R01)", exitTryAgain
 	case errors.Is(err, record.ErrFull):
 		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
 	case errors.Is(err, sqlite.ErrDamaged):
@@ -128,6 +130,8 @@ func storeFailure(err error, place string) error {
 		f.todo = "call trestle move again: it goes on where it stood"
 	case errors.Is(err, postgres.ErrSetting):
 		f.todo = "set up the server as docs/operate.md says (TRS-R11)"
+	case errors.Is(err, postgres.ErrReadOnly):
+		f.todo, f.code = "start again when it takes writes, or name the server that does (TRS-R11)", exitTryAgain
 	case place == "database":
 		f.todo, f.code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", exitTryAgain
 	}

@@ -105,6 +105,8 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 		"a newer schema":                  {record.ErrNewer, "TRS-R04", exitConfig},
 		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", exitConfig},
 		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", exitConfig},
+		"a server that takes no writes":   {postgres.ErrReadOnly, "start again", exitTryAgain},
+		"a server without room":           {record.ErrFull, "the disk of the server", exitTryAgain},
 		"no server":                       {errors.New("connection refused"), "see that the server runs", exitTryAgain},
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)

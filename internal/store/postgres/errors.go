@@ -21,6 +21,10 @@ var (
 	ErrRewound = errors.New("the server has lost what it had confirmed")
 	// ErrSetting is returned by [Open] for a server that would break a promise.
 	ErrSetting = errors.New("the server is not set up for a record")
+	// ErrReadOnly is returned by [Open] for a server that takes no writes now. It is
+	// one that another has taken over from, or that is short of disk, and may take
+	// them again at any time.
+	ErrReadOnly = errors.New("the server takes no writes")
 )
 
 // An InUseError is returned by [Open] when another process writes the record and

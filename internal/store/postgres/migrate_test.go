@@ -133,13 +133,24 @@ func TestNewerDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 
 // DELIVERY 2.7: a server that would lose what was confirmed is refused.
 func TestServerThatLosesCommitsIsRefused(t *testing.T) {
-	for setting, value := range map[string]string{"synchronous_commit": "off", "default_transaction_read_only": "on"} {
-		database := server.Database(t)
-		server.Do(t, "postgres", `alter database `+database+` set `+setting+` = `+value)
-		if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, postgres.ErrSetting) {
-			t.Errorf("%s = %s: got %v, want ErrSetting", setting, value, err)
-		}
+	database := server.Database(t)
+	server.Do(t, "postgres", `alter database `+database+` set synchronous_commit = off`)
+	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, postgres.ErrSetting) {
+		t.Errorf("got %v, want ErrSetting", err)
 	}
+}
+
+// DELIVERY 2.7, F37: a server that takes no writes now is refused, in other words: it may
+// take them again without anybody changing what is configured.
+func TestServerThatTakesNoWritesIsRefusedForNow(t *testing.T) {
+	database := server.Database(t)
+	server.Do(t, "postgres", `alter database `+database+` set default_transaction_read_only = on`)
+	_, err := postgres.Open(t.Context(), options(t, database))
+	if !errors.Is(err, postgres.ErrReadOnly) || errors.Is(err, postgres.ErrSetting) || !strings.Contains(err.Error(), "default_transaction_read_only is on") {
+		t.Errorf("got %v, want ErrReadOnly that names the setting", err)
+	}
+	server.Do(t, "postgres", `alter database `+database+` reset default_transaction_read_only`)
+	open(t, options(t, database))
 }
 
 // A step whose number is lower than what the record has, because it was made beside

@@ -111,7 +111,8 @@ var (
 //
 // It fails with an [*InUseError] when o.Alone is set and another process writes
 // the record, with [record.ErrNewer] when a newer program made it, and with
-// [ErrSetting] when the server would break a promise.
+// [ErrSetting] when the server would break a promise, and with [ErrReadOnly] while it
+// takes no writes.
 func Open(ctx context.Context, o Options) (*record.Store, error) {
 	e := &engine{opts: o.withDefaults()}
 	var s *record.Store
@@ -130,6 +131,10 @@ func Open(ctx context.Context, o Options) (*record.Store, error) {
 	return s, nil
 }
 
+// leastConns are those without which a process stands still: one writes as long as it
+// lives, and others read.
+const leastConns = 3
+
 // place names a database without what opens it.
 func place(url string) string {
 	c, err := pgx.ParseConfig(url)
@@ -144,6 +149,7 @@ func (e *engine) connect(ctx context.Context) error {
 	if err != nil {
 		return errors.New("the address of the database cannot be read") // the error quotes it
 	}
+	c.MaxConns = max(c.MaxConns, leastConns)
 	c.AfterConnect = examineConn
 	// Processes know each other's connections by when they began, as the server writes
 	// that: in its own zone, whatever PGTZ or the address says.

@@ -56,11 +56,10 @@ func (e *engine) Members(ctx context.Context) (all []record.Member, err error) {
 
 // Bury implements [record.Crew].
 func (e *engine) Bury(ctx context.Context, s record.Session, starting bool) (gone []string, err error) {
-	dead := burySome
 	if starting {
-		dead = bury
+		return e.buryAtStart(ctx, s)
 	}
-	found, err := s.Query(ctx, dead, e.id)
+	found, err := s.Query(ctx, burySome, e.id)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +73,24 @@ func (e *engine) Bury(ctx context.Context, s record.Session, starting bool) (gon
 		e.opts.Logger.Warn("process given up", "process", id)
 	}
 	return gone, found.Err()
+}
+
+func (e *engine) buryAtStart(ctx context.Context, s record.Session) ([]string, error) {
+	found, err := s.Query(ctx, signs, e.id)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := deadOf(found)
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	if _, err := s.Exec(ctx, bury, gone); err != nil {
+		return nil, err
+	}
+	for _, id := range gone {
+		e.opts.Logger.Warn("process given up", "process", id)
+	}
+	return gone, nil
 }
 
 // Own implements [record.Crew].

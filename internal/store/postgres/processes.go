@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +25,8 @@ const (
 	living    = `p.expires > ` + serverNow + ` and (` + present + `)`
 	present   = `p.backend = 0 or p.began < cast(pg_postmaster_start_time() as text) or ` + connected
 	connected = `exists (select 1 from pg_stat_activity a where a.pid = p.backend and cast(a.backend_start as text) = p.began)`
-	bury      = `delete from processes p where p.id <> $1 and not (` + living + `) returning p.id`
+	signs     = `select p.id, p.host, p.pid, not (` + working + `) from processes p where p.id <> $1 and not (` + living + `)`
+	bury      = `delete from processes where id = any ($1)`
 	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`
 	// Whoever has the upkeep only looks after the record.
 	othersLive = others + ` and not exists (select 1 from owners o where o.thing = $2 and o.process = p.id)`
@@ -89,10 +91,53 @@ func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 }
 
 func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
-	if _, err := t.Exec(ctx, bury, id); err != nil {
+	found, err := rowsOf(t.Query(ctx, signs, id))
+	if err != nil {
+		return err
+	}
+	gone, err := deadOf(found)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Exec(ctx, bury, gone); err != nil {
 		return err
 	}
 	return inUse(t.QueryRow(ctx, others+` limit 1`, id))
+}
+
+// deadOf reads the [signs] of death of others and returns who is dead for a process that
+// starts. Where connections break all the time, living ones have none either, and whoever
+// gave them up for that would end one after the other; so they get the time to say that they live,
+// unless they were on this machine, where one can see.
+func deadOf(found record.Rows) (gone []string, err error) {
+	defer func() { err = errors.Join(err, found.Close()) }()
+	here, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	gone = []string{} // nil would be null
+	for found.Next() {
+		var id, host string
+		var pid int64
+		var dead bool
+		if err := found.Scan(&id, &host, &pid, &dead); err != nil {
+			return nil, err
+		}
+		if dead || host == here && !runs(int(pid)) {
+			gone = append(gone, id)
+		}
+	}
+	return gone, found.Err()
+}
+
+// runs reports whether another process of this machine has that number. Our own was
+// somebody else's before, as in a container that is started again.
+func runs(pid int) bool {
+	if pid == os.Getpid() {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // inUse returns an [*InUseError] for the process that a row names, if it names one.

@@ -198,7 +198,7 @@ func TestLivingProcessIsAnObstacleAndADeadOneIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
-values ('dead', 'elsewhere', 7, '', 1, '9', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 60000)`)
+values ('dead', 'elsewhere', 7, '', 1, '9', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 30000)`)
 	open(t, o)
 }
 
