@@ -2,10 +2,13 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 // aRecord returns the folder of a record with a room in it, and the record's file.
@@ -114,5 +117,32 @@ func TestCopyThatIsGoneIsMadeAgain(t *testing.T) {
 		if err := os.Remove(aside(t, dir)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// ECOSYSTEM 7: room for the copy and for the steps is asked for, to the byte; what goes
+// on with a copy that is there needs none for another.
+func TestMigrationAsksForTheRoomItTakes(t *testing.T) {
+	dir, file := aRecord(t)
+	db, o := raw(t, dir), options(t, dir).withDefaults()
+	steps := map[string]string{"9000_colours.sql": colours, "9001_broken.sql": broken}
+	short := func(halves int64, by uint64) bool {
+		t.Helper()
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Free = func(string) (uint64, error) { return uint64(info.Size()*halves/2) - by, nil }
+		err = migrate(t.Context(), db, file, stepped(t, steps), o)
+		if err == nil {
+			t.Fatal("a broken migration passed")
+		}
+		return errors.Is(err, record.ErrFull)
+	}
+	if !short(5, 1) || short(5, 0) {
+		t.Error("two and a half times its size is not what the first attempt asks for")
+	}
+	if !short(3, 1) || short(3, 0) {
+		t.Error("one and a half times its size is not what the second attempt asks for")
 	}
 }
