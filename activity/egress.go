@@ -191,7 +191,7 @@ func (e *Egress) Run(ctx context.Context) error {
 func (e *Egress) round(stop, work context.Context) time.Duration {
 	now := time.Now()
 	if e.hands.missing() {
-		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all(), e.look()); err != nil {
+		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all, e.look()); err != nil {
 			e.Withdraw("", true)
 			return e.trouble(stop, "outbox cannot be recovered", err)
 		}

@@ -59,3 +59,26 @@ func TestWhatWasMislaidIsFoundAgain(t *testing.T) {
 		}
 	})
 }
+
+// DELIVERY 2.2: a commit that is before the recovery in the record's queue hands over
+// what it stores as being sent. That is not taken for left behind, and is sent once.
+func TestWhatIsHandedOverBeforeARecoveryIsSentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{takes: time.Minute}, newRecord()
+		s := send(t, p, r, EgressOptions{SendLimit: time.Hour})
+		synctest.Wait()
+		r.before = func() {
+			r.before = nil
+			if !s.Offer("a") {
+				t.Error("the egress has no hand free")
+			}
+			r.put(spaces.Action{ID: "a", Chat: "c", Text: "a", Policy: spaces.ResendOnce, State: spaces.ActionSending})
+			s.Take(r.action("a"))
+		}
+		s.Withdraw("lost", true)
+		after(5 * time.Minute)
+		if got, n := r.action("a").State, len(p.attempted()); got != spaces.ActionSent || n != 1 {
+			t.Errorf("it is %s after %d sends, want one", got, n)
+		}
+	})
+}

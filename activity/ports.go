@@ -68,9 +68,11 @@ type Outbox interface {
 	// Recover puts back what is in sending and nobody carries: what an earlier
 	// process left (K16 … K18), or a commit without an answer. It is ready again if
 	// its policy allows a second copy, otherwise unknown with its event. carried
-	// are left alone. A look that is not zero says that the platform can be asked
+	// are left alone: it is asked once no other write is under way, for a commit that
+	// was first may have handed over what it stored as being sent. Nil is for none.
+	// A look that is not zero says that the platform can be asked
 	// whether a message arrived: all that was being sent is then ready at that time.
-	Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error
+	Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error
 	// Where returns the platform's names of a message in one chat: those of its
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.

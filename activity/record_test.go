@@ -32,7 +32,8 @@ type record struct {
 	desk     Desk
 	live     map[string]bool
 	moved    []string
-	places   int // questions to Place
+	places   int    // questions to Place
+	before   func() // what has its turn before a recovery; nil for nothing
 	roles    []spaces.Appointment
 	halted   spaces.Halted // what the next halt meets
 	now      RoomNow
@@ -302,8 +303,15 @@ func (r *record) Next(context.Context, string) (time.Time, bool, error) {
 	return next, found, nil
 }
 
-func (r *record) Recover(ctx context.Context, _ string, at time.Time, held []spaces.ActionID, look time.Time) error {
+func (r *record) Recover(ctx context.Context, _ string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
+	if r.before != nil {
+		r.before()
+	}
 	return r.locked(ctx, func() {
+		var held []spaces.ActionID
+		if carried != nil {
+			held = carried()
+		}
 		for _, a := range r.actions {
 			if a.State != spaces.ActionSending || slices.Contains(held, a.ID) {
 				continue

@@ -132,14 +132,18 @@ func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).A
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.
-func (b Border) Recover(ctx context.Context, account string, at time.Time, carried []spaces.ActionID, look time.Time) error {
+func (b Border) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		left, err := all(ctx, t, leftActions, []any{account}, scanOrder)
 		if err != nil {
 			return err
 		}
+		var held []spaces.ActionID
+		if carried != nil {
+			held = carried()
+		}
 		for _, o := range left {
-			if slices.Contains(carried, o.ID) {
+			if slices.Contains(held, o.ID) {
 				continue
 			}
 			ready := at

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -104,7 +105,15 @@ func leavesAtOnce(t *testing.T, w *world) {
 	if got := texts(w.due()); !cmp.Equal(got, []string{"held"}) {
 		t.Errorf("due %q, want the lane of the first to wait", got)
 	}
-	w.ok(w.s.Border.Recover(t.Context(), account, w.now, []spaces.ActionID{done.Leaving[0].ID}, time.Time{}))
+	carried := func() []spaces.ActionID {
+		busy, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer end()
+		if err := w.s.Border.Amend(busy, func(*activity.Desk) {}); err == nil {
+			t.Error("somebody else writes while it is asked what is carried")
+		}
+		return []spaces.ActionID{done.Leaving[0].ID}
+	}
+	w.ok(w.s.Border.Recover(t.Context(), account, w.now, carried, time.Time{}))
 	if got := w.due(); len(got) != 0 {
 		t.Errorf("recovered %q, want what is carried to stay", texts(got))
 	}
