@@ -24,10 +24,16 @@ func TestRoundsThatFailComeMoreAndMoreSlowly(t *testing.T) {
 			busy, ring bool
 			before     time.Duration // that the round comes after the one before it
 		}{
-			{busy: true}, {before: 0, err: fails, ring: true},
-			{before: poll, err: fails, ring: true}, {before: poll, err: fails, ring: true}, {before: 2 * poll, err: fails, ring: true},
-			{before: 4 * poll, busy: true}, {before: 0, err: fails}, {before: poll, ring: true},
-			{before: 0}, {before: poll},
+			{busy: true},
+			{before: 0, err: fails, ring: true},
+			{before: poll, err: fails, ring: true},
+			{before: poll, err: fails, ring: true},
+			{before: 2 * poll, err: fails, ring: true},
+			{before: 4 * poll, busy: true},
+			{before: 0, err: fails},
+			{before: poll, ring: true},
+			{before: 0},
+			{before: poll},
 		}
 		carryOn(ctx, bell, func(context.Context) (bool, error) {
 			if n == len(results) {
