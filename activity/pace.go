@@ -72,13 +72,18 @@ func (p *pace) spare(chat string, now time.Time) bool {
 	return b.bucket.AllowN(now, 1) && p.whole.AllowN(now, 1)
 }
 
-// hold lets nothing go to chat before until.
+// hold lets nothing go to chat before until. Then what waited goes at the chat's
+// pace: a burst would be refused again.
 func (p *pace) hold(chat string, now, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(chat, now)
-	if until.After(b.held) {
-		b.held = until
+	if !until.After(b.held) {
+		return
+	}
+	b.held = until
+	if saved := int(b.bucket.TokensAt(until)) - 1; saved > 0 && b.bucket.Limit() != rate.Inf {
+		b.bucket.AllowN(until, saved)
 	}
 }
 
