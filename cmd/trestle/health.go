@@ -77,7 +77,7 @@ func modelExtension(m config.Model, failure string) extension {
 }
 
 // recordExtensions says that the record takes nothing, while that is so
-// (DELIVERY 2.7, "Disk full").
+// (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
 func (s *process) recordExtensions(now time.Time) []extension {
 	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
 	_, why := s.unkept.Held()
@@ -85,6 +85,8 @@ func (s *process) recordExtensions(now time.Time) []extension {
 	case errors.Is(why, record.ErrFull) || now.Sub(s.store.Full()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
+	case s.store.Busy() > stuckCommit:
+		x.State, x.Reason = "stuck", "a commit has not ended for "+s.store.Busy().Round(time.Second).String()+": nothing is taken in until it has"
 	default:
 		return nil
 	}

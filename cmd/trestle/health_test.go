@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -34,6 +35,35 @@ func part(t *testing.T, h health, name string) extension {
 		t.Fatalf("health does not name %s: %+v", name, h.Extensions)
 	}
 	return h.Extensions[i]
+}
+
+// TRS-R03: a commit that does not come to its end is said while it lasts, without
+// asking the record.
+func TestACommitThatDoesNotEndIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		defer w.stop()
+		release, ended := make(chan struct{}), make(chan error)
+		go func() {
+			ended <- w.process.store.Border().Amend(context.Background(), func(*activity.Desk) { <-release })
+		}()
+		pass(4 * time.Second)
+		if h := w.process.health(); h.Status != "healthy" {
+			t.Errorf("after four seconds: %+v", h)
+		}
+		pass(2 * time.Second)
+		h := w.process.health()
+		if x := part(t, h, "record"); h.Status != "degraded" || x.State != "stuck" || !strings.Contains(x.Reason, "6s") {
+			t.Errorf("after six seconds: %s, %+v", h.Status, x)
+		}
+		close(release)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if h := w.process.health(); h.Status != "healthy" {
+			t.Errorf("when it has ended: %+v", h)
+		}
+	})
 }
 
 // I13, PRD-5.4-R1, PRD-5.3-A3, PRD-12-4: an account is healthy while it is heard, for 90 s;

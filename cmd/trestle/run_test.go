@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -329,6 +330,22 @@ func TestTrustGateKeepsTheNetworkShut(t *testing.T) {
 	}
 	if got := stderr.String(); strings.Contains(got, "adapter_telegram") || !strings.Contains(got, "no agent can run") {
 		t.Errorf("log is\n%s", got)
+	}
+}
+
+// ECOSYSTEM 3.1: a port that is in use may be free soon, so the start may be tried
+// again.
+func TestAPortInUseMayBeTriedAgain(t *testing.T) {
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close() //nolint:errcheck // nothing was sent
+	var out, errs screen
+	p := stage{folder: t.TempDir()}.program(strings.NewReader(""), &out, &errs)
+	p.lookup, p.environ = environment("TELEGRAM_BOT_TOKEN=1:a\nTELEGRAM_API_URL=http://127.0.0.1:1\nTRESTLE_LISTEN=" + ln.Addr().String())
+	if code := p.run(t.Context(), []string{"run"}); code != exitTryAgain || !strings.Contains(errs.String(), "stop what uses it") {
+		t.Errorf("exit %s: %s", code, errs.String())
 	}
 }
 

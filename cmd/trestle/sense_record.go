@@ -18,10 +18,12 @@ const (
 	manyDenied = 10
 	waitsLong  = 5 * time.Minute
 	slowCommit = 2 * time.Second
-	lostLately = 5 * time.Minute
-	fullLately = time.Minute // since a write found the disk full; it is tried again sooner
-	nearBudget = 0.8
-	skewFresh  = time.Hour // a reading older than this says nothing of now
+	// stuckCommit is from when a commit that has not ended is told.
+	stuckCommit = 5 * time.Second
+	lostLately  = 5 * time.Minute
+	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
+	nearBudget  = 0.8
+	skewFresh   = time.Hour // a reading older than this says nothing of now
 )
 
 // lookAtRecord sees what the figures of the record say.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -309,7 +310,11 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
 	if err != nil {
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, todo: "stop what uses it, or set listen to another port", code: exitConfig}
+		code := exitConfig
+		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
+			code = exitTryAgain
+		}
+		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, todo: "stop what uses it, or set listen to another port", code: code}
 	}
 	s.listenAt = ln.Addr().String()
 	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler(), time.Second) })

@@ -48,6 +48,7 @@ type writer struct {
 	commits atomic.Int64
 	clock   atomic.Pointer[clock]     // of the last turn
 	slowest atomic.Int64              // nanoseconds of the slowest group since somebody last looked
+	began   atomic.Pointer[time.Time] // when the group under way began; nil while there is none
 	full    atomic.Pointer[time.Time] // when a write last found the disk full; nil for never
 }
 
@@ -98,6 +99,15 @@ func (w *writer) stop() error {
 // Commits returns how many groups of writes were committed so far.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }
 
+// Busy returns for how long the commit under way lasts; 0 while there is none. It
+// asks nothing of the database, which may be what does not answer.
+func (s *Store) Busy() time.Duration {
+	if began := s.writer.began.Load(); began != nil {
+		return time.Since(*began)
+	}
+	return 0
+}
+
 // Full returns when a write last found the disk full; zero when none has.
 func (s *Store) Full() time.Time {
 	if at := s.writer.full.Load(); at != nil {
@@ -145,7 +155,11 @@ func (w *writer) gather(group []*job) []*job {
 // then answers all of them.
 func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	began := time.Now()
-	defer func() { w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began)))) }()
+	w.began.Store(&began)
+	defer func() {
+		w.began.Store(nil)
+		w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began))))
+	}()
 	outcomes := make([]outcome, len(group))
 	err := t.begin(ctx)
 	kept := 0
