@@ -407,6 +407,30 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 	})
 }
 
+// DELIVERY I6: credentials that are proved again are good for what they were refused
+// for, too.
+func TestProvedCredentialsSendWhatTheyWereRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var proved atomic.Bool
+		p := &platform{script: func(call) error {
+			if !proved.Load() {
+				return refusal(adapters.Unauthorized)
+			}
+			return nil
+		}}
+		r := newRecord()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "hello"})
+		e := send(t, p, r, EgressOptions{})
+		after(10 * time.Second)
+		proved.Store(true)
+		e.Resume()
+		after(2 * time.Second)
+		if diff := cmp.Diff([]string{"hello"}, p.texts("c")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestHandsAreBounded(t *testing.T) {
 	// DELIVERY I14
 	synctest.Test(t, func(t *testing.T) {

@@ -49,8 +49,7 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step
 		return e.moved(ctx, a, err, s)
 	case adapters.Unauthorized:
 		e.pause(now.Add(unpausing), "the platform refuses our credentials")
-		e.logger.Error("sending is paused", "err", err)
-		s.NotBefore = now.Add(unpausing)
+		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
 	case adapters.Forbidden:
 		if liveErr := e.mapping.Live(ctx, a.Account, a.Chat, false, s.Reason, now); liveErr != nil {
 			e.logger.Error("chat not marked as out of reach", "chat", a.Chat, "err", liveErr)

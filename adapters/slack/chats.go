@@ -31,7 +31,7 @@ func (c *Client) joined(ctx context.Context) ([]channel, error) {
 			return nil, err
 		}
 		for _, ch := range page.Channels {
-			c.names.keepChat(chatOf(ch, me.Team), namesKept)
+			c.names.keepChat(knownChat{chat: chatOf(ch, me.Team)}, namesKept)
 		}
 		all = append(all, page.Channels...)
 	}

@@ -38,6 +38,7 @@ type knownUser struct {
 type knownChat struct {
 	chat  adapters.Chat
 	until time.Time
+	vague bool // neither Slack nor an event has said what kind of conversation it is
 }
 
 func newNames(c *Client) *names {
@@ -123,17 +124,18 @@ func portrait(address string) string {
 }
 
 // chat returns the conversation with that id. kind is its channel_type, when the
-// event says it.
+// event says it. One of which nobody says what it is belongs to no workspace, for it
+// may be a group chat (S1).
 func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 	n.mu.Lock()
 	known, ok := n.chats[id]
 	n.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
+	if ok && time.Now().Before(known.until) && (!known.vague || kind == "") {
 		return known.chat
 	}
 	if kind == "im" {
 		chat := chatOf(channel{ID: id, IsIM: true}, team)
-		n.keepChat(chat, namesKept)
+		n.keepChat(knownChat{chat: chat}, namesKept)
 		return chat
 	}
 	ctx, cancel := context.WithTimeout(ctx, nameLimit)
@@ -146,16 +148,14 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 	})
 	if err != nil || answer.Channel.ID == "" {
 		n.c.log.Debug("name not learned", "chat", id, "error", err)
-		if !ok {
-			known.chat = chatOf(channel{
-				ID: id, IsIM: strings.HasPrefix(id, "D"), IsMPIM: kind == "mpim", IsPrivate: kind == "group" || kind == "G",
-			}, team)
+		if !ok || known.vague {
+			known = guessed(id, kind, team)
 		}
-		n.keepChat(known.chat, namesRetry)
+		n.keepChat(known, namesRetry)
 		return known.chat
 	}
 	chat := chatOf(answer.Channel, team)
-	n.keepChat(chat, namesKept)
+	n.keepChat(knownChat{chat: chat}, namesKept)
 	return chat
 }
 
@@ -166,16 +166,28 @@ func (n *names) known(id, team string) adapters.Chat {
 	if k, ok := n.chats[id]; ok {
 		return k.chat
 	}
-	return chatOf(channel{ID: id, IsIM: strings.HasPrefix(id, "D")}, team)
+	return guessed(id, "", team).chat
 }
 
-func (n *names) keepChat(chat adapters.Chat, believed time.Duration) {
+// guessed returns what the id and the channel_type, if there is one, say of a
+// conversation that Slack says nothing about.
+func guessed(id, kind, team string) knownChat {
+	ch := channel{ID: id, IsIM: strings.HasPrefix(id, "D"), IsMPIM: kind == "mpim", IsPrivate: kind == "group" || kind == "G"}
+	k := knownChat{chat: chatOf(ch, team), vague: kind == "" && !ch.IsIM}
+	if k.vague {
+		k.chat.Group = ""
+	}
+	return k
+}
+
+func (n *names) keepChat(k knownChat, believed time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.chats) >= maxNames {
 		clear(n.chats)
 	}
-	n.chats[chat.ID] = knownChat{chat, time.Now().Add(believed)}
+	k.until = time.Now().Add(believed)
+	n.chats[k.chat.ID] = k
 }
 
 // renamed keeps a channel's new name.

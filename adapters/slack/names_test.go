@@ -1,6 +1,10 @@
 package slack
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
 
 // SEQ-96, S10: only what Slack itself keeps is shown elsewhere.
 func TestOnlySlacksOwnPicturesAreShown(t *testing.T) {
@@ -19,6 +23,29 @@ func TestOnlySlacksOwnPicturesAreShown(t *testing.T) {
 		got := portrait(address)
 		if got != "" != want || want && got != address {
 			t.Errorf("%q is shown as %q", address, got)
+		}
+	}
+}
+
+// S1: a conversation that Slack does not describe is none of the workspace's channels
+// until an event says that it is one: it may be a group chat, which no entry of a
+// server lets in.
+func TestWhatNobodyDescribesBelongsToNoWorkspace(t *testing.T) {
+	for kind, want := range map[string]adapters.Chat{
+		"":        {ID: "C1", Kind: adapters.Channel},
+		"mpim":    {ID: "C1", Kind: adapters.Group},
+		"group":   {ID: "C1", Kind: adapters.Group, Group: "T1"},
+		"channel": {ID: "C1", Kind: adapters.Channel, Group: "T1"},
+	} {
+		names := alone(t).c.names // asks a Slack that is not there
+		if got := names.chat(t.Context(), "C1", "", "T1"); got.Group != "" || names.known("C1", "T1").Group != "" {
+			t.Errorf("without a word about it: %+v", got)
+		}
+		for range 2 { // it stays what an event has said
+			if got := names.chat(t.Context(), "C1", kind, "T1"); got != want {
+				t.Errorf("%q: %+v, want %+v", kind, got, want)
+			}
+			kind = ""
 		}
 	}
 }

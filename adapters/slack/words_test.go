@@ -20,7 +20,7 @@ func TestMessagesBecomeTextThatCanBeRead(t *testing.T) {
 	}
 	r := alone(t)
 	r.c.names.keepUser("U1", user{ID: "U1", RealName: "Maya Lind"}.person(), namesKept)
-	r.c.names.keepChat(chatOf(channel{ID: "C1", Name: "ops"}, "T1"), namesKept)
+	r.c.names.keepChat(knownChat{chat: chatOf(channel{ID: "C1", Name: "ops"}, "T1")}, namesKept)
 	for i := 0; i+1 < len(archive.Files); i += 2 {
 		in, want := archive.Files[i], &archive.Files[i+1]
 		var m message
