@@ -252,6 +252,7 @@ func TestAProposalIsAppliedWhole(t *testing.T) {
 func TestASetUpThatNobodyDecidesOnIsOver(t *testing.T) {
 	k := &keeper{Model: doer(map[string][][2]string{"set up this room": {{"set_up", sailing}}, "yes": {{"set_up", apply}}})}
 	play(t, k, func(w *world) {
+		w.poll = time.Hour // a week is not looked at second by second
 		room := w.room("kai", direct)
 		w.start()
 		for n, c := range []struct {
