@@ -145,7 +145,7 @@ func TestASendersTimersAreBounded(t *testing.T) {
 	})
 }
 
-// A day's budget of the agent ends runs silently for nobody: the room is told
+// A day's budget of the agent ends runs silently for nobody: each room is told
 // once a day.
 func TestASpentDayIsSaidOnce(t *testing.T) {
 	m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
@@ -154,15 +154,17 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 		set.AgentTokens = 200
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
-		room := w.room("kai", direct)
+		rooms := map[string]spaces.SpaceID{"Kai": w.room("kai", direct), "Zoe": w.room("zoe", direct)}
 		w.start()
 		for day := range 2 {
 			for range 4 {
-				w.says(room, "Kai", "hello")
-				w.settle()
+				for _, who := range []string{"Kai", "Zoe"} {
+					w.says(rooms[who], who, "hello")
+					w.settle()
+				}
 			}
-			if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "budget for today") {
-				t.Errorf("on day %d the room is told %q, want one sentence", day, said)
+			if said := w.notices(); len(said) != 2 || !strings.Contains(said[0], "budget for today") {
+				t.Errorf("on day %d the rooms are told %q, want one sentence each", day, said)
 			}
 			pass(24 * time.Hour)
 		}
