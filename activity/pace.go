@@ -122,7 +122,7 @@ func delay(l *rate.Limiter, now time.Time) time.Duration {
 	return time.Duration(short / float64(l.Limit()) * float64(time.Second))
 }
 
-// roomy reports whether the bucket holds a token for now and one for a send.
+// roomy reports whether the bucket holds a token for this call and one for a send.
 func roomy(l *rate.Limiter, now time.Time) bool {
 	return l.Limit() == rate.Inf || l.TokensAt(now) >= 2
 }

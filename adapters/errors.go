@@ -17,7 +17,7 @@ const (
 	Unknown Kind = iota
 	// NotSent: no byte of the request reached the platform. Safe to repeat.
 	NotSent
-	// Limited: refused for now; RetryAfter says how long. Safe to repeat then.
+	// Limited: refused for a while; RetryAfter says how long. Safe to repeat then.
 	Limited
 	// Invalid: the platform will never take this message (bad markup, empty, too long).
 	Invalid

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -86,8 +85,11 @@ func (r *receiver) fillArchived(ctx context.Context, g guild) error {
 			return err
 		}
 	}
-	known := !slices.ContainsFunc(slices.Collect(maps.Values(r.at.Owed)), func(d debt) bool { return d.Aside != 0 })
-	r.client.known.change(g.ID, func(to *knownGuild) { to.aside = known })
+	whole := true
+	for _, d := range r.at.Owed {
+		whole = whole && (d.Aside == 0 || d.Guild != g.ID)
+	}
+	r.client.known.change(g.ID, func(known *knownGuild) { known.aside = whole })
 	return nil
 }
 

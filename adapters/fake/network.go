@@ -87,7 +87,10 @@ func withPort(name string) string {
 
 type pipeAddr string
 
-func (pipeAddr) Network() string  { return "pipe" }
+// Network implements [net.Addr].
+func (pipeAddr) Network() string { return "pipe" }
+
+// String implements [net.Addr].
 func (a pipeAddr) String() string { return string(a) }
 
 type pipeListener struct {
@@ -98,6 +101,7 @@ type pipeListener struct {
 	forget  func()
 }
 
+// Accept implements [net.Listener].
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.backlog:
@@ -107,6 +111,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
+// Close implements [net.Listener]. Later calls do nothing.
 func (l *pipeListener) Close() error {
 	l.once.Do(func() {
 		close(l.closed)
@@ -115,4 +120,5 @@ func (l *pipeListener) Close() error {
 	return nil
 }
 
+// Addr implements [net.Listener].
 func (l *pipeListener) Addr() net.Addr { return l.addr }

@@ -253,4 +253,5 @@ func unparsablef(format string, args ...any) error {
 	return unparsable(fmt.Sprintf(format, args...))
 }
 
+// Error returns the reason.
 func (u unparsable) Error() string { return string(u) }

@@ -18,7 +18,7 @@ import (
 )
 
 // errEnough ends a reading of history.
-var errEnough = errors.New("enough for now")
+var errEnough = errors.New("enough")
 
 // heard returns the updates of a kind of body, in order.
 func heard[B adapters.Body](b *book) []B {

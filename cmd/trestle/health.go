@@ -81,12 +81,13 @@ func modelExtension(m config.Model, failure string) extension {
 func (s *process) recordExtensions(now time.Time) []extension {
 	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
 	_, why := s.unkept.Held()
+	busy := s.store.Busy()
 	switch {
 	case errors.Is(why, record.ErrFull) || now.Sub(s.store.Full()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
-	case s.store.Busy() > stuckCommit:
-		x.State, x.Reason = "stuck", "a commit has not ended for "+s.store.Busy().Round(time.Second).String()+": nothing is taken in until it has"
+	case busy > stuckCommit:
+		x.State, x.Reason = "stuck", "a commit has not ended for "+busy.Round(time.Second).String()+": nothing is taken in until it has"
 	default:
 		return nil
 	}

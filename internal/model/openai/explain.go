@@ -16,6 +16,7 @@ import (
 // unreachable is an error of the transport before there were response headers.
 type unreachable struct{ error }
 
+// Unwrap returns what the transport said.
 func (e *unreachable) Unwrap() error { return e.error }
 
 // explain says what a failed call means to the caller, in words free of the key.

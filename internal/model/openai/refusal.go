@@ -18,6 +18,7 @@ type refusal struct {
 	reason     reason
 }
 
+// Error returns the reason that the endpoint gave, cut short.
 func (r *refusal) Error() string {
 	if r.reason.Message != "" {
 		return clip(r.reason.Message, 300)
