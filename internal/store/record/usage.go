@@ -24,7 +24,7 @@ union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
 	senderTokens query = `select tokens from senders where day = $1 and entity = $2`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
 	sendersTokens query = `select coalesce(max(s.tokens), 0),
-  coalesce((select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1), '[]')
+  coalesce((` + timerPayers + `), '[]')
 from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
 where i.cycle = $1 and i.cycle <> ''`
