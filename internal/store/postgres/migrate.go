@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -22,6 +23,7 @@ const (
 	writtenBy   = `select value from meta where name = 'program'`
 	signProgram = `insert into meta (name, value) values ('program', $1)
 on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`
+	holdTurn = `select pg_advisory_lock(` + turnKey + `)`
 )
 
 // migrate brings the schema up to date, each step in its own transaction, while
@@ -36,15 +38,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 		return newer(have, want, programOf(ctx, pool))
 	}
 	if len(left) > 0 {
-		err := unused(ctx, pool)
-		if err != nil {
-			if _, left, failed := schemaOf(ctx, pool); failed == nil && len(left) == 0 { // it was brought up to date meanwhile
-				return nil
-			}
-			return fmt.Errorf("the schema is to go from %d to %d: %w", have, want, err)
-		}
-		if err := walkUp(ctx, pool, files, record.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
-			return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
+		if err := walkAlone(ctx, pool, files, record.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
+			return err
 		}
 	}
 	if o.Program == "" {
@@ -56,11 +51,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 	return nil
 }
 
+// A rower answers a question by one row: the pool, or a transaction.
+type rower interface {
+	QueryRow(ctx context.Context, statement string, args ...any) pgx.Row
+}
+
 // schemaOf returns the version of the schema, 0 where there is none, and the steps of
 // this program that the record has not gone through.
-func schemaOf(ctx context.Context, pool *pgxpool.Pool) (have int64, left []int64, err error) {
+func schemaOf(ctx context.Context, from rower) (have int64, left []int64, err error) {
 	var taken []int64
-	if err := pool.QueryRow(ctx, stepsTaken).Scan(&taken); err != nil && codeOf(err) != undefined {
+	if err := from.QueryRow(ctx, stepsTaken).Scan(&taken); err != nil && codeOf(err) != undefined {
 		return 0, nil, fmt.Errorf("read schema version: %w", err)
 	}
 	for _, n := range taken {
@@ -69,10 +69,35 @@ func schemaOf(ctx context.Context, pool *pgxpool.Pool) (have int64, left []int64
 	return have, slices.DeleteFunc(steps(), func(n int64) bool { return slices.Contains(taken, n) }), nil
 }
 
+// walkAlone walks the schema up while nobody can write or begin to: it has the turn of
+// the writer until the last step is taken. A record that is made has no turn yet.
+func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migration, told func(record.Migration)) (err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	defer func() { err = errors.Join(err, conn.Conn().Close(ctx)) }() // it gives the turn back, whatever happened
+	if _, err := conn.Exec(ctx, holdTurn); err != nil && codeOf(err) != undefined {
+		return fmt.Errorf("wait for the turn of the writer: %w", err)
+	}
+	if err := unused(ctx, conn); err != nil {
+		if _, left, failed := schemaOf(ctx, pool); failed == nil && len(left) == 0 { // it was brought up to date meanwhile
+			return nil
+		}
+		return fmt.Errorf("the schema is to go from %d to %d: %w", m.From, m.To, err)
+	}
+	if err := walkUp(ctx, pool, files, m, told); err != nil {
+		return fmt.Errorf("migrate schema from %d to %d: %w", m.From, m.To, err)
+	}
+	return nil
+}
+
 // unused fails with an [*InUseError] while a process writes the record, which does
-// not know what a migration makes of it.
-func unused(ctx context.Context, pool *pgxpool.Pool) error {
-	err := inUse(pool.QueryRow(ctx, others+` and `+living+` limit 1`, ""))
+// not know what a migration makes of it. The dead are given up before it begins, so
+// that one who was not dead after all writes nothing into what it does not know.
+func unused(ctx context.Context, conn *pgxpool.Conn) error {
+	err := pgx.BeginFunc(ctx, conn, func(t pgx.Tx) error { return nobodyElse(ctx, t, "") })
 	if codeOf(err) == undefined { // there is no record yet
 		return nil
 	}
@@ -128,9 +153,9 @@ func newer(have, want int64, program string) error {
 
 // programOf returns the version that last opened the record; empty when it is
 // not known.
-func programOf(ctx context.Context, pool *pgxpool.Pool) string {
+func programOf(ctx context.Context, from rower) string {
 	var version string
-	if err := pool.QueryRow(ctx, writtenBy).Scan(&version); err != nil {
+	if err := from.QueryRow(ctx, writtenBy).Scan(&version); err != nil {
 		return "" // a schema so new that it keeps this elsewhere
 	}
 	return version

@@ -59,6 +59,9 @@ func (e *engine) enlist(ctx context.Context) error {
 			return err
 		}
 		since = time.Now() // the turn may have been long in coming
+		if err := grownMeanwhile(ctx, t); err != nil {
+			return err
+		}
 		if e.opts.Alone {
 			if err := nobodyElse(ctx, t, id); err != nil {
 				return err
@@ -88,6 +91,16 @@ func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 	c := e.pool.Config()
 	c.MaxConns, c.MinConns, c.MinIdleConns = ownConns, 0, 0
 	return pgxpool.NewWithConfig(ctx, c)
+}
+
+// grownMeanwhile refuses a record that a newer program has walked up since this one
+// looked at its schema: that program has the turn while it does.
+func grownMeanwhile(ctx context.Context, t pgx.Tx) error {
+	have, _, err := schemaOf(ctx, t)
+	if err == nil && have > Schema() {
+		err = newer(have, Schema(), programOf(ctx, t))
+	}
+	return err
 }
 
 func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {

@@ -132,7 +132,8 @@ func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
 
 const (
 	begin    = `begin isolation level read committed`
-	lockTurn = `select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`
+	turnKey  = `cast(cast(cast('turn' as regclass) as oid) as bigint)`
+	lockTurn = `select pg_advisory_xact_lock(` + turnKey + `)`
 	askTurn  = `select t.by, t.n, cast(extract(epoch from clock_timestamp()) * 1000 as bigint),
   coalesce((select p.turn from processes p where p.id = $1), -1) from turn t`
 	countTurn = `with t as (update turn set by = $1, n = n + 1 returning n) update processes p set turn = t.n from t where p.id = $1`

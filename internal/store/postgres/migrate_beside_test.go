@@ -1,0 +1,77 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/record"
+)
+
+// enlistOld adds a process of an older version that the record of migration 13 knows.
+// Its connection is gone; its right to write lasts for a while yet.
+const enlistOld = `insert into processes (id, host, pid, program, backend, began, ttl, expires)
+values ('old', 'far', 7, '1.2', 1, '9', 15000, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 15000)`
+
+// F33, F40, F50: a process that only lost its connection lives and writes on, so that
+// nobody changes the schema under it.
+func TestSchemaIsNotChangedUnderWhoLostItsConnection(t *testing.T) {
+	database := server.Database(t)
+	walked(t, database, "0013")
+	server.Do(t, database, enlistOld)
+	_, err := postgres.Open(t.Context(), options(t, database))
+	if other, ok := errors.AsType[*postgres.InUseError](err); !ok || other.PID != 7 {
+		t.Fatalf("opened beside an older process that lives: %v", err)
+	}
+}
+
+// K27, F42, F50: who is taken for dead is given up before the schema changes, so that
+// nothing it writes when it wakes is taken; and nobody begins to write meanwhile.
+func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
+	database := server.Database(t)
+	db := walked(t, database, "0013")
+	server.Do(t, database, enlistOld)
+	server.Do(t, database, `update processes set expires = 1`)
+	o := options(t, database)
+	told := 0
+	o.Migrating = func(m record.Migration) {
+		told++
+		var listed int
+		var free bool
+		if err := db.QueryRowContext(t.Context(), `select count(*) from processes where id = 'old'`).Scan(&listed); err != nil || listed > 0 {
+			t.Errorf("step %d of %d: the dead process may still write (%v)", m.Done, m.Total, err)
+		}
+		err := db.QueryRowContext(t.Context(), `select pg_try_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`).Scan(&free)
+		if err != nil || free {
+			t.Errorf("step %d of %d: another process may have a turn (%v)", m.Done, m.Total, err)
+		}
+	}
+	s := open(t, o)
+	if told < 2 {
+		t.Fatalf("told of %d steps, want every one", told)
+	}
+	if _, err := s.Border().Record(t.Context(), message(openRoom(t, s), "zoe", 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// F33, F50: a process that looked at the schema right before a newer version walked it
+// up is not one of those that write it.
+func TestSchemaThatGrewMeanwhileIsRefused(t *testing.T) {
+	database := server.Database(t)
+	db := walked(t, database, "9999")
+	o := options(t, database)
+	o.Stage = func(name string, do func() error) error {
+		if name == "recovery" {
+			server.Do(t, database, `insert into goose_db_version (version_id, is_applied) values (9999, true)`)
+		}
+		return do()
+	}
+	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, record.ErrNewer) {
+		t.Errorf("got %v, want ErrNewer", err)
+	}
+	var listed int
+	if err := db.QueryRowContext(t.Context(), `select count(*) from processes`).Scan(&listed); err != nil || listed > 0 {
+		t.Errorf("%d processes may write (%v), want none", listed, err)
+	}
+}
