@@ -102,6 +102,9 @@ func placeOf(c *config.Config) string {
 	return "database"
 }
 
+// useNewer is what to do about a record that a newer version wrote.
+const useNewer = "use the version named above, or restore a backup made before it (TRS-R04)"
+
 // storeFailure says what people can do about a record that does not open.
 func storeFailure(err error, place string) error {
 	f := &failure{what: err.Error(), where: place, todo: "see that the folder can be written: trestle doctor data", code: exitConfig}
@@ -115,7 +118,7 @@ func storeFailure(err error, place string) error {
 	case inUse:
 		f.todo, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
 	case errors.Is(err, record.ErrNewer):
-		f.todo = "use the version named above, or restore a backup made before it (TRS-R04)"
+		f.todo = useNewer
 	case errors.Is(err, record.ErrLacks):
 		f.todo = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, record.ErrFull) && place == "database":

@@ -28,11 +28,14 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
 	store, err := lookAtRecord(ctx, conf)
-	if errors.Is(err, record.ErrOlder) {
+	switch {
+	case errors.Is(err, record.ErrOlder):
 		return &failure{what: err.Error(), where: placeOf(conf), todo: comeUpFirst(conf), code: exitFailed}
+	case errors.Is(err, record.ErrNewer):
+		return &failure{what: err.Error(), where: placeOf(conf), todo: useNewer, code: exitFailed}
 	}
 	if err != nil {
-		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data; and that this trestle is as new as its record", code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)

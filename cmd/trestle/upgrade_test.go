@@ -107,14 +107,7 @@ func TestDoctorTellsOfAnOlderSchema(t *testing.T) {
 func TestRecordMadeBetweenReleasesIsRefused(t *testing.T) {
 	s := aTalk(t)
 	file := filepath.Join(s.folder, "data", "trestle.db")
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.ExecContext(t.Context(), "drop table senders")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	alters(t, file, "drop table senders")
 	was := sumOf(t, file)
 	for _, args := range [][]string{{"run"}, {"run", "--check"}, {"migrate"}, {"backup", "--check", file}, {"move", "--to", "postgres://127.0.0.1:1/x"}, {"doctor", "data"}} {
 		out, errs, code := s.do(t, "", args...)
@@ -169,4 +162,30 @@ func auditOf(t *testing.T, s stage) []string {
 		t.Fatal(err)
 	}
 	return checked.Findings
+}
+
+// F33: whoever reads a record that a newer version wrote is told which version, and the code
+// under which it is explained.
+func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
+	s := aTalk(t)
+	alters(t, filepath.Join(s.folder, "data", "trestle.db"), "insert into goose_db_version (version_id, is_applied) values (9999, true)")
+	for _, command := range []string{"status", "problems", "runs", "run", "migrate"} {
+		out, errs, code := s.do(t, "", command)
+		if code == exitDone || !strings.Contains(out+errs, "its schema is 9999") || !strings.Contains(out+errs, "(TRS-R04)") {
+			t.Errorf("%s: exit %s, want the schema and TRS-R04:\n%s%s", command, code, out, errs)
+		}
+	}
+}
+
+// alters does something to a record from outside.
+func alters(t *testing.T, file, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), statement)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
