@@ -33,6 +33,9 @@ const (
 const (
 	handshake = 15 * time.Second
 	helloWait = 30 * time.Second
+	// beginWait is how long a session may take to begin, or to be resumed: until then
+	// nothing is told, though heartbeats may be answered.
+	beginWait = time.Minute
 	writeWait = 10 * time.Second
 	// maxFrame bounds one event; a server with all its channels stays far below.
 	maxFrame = 64 << 20
@@ -47,6 +50,7 @@ var (
 	errZombie    = errors.New("a heartbeat was not answered")
 	errInvalid   = errors.New("the session is no longer valid")
 	errHello     = errors.New("discord did not say hello")
+	errSilent    = errors.New("discord neither began nor resumed the session")
 )
 
 // connection is one websocket of the gateway. Its reader owns everything but ws's

@@ -23,6 +23,8 @@ type position struct {
 	Direct []string `json:"d,omitempty"`
 	// Owed is what must still be read of channels about which Discord did not answer.
 	Owed map[string]debt `json:"o,omitempty"`
+	// Late are the events that are read when Discord answers again.
+	Late []late `json:"e,omitempty"`
 	// Identified counts the new sessions of a day, hour by hour since 1970.
 	Identified map[int64]int `json:"i,omitempty"`
 }
@@ -104,9 +106,10 @@ func (p *position) at(shard int, seq int64) {
 }
 
 // note notes that a message was handed in. One that comes late, behind a newer one
-// of its channel, is handed in like any other: who records it knows its key.
+// of its channel, is handed in like any other: who records it knows its key. One that
+// Discord cannot have given says nothing of where receiving stands.
 func (p *position) note(channel string, id snowflake) {
-	if id <= p.Last[channel] {
+	if id <= p.Last[channel] || !id.minted(time.Now()) {
 		return
 	}
 	p.Last[channel], p.Mark = id, max(p.Mark, id)

@@ -78,10 +78,12 @@ const (
 	unknownChannel     = 10003
 	unknownMessage     = 10008
 	unknownWebhook     = 10015
+	invalidForm        = 50035
 	botsOnly           = 20002
 	missingAccess      = 50001
 	missingPermissions = 50013
 	threadArchived     = 50083
+	unreadHistory      = 160002 // "Cannot reply without permission to read message history"
 	threadLocked       = 160005
 )
 
@@ -92,8 +94,9 @@ func refusedAs(kind adapters.Kind, status, code int) adapters.Kind {
 		return kind
 	case status == http.StatusUnauthorized:
 		return adapters.Unauthorized
-	case status == http.StatusForbidden, code == missingAccess, code == missingPermissions, code == botsOnly,
-		code == threadArchived, code == threadLocked:
+	case code == threadArchived, code == threadLocked:
+		return adapters.NoTarget // the rest of the chat is as open as before
+	case status == http.StatusForbidden, code == missingAccess, code == missingPermissions, code == botsOnly:
 		return adapters.Forbidden
 	case status == http.StatusNotFound:
 		return adapters.NoTarget

@@ -26,6 +26,8 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 		return r.readReaction(ctx, e)
 	case "INTERACTION_CREATE":
 		return r.readInteraction(ctx, e.RawData)
+	case reckoning:
+		return r.readReckoning(ctx, e)
 	case "GUILD_CREATE":
 		return r.readGuild(ctx, e)
 	case "GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE":

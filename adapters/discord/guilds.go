@@ -38,7 +38,7 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 			return nil, err
 		}
 		delete(r.pending, g.ID)
-		return r.unseen(ctx, e, g.ID, everyChat) // rights may have changed meanwhile
+		return r.unseenLater(ctx, e, g.ID, everyChat) // rights may have changed meanwhile
 	}
 	if known {
 		return nil, nil
@@ -103,20 +103,35 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 	}
 	var updates []adapters.Update
 	if before.ID != "" && before.Name != ch.Name {
-		chat, thread, err := r.client.place(ctx, ch.ID, ch.GuildID)
-		if err != nil {
+		var err error
+		if updates, err = r.renamed(ctx, e, ch); err != nil {
 			return nil, err
 		}
-		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
-			At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
-		})
 	}
 	if e.Type != "CHANNEL_UPDATE" || before.ID != "" && slices.Equal(before.Overwrites, ch.Overwrites) {
 		return updates, nil
 	}
-	more, err := r.unseen(ctx, e, ch.GuildID, func(inside channel) bool { return inside.ID == ch.ID || inside.ParentID == ch.ID })
+	more, err := r.unseenLater(ctx, e, ch.GuildID, func(inside channel) bool { return inside.ID == ch.ID || inside.ParentID == ch.ID })
 	return append(updates, more...), err
+}
+
+// renamed tells of a channel's or thread's new name; when Discord does not say where a
+// thread belongs, that is recorded unread.
+func (r *receiver) renamed(ctx context.Context, e event, ch channel) ([]adapters.Update, error) {
+	asking, cancel := r.patient(ctx)
+	defer cancel()
+	chat, thread, err := r.client.place(asking, ch.ID, ch.GuildID)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		r.unanswered(true)
+		return r.unreadable(e.Type, e.RawData, err.Error()), nil
+	}
+	return []adapters.Update{{
+		ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
+		At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
+	}}, nil
 }
 
 // readMember reads that somebody came to a server, and so into each of its chats

@@ -68,6 +68,14 @@ func flakeAt(t time.Time) snowflake {
 // time returns when the id was minted.
 func (s snowflake) time() time.Time { return time.UnixMilli(int64(s>>sinceBits) + epoch).UTC() }
 
+// maxAhead is how far Discord's clock may be ahead of ours.
+const maxAhead = 24 * time.Hour
+
+// minted reports whether Discord can have given the id by now.
+func (s snowflake) minted(now time.Time) bool {
+	return s <= flakeAt(time.UnixMilli(max(now.UnixMilli(), epoch)).Add(maxAhead)) // no clock is right before the first id
+}
+
 // before returns the first id of the moment d before s.
 func (s snowflake) before(d time.Duration) snowflake {
 	back := snowflake(d.Milliseconds()) << sinceBits

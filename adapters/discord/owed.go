@@ -44,7 +44,7 @@ type debts struct {
 	refused time.Time            // when Discord last did not answer
 	again   time.Time            // when to ask
 	rest    time.Duration        // how long to leave it alone the next time
-	asked   map[string]time.Time // when each channel was last asked for
+	asked   map[string]time.Time // when each channel, or what a late event takes, was last asked for
 }
 
 // owe notes what could not be read of a channel, beside what was owed of it before.
@@ -58,13 +58,19 @@ func (r *receiver) owe(channel string, d debt, why error) {
 		After: earlier(had.After, d.After), Aside: earlier(had.Aside, d.Aside),
 		Guild: cmp.Or(d.Guild, had.Guild), Blind: had.Blind || d.Blind,
 	}
+	r.unanswered(!again)
+}
+
+// unanswered notes that Discord did not answer, and when to ask again; fresh tells
+// that it was not asked about this before.
+func (r *receiver) unanswered(fresh bool) {
 	now := time.Now()
 	r.owed.refused, r.stored = now, time.Time{}
 	switch {
 	case r.owed.again.Before(now):
 		r.owed.rest = min(max(r.owed.rest*2, firstDunning), lastDunning)
 		r.owed.again = now.Add(r.owed.rest)
-	case !again && r.owed.again.Sub(now) > firstDunning: // what holds up another is no reason to leave this one
+	case fresh && r.owed.again.Sub(now) > firstDunning: // what holds up another is no reason to leave this one
 		r.owed.again = now.Add(firstDunning)
 	}
 }
@@ -83,24 +89,43 @@ func (r *receiver) inTrouble() bool { return time.Since(r.owed.refused) < firstD
 
 // dun returns what rings when something owed may be asked for; nil: nothing is owed.
 func (r *receiver) dun() <-chan time.Time {
-	if len(r.at.Owed) == 0 {
+	if len(r.at.Owed) == 0 && len(r.at.Late) == 0 {
 		return nil
 	}
 	return time.After(time.Until(r.owed.again))
 }
 
-// collect asks for what is owed of one channel, the one that was not asked for
-// the longest.
+// collect asks for what is owed of one channel, or for what one late event takes:
+// what was not asked for the longest.
 func (r *receiver) collect(ctx context.Context) error {
-	if len(r.at.Owed) == 0 {
-		return nil
-	}
 	if r.owed.asked == nil {
 		r.owed.asked = map[string]time.Time{}
 	}
-	id := slices.MinFunc(slices.Sorted(maps.Keys(r.at.Owed)), func(a, b string) int { return r.owed.asked[a].Compare(r.owed.asked[b]) })
-	r.owed.asked[id], r.owed.refused = time.Now(), time.Time{}
-	d := r.at.Owed[id]
+	l, isLate := r.lateFirst()
+	id, d, owes := r.debtFirst()
+	switch {
+	case isLate && (!owes || r.owed.asked[l.About].Before(r.owed.asked[id])):
+		r.owed.asked[l.About], r.owed.refused = time.Now(), time.Time{}
+		return r.readLate(ctx, l)
+	case owes:
+		r.owed.asked[id], r.owed.refused = time.Now(), time.Time{}
+		return r.collectFrom(ctx, id, d)
+	}
+	return nil
+}
+
+// debtFirst returns the channel that was not asked for the longest, and what is owed
+// of it.
+func (r *receiver) debtFirst() (id string, d debt, owes bool) {
+	if len(r.at.Owed) == 0 {
+		return "", debt{}, false
+	}
+	id = slices.MinFunc(slices.Sorted(maps.Keys(r.at.Owed)), func(a, b string) int { return r.owed.asked[a].Compare(r.owed.asked[b]) })
+	return id, r.at.Owed[id], true
+}
+
+// collectFrom asks for what is owed of a channel.
+func (r *receiver) collectFrom(ctx context.Context, id string, d debt) error {
 	if d.Aside != 0 {
 		if err := r.fillAside(ctx, channel{ID: id, GuildID: d.Guild}, d.Aside); err != nil || r.inTrouble() {
 			return err
@@ -114,16 +139,21 @@ func (r *receiver) collect(ctx context.Context) error {
 		}
 	}
 	delete(r.at.Owed, id)
-	delete(r.owed.asked, id)
-	if len(r.at.Owed) == 0 {
+	r.settled(id)
+	return r.record(ctx, nil)
+}
+
+// settled notes that nothing is owed any more of what was asked for.
+func (r *receiver) settled(asked string) {
+	delete(r.owed.asked, asked)
+	if len(r.at.Owed) == 0 && len(r.at.Late) == 0 {
 		r.owed = debts{}
 	}
-	return r.record(ctx, nil)
 }
 
 // paid notes how far a channel was read of which something is owed.
 func (r *receiver) paid(channel string, after snowflake) {
-	if d, ok := r.at.Owed[channel]; ok && d.After != 0 && d.After < after {
+	if d, ok := r.at.Owed[channel]; ok && d.After != 0 && d.After < after && after.minted(time.Now()) {
 		d.After = after
 		r.at.Owed[channel] = d
 	}
@@ -155,7 +185,7 @@ func (r *receiver) readSaid(ctx context.Context, e event) ([]adapters.Update, er
 		}
 		why = err
 	}
-	if e.Type != "MESSAGE_CREATE" || flake(at.ID) <= 1 {
+	if e.Type != "MESSAGE_CREATE" || flake(at.ID) <= 1 || !flake(at.ID).minted(time.Now()) {
 		return r.unreadable(e.Type, e.RawData, why.Error()), nil
 	}
 	if at.Guild == "" {

@@ -175,7 +175,7 @@ func (r *receiver) take(ctx context.Context, e event) ([]adapters.Update, error)
 		r.ready(e)
 		return nil, r.fillDirect(ctx)
 	}
-	read := r.read
+	read := r.readOther
 	if slices.Contains(saying, e.Type) {
 		read = r.readSaid
 	}

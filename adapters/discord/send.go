@@ -121,11 +121,23 @@ func (c *Client) sendOwn(ctx context.Context, p adapters.Post, ch channel) (adap
 		out.Reference = &reference{Message: p.ReplyTo}
 	}
 	var sent sentMessage
-	if err := c.post(ctx, channelRoute("create message", http.MethodPost, ch.ID, "/messages"), out, p.Files, &sent); err != nil {
+	r := channelRoute("create message", http.MethodPost, ch.ID, "/messages")
+	err := c.post(ctx, r, out, p.Files, &sent)
+	if out.Reference != nil && unanswerable(err) {
+		out.Reference = nil
+		err = c.post(ctx, r, out, p.Files, &sent)
+	}
+	if err != nil {
 		return adapters.Receipt{}, err
 	}
 	c.receipted.note(sent.ID, p.Key)
 	return sent.receipt(), nil
+}
+
+// unanswerable reports whether Discord refuses a message only for what it answers: what
+// is answered is one of its own notices, or we may not read what was said.
+func unanswerable(err error) bool {
+	return refusedWith(err, unreadHistory) || refusedWith(err, invalidForm) && strings.Contains(err.Error(), "message_reference")
 }
 
 // target returns the channel that is meant: a thread is one.

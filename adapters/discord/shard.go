@@ -94,6 +94,9 @@ func (s *shard) after(err error) (atOnce bool, fatal error) {
 	if e, ok := errors.AsType[*adapters.Error](err); ok {
 		return false, e // the identify budget, or the sink
 	}
+	if errors.Is(err, errSilent) {
+		s.session.URL = "" // perhaps another one answers
+	}
 	closed, ok := errors.AsType[*websocket.CloseError](err)
 	if !ok {
 		return errors.Is(err, errReconnect), nil
@@ -174,7 +177,9 @@ func (s *shard) connect(ctx context.Context) (ready bool, err error) {
 	if err != nil {
 		return false, c.reason(err)
 	}
-	return s.listen(ctx, c)
+	silent := time.AfterFunc(beginWait, func() { c.close(errSilent) })
+	defer silent.Stop()
+	return s.listen(ctx, c, silent)
 }
 
 type resumeData struct {
@@ -195,8 +200,9 @@ func (s *shard) identity() any {
 	return i
 }
 
-// listen reads a connection whose session is to be begun or resumed.
-func (s *shard) listen(ctx context.Context, c *connection) (ready bool, err error) {
+// listen reads a connection whose session is to be begun or resumed. The first event
+// stops silent.
+func (s *shard) listen(ctx context.Context, c *connection, silent *time.Timer) (ready bool, err error) {
 	for {
 		e, err := c.read()
 		if err != nil {
@@ -205,6 +211,7 @@ func (s *shard) listen(ctx context.Context, c *connection) (ready bool, err erro
 		s.heard(time.Now())
 		switch e.Operation {
 		case opDispatch:
+			silent.Stop()
 			up, err := s.dispatch(ctx, c, e)
 			if err != nil {
 				return ready, err

@@ -32,7 +32,7 @@ func (r *receiver) readRole(ctx context.Context, e event) ([]adapters.Update, er
 	}) {
 		return nil, nil
 	}
-	return r.unseen(ctx, e, said.GuildID, everyChat)
+	return r.unseenLater(ctx, e, said.GuildID, everyChat)
 }
 
 // maxRoles bounds the members whose roles are remembered.
@@ -96,15 +96,24 @@ func (r *receiver) chatsOf(ctx context.Context, guild string) ([]channel, error)
 // everyChat is a wish for all chats of a server.
 func everyChat(channel) bool { return true }
 
-// unseen tells whom those chats that are wanted are hidden from. When Discord cannot
-// be asked now, the server is learnt anew with the event, which then comes again.
+// readReckoning tells whom the chats of a server are hidden from.
+func (r *receiver) readReckoning(ctx context.Context, e event) ([]adapters.Update, error) {
+	var of struct {
+		GuildID string `json:"guild_id"`
+	}
+	if err := json.Unmarshal(e.RawData, &of); err != nil || of.GuildID == "" {
+		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names no server")), nil
+	}
+	return r.unseen(ctx, e, of.GuildID, everyChat)
+}
+
+// unseen tells whom those chats that are wanted are hidden from.
 func (r *receiver) unseen(ctx context.Context, e event, id string, wanted func(channel) bool) ([]adapters.Update, error) {
 	if intents(r.self)&discordgo.IntentGuildMembers == 0 {
 		return nil, nil
 	}
 	chats, err := r.chatsOf(ctx, id)
 	if err != nil {
-		r.client.known.dropGuild(id)
 		return nil, err
 	}
 	on, known := r.client.known.standing(id)
@@ -119,7 +128,6 @@ func (r *receiver) unseen(ctx context.Context, e event, id string, wanted func(c
 		r.client.log.Warn("who sees the channels is not told", "server", id, "error", err)
 		return nil, nil
 	case err != nil:
-		r.client.known.dropGuild(id)
 		return nil, err
 	}
 	return r.hidden(e, on, chats, all), nil

@@ -92,35 +92,58 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 	}
 }
 
-// SECURITY S5: when Discord cannot be asked who sees a channel, that is told later.
+// SECURITY S5, DELIVERY 2.2 (7): when Discord cannot be asked who sees a channel, that is
+// told once it can, also by another process; nothing else waits for it, and no
+// connection ends.
 func TestWhomAChannelIsHiddenFromIsAskedUntilItIsKnown(t *testing.T) {
 	for _, call := range []string{"get members", "get our archived threads"} {
-		t.Run(call, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := open(t)
-				tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
-				w.guild.Joins(tom)
-				w.inbox.take()
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
-				w.client = w.newClient()
-				w.receive()
-				w.says("hello") // and the server is asked for
-				w.inbox.take()
-				w.Fault(fake.Fault{Method: call, Do: fake.HTML, Times: -1})
-				w.room.HidesFrom(tom)
-				if err := w.failure(time.Minute); err == nil {
-					t.Error("it is not noticed that Discord cannot be asked")
-				}
-				w.ClearFaults()
-				w.receive()
-				pass(time.Minute)
-				if diff := cmp.Diff(map[string][]string{"general": {"Tom"}}, hiddenFrom(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+		for name, restarts := range map[string]bool{"same process": false, "another process": true} {
+			t.Run(call+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { asksWhoSees(t, call, restarts) })
 			})
-		})
+		}
+	}
+}
+
+func asksWhoSees(t *testing.T, call string, restarts bool) {
+	t.Helper()
+	w := open(t)
+	tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+	w.guild.Joins(tom)
+	w.inbox.take()
+	again := func() {
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.client = w.newClient()
+		w.receive()
+	}
+	again()
+	w.says("hello") // and the server is asked for
+	w.inbox.take()
+	fault := w.Fault(fake.Fault{Method: call, Do: fake.HTML, Times: -1})
+	w.room.HidesFrom(tom)
+	w.guild.AddRole("staff", 0)
+	w.guild.DropsRole(w.guild.AddRole("boss", 0))
+	w.says("behind")
+	pass(10 * time.Second)
+	if got := w.inbox.take(); len(hiddenFrom(got)) != 0 || !slices.Equal(texts(got), []string{"behind"}) {
+		t.Errorf("while Discord does not answer: %v, hidden %v", texts(got), hiddenFrom(got))
+	}
+	pass(time.Hour)
+	if fault.Hits() > 200 {
+		t.Errorf("asked %d times in an hour", fault.Hits())
+	}
+	if restarts {
+		again()
+	}
+	w.ClearFaults()
+	pass(6 * time.Minute)
+	if diff := cmp.Diff(map[string][]string{"general": {"Tom"}}, hiddenFrom(w.inbox.take())); diff != "" {
+		t.Error(diff)
+	}
+	if fresh, _ := w.begun(); fresh != 1 {
+		t.Errorf("%d sessions begun, want 1", fresh)
 	}
 }
 

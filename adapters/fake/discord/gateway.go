@@ -24,6 +24,7 @@ const (
 type gate struct {
 	refuse  int  // that many connections are refused
 	mute    bool // connections open, and nothing is ever said
+	swallow int  // that many sessions neither begin nor are resumed, though heartbeats are answered
 	pushing bool // op 7 comes right after a session begins
 	sockets map[*socket]bool
 }
@@ -33,6 +34,23 @@ func (d *Discord) RefuseConnections(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate.refuse = n
+}
+
+// Swallow leaves the next n wishes to begin or resume a session unanswered;
+// heartbeats are answered all the while.
+func (d *Discord) Swallow(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gate.swallow = n
+}
+
+// swallows reports whether a wish is one of those.
+func (g *gate) swallows(op int) bool {
+	if g.swallow == 0 || op != opIdentify && op != opResume {
+		return false
+	}
+	g.swallow--
+	return true
 }
 
 // Mute makes the gateway say nothing any more, not even hello, on connections

@@ -85,7 +85,11 @@ func (d *Discord) createMessage(c *call, ch *Channel) answer {
 	c.entry.Text, c.entry.Nonce = *p.Content, p.Nonce.(string)
 	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Content, Flags: p.Flags, Nonce: p.Nonce.(string)}}
 	if p.Target != nil {
-		if ch.find(p.Target.Message) != nil {
+		answered := ch.find(p.Target.Message)
+		if answered != nil && !slices.Contains(answerable, answered.wire.Type) {
+			return badForm("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
+		}
+		if answered != nil {
 			m.wire.Type = reply
 			m.wire.Reference = &wireReference{MessageID: p.Target.Message, ChannelID: ch.ID, GuildID: ch.wire.GuildID}
 		} else if p.Target.Fail == nil || *p.Target.Fail {
@@ -102,6 +106,9 @@ func (d *Discord) createMessage(c *call, ch *Channel) answer {
 	}
 	return ok(ch.shown(m, c.bot, intentContent, false))
 }
+
+// answerable are the types of messages that can be answered: what people and programs say.
+var answerable = []int{0, reply, 20, 23}
 
 // nonceLife is how long a nonce finds its message: "the past few minutes".
 const nonceLife = 5 * time.Minute

@@ -169,7 +169,7 @@ func (s *socket) left(err error) {
 // answer carries one operation out and returns the close code of a refusal, or 0.
 func (s *socket) answer(f frame) int {
 	s.of.mu.Lock()
-	known, mute := s.session != nil, s.of.gate.mute || s.frozen
+	known, mute := s.session != nil, s.of.gate.mute || s.frozen || s.of.gate.swallows(f.Op)
 	s.of.mu.Unlock()
 	if mute {
 		return 0
