@@ -77,7 +77,7 @@ func (a setUp) propose(s *stage, room *hud.Room, at spaces.RoomSetUp) outcome {
 	out = s.do(e)
 	if e.Branch == "" {
 		s.noteSetUp(spaces.SetUp{
-			Space: room.ID(), State: spaces.SetUpProposed, Seen: max(at.Seen, e.Seen), Message: e.ID, Plan: plan,
+			Space: room.ID(), State: spaces.SetUpProposed, Seen: e.Seen, Message: e.ID, Plan: plan,
 			Sources: at.From(s.inView()), Readers: at.Common(s.readers()),
 		})
 	}
@@ -217,7 +217,7 @@ func (s *stage) dropSetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 		return s.deny("not_asked", "No person here has declined.", "What agents and bots say does not count.")
 	}
 	if s.branch == "" {
-		s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDropped, Seen: max(at.Seen, s.upto)})
+		s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDropped, Seen: s.upto})
 	}
 	return s.done(map[string]any{})
 }

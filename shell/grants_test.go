@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,6 +43,46 @@ func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 		}
 		if !strings.Contains(told, "Do without it.") || strings.Contains(told, "Max") {
 			t.Errorf("it was told %s", told)
+		}
+	}, "Ada", "Max")
+}
+
+// PRD-5.1-6: whether an agent can ask another one goes by the room where it would ask,
+// not by the one that woke it.
+func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
+	var told []string
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		switch acts(r) {
+		case 0:
+			return calling(1, "enter_space", `{"space":"s2"}`), nil
+		case 1:
+			return calling(2, "send_message", `{"text":"hi"}`), nil
+		}
+		for _, x := range r.Messages {
+			if x.Role == model.Result {
+				told = append(told, x.Text)
+			}
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		hall := w.room("hall", with("Ada"))
+		den := w.room("den", with("Ada", "Max"))
+		w.settings = func(a spaces.AgentID, space spaces.SpaceID) shell.Settings {
+			s := shell.DefaultSettings()
+			if a == "ada" && space == den {
+				s.Without = []string{"send_message"}
+			}
+			return s
+		}
+		w.start()
+		w.says(hall, "Kai", "@Ada greet the den")
+		w.settle()
+		if len(told) != 2 || !strings.Contains(told[1], "Do without it.") {
+			t.Errorf("it was told %q", told)
 		}
 	}, "Ada", "Max")
 }

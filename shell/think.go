@@ -58,7 +58,7 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 	v.FixedTokens += tokens
 	c.learnAsked()
 	v.Asked = c.meaning
-	in := hud.TailInput{Now: c.shell.Now().UTC(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
+	in := hud.TailInput{Now: c.shell.Now(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
 	if c.recalled == nil {
 		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}

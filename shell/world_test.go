@@ -53,6 +53,7 @@ type world struct {
 	drafts   shell.Drafts      // nil: nobody sees an answer grow
 	presence shell.Presence    // nil: nobody sees that an agent is at it
 	poll     time.Duration     // 0: the shell's own
+	zone     *time.Location    // of the clock that agents live by; nil: the machine's
 	listen   func(line string) // hears every line of the log
 
 	minted  atomic.Int64
@@ -161,8 +162,12 @@ func (w *world) start() {
 }
 
 func (w *world) options(p ports, holder string) shell.Options {
+	now := time.Now
+	if w.zone != nil {
+		now = func() time.Time { return time.Now().In(w.zone) }
+	}
 	return shell.Options{
-		Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
 		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }

@@ -2,6 +2,7 @@ package spaces
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +89,10 @@ func TestAProposalGoesWithWhatLedToIt(t *testing.T) {
 		if (folded.State == SetUpOpened) != (want == nil) {
 			t.Errorf("without %s it stands as %s", id, folded.State)
 		}
+	}
+	shout := trips.Reworded(strings.ToUpper)
+	if words := strings.Join(shout.Words(), "; "); words != "PLANNING TRIPS; KAI DRIVES; ASK ABOUT THE WEEK; ANSWER EVERYTHING" {
+		t.Errorf("reworded they are %q", words)
 	}
 	if words := trips.Words(); !slices.Equal(words, []string{"planning trips", "Kai drives", "ask about the week", "answer everything"}) {
 		t.Errorf("its words are %q", words)
