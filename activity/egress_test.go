@@ -232,6 +232,28 @@ func TestAPermanentFailureLetsTheNextPass(t *testing.T) {
 	}
 }
 
+func TestWhatMayNotBeChangedClosesNoChat(t *testing.T) {
+	// DELIVERY F46, 2.2 (7): a right that one act lacks says nothing of what can be said there
+	for _, kind := range []spaces.ActionKind{spaces.ActReact, spaces.ActEdit, spaces.ActDelete} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &platform{script: func(call) error { return refusal(adapters.Forbidden) }}
+				r := newRecord()
+				standing(r)
+				r.put(spaces.Action{ID: "x", Kind: kind, Chat: "c", Target: "old", Text: "👍"})
+				send(t, p, r, EgressOptions{})
+				after(time.Second)
+				if s := r.failures["x"]; s.State != spaces.ActionFailed || s.Code != adapters.Forbidden.String() {
+					t.Errorf("got %+v, want failed as forbidden", s)
+				}
+				if _, told := r.live["c"]; told {
+					t.Error("the chat is told to be out of reach")
+				}
+			})
+		})
+	}
+}
+
 func TestAnUnreachablePlatformIsTriedUntilExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &platform{script: func(call) error { return refusal(adapters.NotSent) }}

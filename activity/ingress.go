@@ -233,11 +233,23 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	if len(places) == 0 {
 		return nil
 	}
+	if err := in.regain(ctx, u, places, at); err != nil {
+		return err
+	}
 	if err := in.attend(ctx, u, places, at); err != nil {
 		return err
 	}
 	taken.Items = append(taken.Items, in.items(u, places, at)...)
 	return nil
+}
+
+// regain tries a chat again that was out of reach and in which somebody speaks.
+func (in *Ingress) regain(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
+	_, said := u.Body.(adapters.Message)
+	if !said || !slices.ContainsFunc(places, func(p spaces.Placement) bool { return p.Lost }) {
+		return nil
+	}
+	return in.mapping.Spoken(ctx, in.account.Key(), u.Chat.ID, at)
 }
 
 // ours returns the other accounts of this program.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +76,40 @@ func TestABatchIsOneRecordWithItsCursor(t *testing.T) {
 	if string(r.cursor) != "43" {
 		t.Errorf("a batch without updates left the cursor at %q", r.cursor)
 	}
+}
+
+func TestWhoSpeaksInALostChatHasItTriedAgain(t *testing.T) {
+	// DELIVERY F46: no platform tells that a right was given back
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecord()
+		in := enter(r, IngressOptions{})
+		lose := func() {
+			t.Helper()
+			if err := in.mapping.Live(t.Context(), ours.Key(), hub.ID, false, "forbidden", time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lose()
+		take(t, in, "", says(hub, kai, "1", "at once"))
+		if !r.lost(hub.ID) {
+			t.Error("a chat that has just refused us is tried at once")
+		}
+		<-time.After(regainAfter)
+		take(t, in, "", adapters.Update{ID: "u2", Key: "r", Chat: hub, From: kai, At: noon, Body: adapters.Reaction{Message: "1", New: []string{"👍"}}})
+		if !r.lost(hub.ID) {
+			t.Error("a reaction has it tried again, want words")
+		}
+		take(t, in, "", says(hub, kai, "3", "later"))
+		if r.lost(hub.ID) {
+			t.Error("it is not tried again")
+		}
+		lose()
+		in.mapping = NewSpaceMapping(r, r) // as another process has it
+		take(t, in, "", says(hub, kai, "4", "after a restart"))
+		if r.lost(hub.ID) {
+			t.Error("it is not tried again after a restart")
+		}
+	})
 }
 
 func TestNothingIsAcceptedThatIsNotDurable(t *testing.T) {

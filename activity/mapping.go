@@ -22,15 +22,16 @@ type SpaceMapping struct {
 	directory Directory
 	chats     Chats
 
-	mu     sync.Mutex // guards placed
+	mu     sync.Mutex // guards what follows
 	placed map[chatKey][]spaces.Placement
+	lost   map[chatKey]time.Time // when a chat was last found to be out of reach
 }
 
 type chatKey struct{ account, chat string }
 
 // NewSpaceMapping returns the mapping kept in d, listed by c.
 func NewSpaceMapping(d Directory, c Chats) *SpaceMapping {
-	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}}
+	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}, lost: map[chatKey]time.Time{}}
 }
 
 // Resolve returns where the updates of a chat go (SEQ-07), or [ErrUnmapped]. The
@@ -131,10 +132,41 @@ func (m *SpaceMapping) Migrate(ctx context.Context, account, from, to string, at
 func (m *SpaceMapping) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
 	err := m.directory.Live(ctx, account, chat, live, reason, at)
 	m.forget(account, chat)
+	m.noteLost(chatKey{account, chat}, !live, at)
 	if err != nil && !errors.Is(err, ErrUnmapped) {
 		return fmt.Errorf("note chat %s live=%t: %w", chat, live, err)
 	}
 	return nil
+}
+
+// noteLost notes when a chat was found to be out of reach, or that it is not.
+func (m *SpaceMapping) noteLost(k chatKey, lost bool, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case !lost:
+		delete(m.lost, k)
+	case len(m.lost) >= maxPlaced:
+		clear(m.lost)
+		m.lost[k] = at
+	default:
+		m.lost[k] = at
+	}
+}
+
+// regainAfter is how long a chat that refused us is left alone, whoever speaks there.
+const regainAfter = 10 * time.Minute
+
+// Spoken notes that somebody spoke in a chat that was out of reach: a right that was
+// given back is told by no platform, so that the chat is tried again.
+func (m *SpaceMapping) Spoken(ctx context.Context, account, chat string, at time.Time) error {
+	m.mu.Lock()
+	since, told := m.lost[chatKey{account, chat}]
+	m.mu.Unlock()
+	if told && at.Sub(since) < regainAfter {
+		return nil
+	}
+	return m.Live(ctx, account, chat, true, "", at)
 }
 
 // Forget drops what is remembered of placements, for when others have changed

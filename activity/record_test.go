@@ -98,7 +98,7 @@ func (r *record) Place(_ context.Context, account, chat string) ([]spaces.Placem
 	var places []spaces.Placement
 	for _, m := range r.mappings {
 		if m.Account == account && m.Chat == chat {
-			places = append(places, spaces.Placement{Space: m.Space, Object: m.Object})
+			places = append(places, spaces.Placement{Space: m.Space, Object: m.Object, Lost: r.lost(m.Chat)})
 		}
 	}
 	if places == nil {
@@ -157,6 +157,9 @@ func (r *record) Live(ctx context.Context, _, chat string, live bool, _ string, 
 		r.live[chat] = live
 	})
 }
+
+// lost reports whether a chat was last told to be out of reach.
+func (r *record) lost(chat string) bool { live, told := r.live[chat]; return told && !live }
 
 func (r *record) Chats(_ context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
 	r.mu.Lock()

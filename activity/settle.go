@@ -51,10 +51,13 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step
 		e.pause(now.Add(unpausing), "the platform refuses our credentials")
 		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
 	case adapters.Forbidden:
+		s.State = spaces.ActionFailed
+		if a.Kind != spaces.ActSend {
+			break // what may not be changed or reacted to closes no chat
+		}
 		if liveErr := e.mapping.Live(ctx, a.Account, a.Chat, false, s.Reason, now); liveErr != nil {
 			e.logger.Error("chat not marked as out of reach", "chat", a.Chat, "err", liveErr)
 		}
-		s.State = spaces.ActionFailed
 	case adapters.Invalid, adapters.NoTarget:
 		s.State = spaces.ActionFailed
 	}

@@ -87,6 +87,7 @@ type Placement struct {
 	Space  SpaceID
 	Object ObjectID
 	Circle CircleID
+	Lost   bool // the chat could not be reached when it was last tried
 }
 
 // A Mapping ties a chat to a space, many to many (`activity.SpaceMapping` is

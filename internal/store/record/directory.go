@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	placements query = `select m.space, m.object, s.circle from mappings m join spaces s on s.id = m.space
+	placements query = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 order by m.n`
 	mappedSpaces query = `select space, live from mappings where account = $1 and chat = $2`
 	heardSpaces  query = `select distinct space from mappings where account = $1 and live = 1`
@@ -27,7 +27,7 @@ where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
 // Place implements [activity.Directory].
 func (b Border) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
 	out, err := all(ctx, b.s.engine, placements, []any{account, chat}, func(r row) (p spaces.Placement, err error) {
-		return p, r.Scan(&p.Space, &p.Object, &p.Circle)
+		return p, r.Scan(&p.Space, &p.Object, &p.Circle, &p.Lost)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("place chat %s of %s: %w", chat, account, err)

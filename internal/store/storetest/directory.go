@@ -184,6 +184,9 @@ func unreachable(t *testing.T, w *world) {
 	if b, ok := w.last(room).Body.(spaces.Unlinked); !ok || b.Reason != "kicked" {
 		t.Errorf("last event %+v, want unlinked", w.last(room).Body)
 	}
+	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || !places[0].Lost {
+		t.Errorf("placed at %+v, %v; want out of reach", places, err)
+	}
 	w.say(room, "zoe", "said while we were out")
 	w.answer(ada, room, "to nobody")
 	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
@@ -193,6 +196,9 @@ func unreachable(t *testing.T, w *world) {
 	}
 	w.settleAll(due)
 	w.ok(w.s.Border.Live(t.Context(), account, chat, true, "", w.now))
+	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || places[0].Lost {
+		t.Errorf("placed at %+v, %v; want within reach", places, err)
+	}
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
 	w.ok(err)
 	reasons := []spaces.SpanReason{spans[0].Opener, spans[1].Closer}
