@@ -17,6 +17,9 @@ const (
 	namesKept  = time.Hour       // how long a name is believed without an event about it
 	namesRetry = time.Minute     // between questions that were not answered
 	nameLimit  = 2 * time.Second // for one question: a message waits for it
+	hastyLimit = 300 * time.Millisecond
+	mutePause  = 10 * time.Second
+	maxMute    = 3 // questions in a row that Slack may leave unanswered before it is let be
 )
 
 // names is what is known of people and channels: events carry ids alone. It
@@ -28,6 +31,7 @@ type names struct {
 	mu    sync.Mutex // guards what follows
 	users map[string]knownUser
 	chats map[string]knownChat
+	mute  mute // how Slack answers
 }
 
 type knownUser struct {
@@ -60,11 +64,9 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 	case strings.HasPrefix(id, "B"): // a bot without a user; messages bring its name
 		return adapters.Person{ID: id, Kind: adapters.Bot, Name: id}
 	}
-	ctx, cancel := context.WithTimeout(ctx, nameLimit)
-	defer cancel()
-	answer, err := callInto[struct {
+	answer, err := asked[struct {
 		User user `json:"user"`
-	}](ctx, n.c, "users.info", func(ctx context.Context, api *slackgo.Client) error {
+	}](ctx, n, "users.info", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetUserInfoContext(ctx, id)
 		return err
 	})
@@ -73,7 +75,7 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 		if !ok {
 			known.person = adapters.Person{ID: id, Kind: adapters.Human, Name: id}
 		}
-		n.keepUser(id, known.person, namesRetry)
+		n.keepUser(id, known.person, n.retry())
 		return known.person
 	}
 	return n.learned(answer.User)
@@ -138,11 +140,9 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 		n.keepChat(knownChat{chat: chat}, namesKept)
 		return chat
 	}
-	ctx, cancel := context.WithTimeout(ctx, nameLimit)
-	defer cancel()
-	answer, err := callInto[struct {
+	answer, err := asked[struct {
 		Channel channel `json:"channel"`
-	}](ctx, n.c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
+	}](ctx, n, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
 		return err
 	})
@@ -151,7 +151,7 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 		if !ok || known.vague {
 			known = guessed(id, kind, team)
 		}
-		n.keepChat(known, namesRetry)
+		n.keepChat(known, n.retry())
 		return known.chat
 	}
 	chat := chatOf(answer.Channel, team)
