@@ -36,6 +36,8 @@ func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err
 	switch {
 	case c.spoke == 0 && text == "":
 		stop, detail = spaces.StopSilent, "empty answer"
+	case c.spoke == 0 && restLine(text) == "":
+		stop, detail = spaces.StopSilent, Unheard
 	case c.spoke == 0:
 		stop = spaces.StopSilent
 	}

@@ -124,12 +124,15 @@ func TestConditionsOfAnAccount(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 1 rule 6, 8: an endpoint that cuts is seen by what it says it read.
+// ECOSYSTEM 1 rule 6, 8: an endpoint that cuts is seen by what it says it read, and a
+// model that never acts by what it answers.
 func TestConditionsOfAnEndpoint(t *testing.T) {
 	ask := func(n int) model.Request {
 		return model.Request{Messages: []model.Message{{Text: strings.Repeat("a", n)}}}
 	}
 	read := func(n int) model.Response { return model.Response{Usage: model.Usage{Prompt: n}} }
+	offered := model.Request{Tools: []model.Tool{{Name: "send_message"}}}
+	words := func(text string) model.Response { return model.Response{Text: text, Finish: model.Stopped} }
 	failed := func(k model.Kind) error { return &model.Error{Kind: k, Err: errors.New("no")} }
 	for _, test := range []struct {
 		name string
@@ -173,6 +176,26 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 			e.since = e.since.Add(-2 * time.Minute)
 			e.saw(ask(1), model.Response{}, failed(model.Timeout))
 		}, []problems.Code{problems.ModelDown}},
+		{"words in place of acts", func(e *endpointSense) {
+			for range wordy {
+				e.saw(offered, words("I would say hello."), nil)
+			}
+		}, []problems.Code{problems.NoActs}},
+		{"words in place of acts, now and then", func(e *endpointSense) {
+			for range wordy {
+				e.saw(offered, words("Nothing to do for me."), nil)
+				e.saw(offered, model.Response{Calls: []model.Call{{Name: "send_message"}}, Finish: model.Called}, nil)
+			}
+		}, nil},
+		{"silence, and thoughts", func(e *endpointSense) {
+			thinking := offered
+			thinking.NoCalls = true
+			for range wordy {
+				e.saw(thinking, words("They greet me."), nil)
+				e.saw(offered, words("Stayed silent: it is not for me."), nil)
+				e.saw(ask(1), words("Responded."), nil) // by an agent that needs no tools
+			}
+		}, nil},
 		{"one bad transcript", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Rejected)) }, nil},
 	} {
 		e := &endpointSense{name: "model"}

@@ -88,6 +88,8 @@ func (p *program) silent(ctx context.Context, m shownMark) (silentMind, error) {
 		s.Says = "it was shown this and spoke; see trestle explain " + string(m.Run)
 	case said > 0:
 		s.Says = "it spoke, and what it said has not arrived; see trestle explain " + string(m.Run)
+	case run.Detail == shell.Unheard:
+		s.Says = "the model wrote words in place of an act, which nobody sees (TRS-M07); see trestle explain " + string(m.Run)
 	case run.Stop == spaces.StopSilent || run.Stop == spaces.StopCompleted:
 		s.Says = "it was shown this and chose to say nothing; see trestle explain " + string(m.Run)
 	case run.Stop == "":

@@ -17,18 +17,25 @@ import (
 )
 
 // onModel serves an endpoint on the loopback until the test ends and returns
-// its address. It remembers the password of a doctor's long prompt.
+// its address. Unless it has a model of its own, it does what a doctor asks for.
 func onModel(t *testing.T, s *modeltest.Server) string {
 	t.Helper()
-	s.Model, s.Keep = passwords{}, -1
+	s.Keep = -1
+	if s.Model == nil {
+		s.Model = passwords{}
+	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return server.URL + "/v1"
 }
 
+// passwords remembers the one of a long prompt, and calls the tool that there is.
 type passwords struct{}
 
 func (passwords) Generate(_ context.Context, r model.Request) (model.Response, error) {
+	if len(r.Tools) > 0 {
+		return model.Response{Calls: []model.Call{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: model.Called}, nil
+	}
 	_, rest, _ := strings.Cut(r.Messages[0].Text, "The password is ")
 	word, _, _ := strings.Cut(rest, ".")
 	return model.Response{Text: word, Finish: model.Stopped}, nil
@@ -130,4 +137,29 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	if len(report.Findings) != 1 || report.Findings[0].Part != "data" || report.Findings[0].Level != "ok" {
 		t.Errorf("as JSON: %+v", report)
 	}
+}
+
+// ECOSYSTEM 1 rule 6, CON-50: an agent whose model only talks is silent everywhere. The
+// doctor says so beforehand, and what explains the silence afterwards.
+func TestModelThatOnlyTalksIsFoundOut(t *testing.T) {
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: chatter{}})}
+	if out, _, code := s.do(t, "", "doctor", "model"); code != exitFailed || !strings.Contains(out, "TRS-M07") {
+		t.Errorf("doctor: exit %s:\n%s", code, out)
+	}
+	if _, errs, code := s.do(t, "hello\n", "chat"); code != exitDone {
+		t.Fatalf("chat: exit %s: %s", code, errs)
+	}
+	if out, errs, code := s.do(t, "", "explain", "--silence", "home", "3"); code != exitDone || !strings.Contains(out, "TRS-M07") {
+		t.Errorf("explain --silence: exit %s:\n%s%s", code, out, errs)
+	}
+}
+
+// chatter is a model that calls no tool.
+type chatter struct{}
+
+func (chatter) Generate(_ context.Context, r model.Request) (model.Response, error) {
+	if strings.Contains(r.Messages[0].Text, "password") {
+		return model.Response{Text: "heron-4711", Finish: model.Stopped}, nil
+	}
+	return model.Response{Text: "Hello, how can I help?", Finish: model.Stopped}, nil
 }

@@ -115,7 +115,7 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
 func (x *examination) endpoints() []doctor.Part {
 	var all []doctor.Part
 	add := func(name, entry string, m config.Model, s config.Settings) {
-		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
+		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
 		all = append(all, doctor.Part{Name: name, Examine: func(ctx context.Context) []adapters.Finding {
 			if m.Offline && x.models == nil {
 				return []adapters.Finding{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
@@ -134,6 +134,12 @@ func (x *examination) endpoints() []doctor.Part {
 		}
 	}
 	return all
+}
+
+// tagsAlone reports whether every agent of a model asks for acts in its text.
+func tagsAlone(c *config.Config, m config.Model) bool {
+	of := slices.DeleteFunc(slices.Clone(c.Agents), func(a config.Agent) bool { return a.Model != m })
+	return len(of) > 0 && !slices.ContainsFunc(of, func(a config.Agent) bool { return c.SettingsFor(a.ID, "").Dialect != "tags" })
 }
 
 // endpoint returns a model's client without its patience: a doctor wants to

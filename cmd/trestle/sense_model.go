@@ -8,6 +8,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/shell"
 )
 
 // Signs of an endpoint that reads less than it is sent. No tokenizer makes one
@@ -18,6 +19,7 @@ const (
 	apart      = 0.05 // by how much two prompts differ in length at least
 	convinced  = 3    // answers in a row
 	downAfter  = time.Minute
+	wordy      = 5 // answers in a row, for words alone may now and then be meant
 )
 
 // endpointSense follows what becomes of the calls of one endpoint.
@@ -30,6 +32,7 @@ type endpointSense struct {
 	thin   int        // answers in a row that show a cut
 	size   int        // of the last request that was answered, in bytes
 	read   int        // tokens the endpoint said it had read of it
+	words  int        // answers since the last act that were words which nobody sees
 }
 
 // saw takes in one call.
@@ -44,6 +47,12 @@ func (e *endpointSense) saw(r model.Request, resp model.Response, err error) {
 		return
 	}
 	e.failed = nil
+	switch {
+	case len(resp.Calls) > 0:
+		e.words = 0
+	case shell.IsUnheard(r, resp):
+		e.words++
+	}
 	if resp.Usage.Estimated || resp.Usage.Prompt <= 0 {
 		return
 	}
@@ -68,6 +77,9 @@ func (e *endpointSense) see(now time.Time) []problems.Sighting {
 	if e.thin >= convinced {
 		add(problems.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", byteSize(int64(e.size)), e.read))
 	}
+	if e.words >= wordy {
+		add(problems.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))
+	}
 	if e.failed == nil {
 		return all
 	}
@@ -88,7 +100,7 @@ func (e *endpointSense) see(now time.Time) []problems.Sighting {
 // lookAtModels sees what became of the calls of every endpoint.
 func (p *parts) lookAtModels() problems.Look {
 	return problems.Look{
-		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Truncates},
+		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Truncates, problems.NoActs},
 		See: func(context.Context) ([]problems.Sighting, error) {
 			var all []problems.Sighting
 			p.sensed.Range(func(_, e any) bool {

@@ -18,6 +18,8 @@ type Endpoint struct {
 	Name   string // the endpoint's name for the model
 	Entry  string // where it is configured: "model", "agents.ada.model"
 	Window int    // context_tokens
+	// Tags is true when its agents ask for acts in their text, and need no tools.
+	Tags bool
 	// Embeddings is the endpoint's name for the model by which lines are found by what
 	// they mean; empty: none is.
 	Embeddings string
@@ -129,12 +131,24 @@ var probeTool = []model.Tool{{
 	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
 }}
 
+// takesTools finds a model that cannot act: its endpoint refuses tools, or it does
+// not call the one that it is told to call. Such an agent is silent everywhere.
 func (e Endpoint) takesTools(ctx context.Context) (f adapters.Finding, bad bool) {
-	_, err := e.ask(ctx, "Answer with the word yes.", probeTool)
-	if err == nil || model.KindOf(err).Retryable() {
+	if e.Tags {
 		return adapters.Finding{}, false
 	}
-	return Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"), true
+	answer, err := e.ask(ctx, "Call the tool note with the text "+password+". Answer with nothing but that call.", probeTool)
+	switch {
+	case err != nil && !model.KindOf(err).Retryable():
+		return Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"), true
+	case err != nil || len(answer.Calls) > 0 || answer.Finish != model.Stopped:
+		return adapters.Finding{}, false
+	case strings.Contains(answer.Text, password):
+		return Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
+			"have the server read calls (vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja), or set dialect: tags for its agents"), true
+	}
+	return Fail("TRS-M07", "the model takes tools and calls none when it is told to",
+		"name a model that is made for tools, or set dialect: tags for its agents"), true
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.
@@ -151,7 +165,8 @@ func (e Endpoint) embeds(ctx context.Context) (f adapters.Finding, bad bool) {
 		"set relevance.embeddings to a model that it has, or take the key away"), true
 }
 
-// password is what the canary's first line says and its last line asks for.
+// password is what the canary's first line says and its last line asks for, and what
+// the probe of tools is to write down.
 const password = "heron-4711"
 
 // canary sends a prompt that fills the window and returns its length as the

@@ -69,16 +69,30 @@ func printed(t *testing.T, part string, examine func(context.Context) []adapters
 	return out.String(), r
 }
 
-// attentive knows the password when its first line was read.
+// attentive knows the password when its first line was read, and calls the tool that
+// it is told to call.
 type attentive struct{}
 
 func (attentive) Generate(_ context.Context, r model.Request) (model.Response, error) {
 	said := r.Messages[0].Text
+	if len(r.Tools) > 0 {
+		return model.Response{Calls: []model.Call{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: model.Called}, nil
+	}
 	if _, rest, ok := strings.Cut(said, "The password is "); ok {
 		word, _, _ := strings.Cut(rest, ".")
 		return model.Response{Text: word, Finish: model.Stopped}, nil
 	}
 	return model.Response{Text: "yes", Finish: model.Stopped}, nil
+}
+
+// talker answers what attentive does, but with words where a tool is to be called.
+type talker struct{ instead string }
+
+func (m talker) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	if len(r.Tools) > 0 {
+		return model.Response{Text: m.instead, Finish: model.Stopped}, nil
+	}
+	return attentive{}.Generate(ctx, r)
 }
 
 // quarter counts as the fake endpoint does.
@@ -112,6 +126,10 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 				return modeltest.Fault{}
 			}
 		}, quarter},
+		{"model calls no tool", "TRS-M07", func(s *modeltest.Server) { s.Model = talker{"yes"} }, quarter},
+		{"model writes its call", "TRS-M07", func(s *modeltest.Server) {
+			s.Model = talker{`<tool_call>{"name":"note","arguments":{"text":"heron-4711"}}</tool_call>`}
+		}, quarter},
 		{"model counts otherwise", "TRS-M06", func(*modeltest.Server) {}, func(text string) int { return len(text) / 12 }},
 		{"model limited", "TRS-M10", func(s *modeltest.Server) {
 			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.TooMany} }
@@ -133,6 +151,14 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			golden(t, test.name, text)
 		})
 	}
+	t.Run("acts by tags", func(t *testing.T) { // who needs no tools is not asked for any
+		server := httptest.NewServer(&modeltest.Server{Model: talker{"yes"}})
+		defer server.Close()
+		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter, Tags: true}
+		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "" {
+			t.Errorf("found %+v, want nothing", r.Findings)
+		}
+	})
 	t.Run("no vectors", func(t *testing.T) {
 		server := httptest.NewServer(&modeltest.Server{Model: attentive{}, Names: []string{"gpt-5-mini", "small"}})
 		defer server.Close()

@@ -18,6 +18,7 @@ const (
 	NoModel       Code = "TRS-M02"
 	Truncates     Code = "TRS-M03"
 	ModelDown     Code = "TRS-M05"
+	NoActs        Code = "TRS-M07"
 	BudgetNear    Code = "TRS-M08"
 	BudgetSpent   Code = "TRS-M09"
 	OutboxOld     Code = "TRS-O01"
@@ -71,6 +72,7 @@ var kinds = []Kind{
 	{NoModel, Fail, "the endpoint has no model for {}", "trestle doctor model"},
 	{Truncates, Fail, "the endpoint of {} cuts prompts without saying so", "trestle doctor model"},
 	{ModelDown, Fail, "the endpoint of {} does not answer", "trestle doctor model"},
+	{NoActs, Warn, "the model of {} writes words, which nobody sees, in place of acts", "trestle doctor model"},
 	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{OutboxOld, Fail, "messages to {} wait for more than five minutes", "trestle doctor {}"},
