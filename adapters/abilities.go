@@ -90,8 +90,10 @@ type MenuEntry struct {
 // An Examiner finds what is wrong with an account before anybody else does.
 type Examiner interface {
 	// Examine looks at the account and the chats it should serve, for real and
-	// without changing anything. It returns at least one finding.
-	Examine(ctx context.Context, chats []string) []Finding
+	// without changing anything. It returns at least one finding. With served another
+	// process receives for the account, and nothing is tried that would take from it
+	// what it waits for.
+	Examine(ctx context.Context, chats []string, served bool) []Finding
 }
 
 // Level says how bad a finding is.

@@ -50,7 +50,7 @@ func InviteLink(application string) string {
 var tokenShape = regexp.MustCompile(`^[A-Za-z0-9_-]{18,}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{25,}$`)
 
 // Examine looks at the token, the intents and the rights in each chat.
-func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
+func (c *Client) Examine(ctx context.Context, chats []string, _ bool) []adapters.Finding {
 	account, err := c.Connect(ctx)
 	if err != nil {
 		return []adapters.Finding{c.unconnected(err)}

@@ -94,7 +94,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 					t.Fatal(err)
 				}
 				var got []string
-				for _, f := range c.Examine(t.Context(), chats) {
+				for _, f := range c.Examine(t.Context(), chats, false) {
 					got = append(got, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
 					if (f.Level == adapters.Fine) != (f.Mend == "") || strings.Contains(f.What+f.Mend, rigToken) {
 						t.Errorf("finding %+v", f)

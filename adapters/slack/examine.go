@@ -29,8 +29,9 @@ var (
 // the app is subscribed to, and whether its Messages tab is open, Slack tells
 // nobody but the app's owner: a client that receives knows of what no event told,
 // and of answers that were refused. The socket is left alone while this client
-// itself receives: it would be handed what another is waiting for.
-func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
+// itself receives, and where the account is served: it would be handed what
+// another is waiting for.
+func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.Finding {
 	if f, bad := c.examineShapes(); bad {
 		return []adapters.Finding{f}
 	}
@@ -43,7 +44,7 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 		return []adapters.Finding{c.unreached(err)}
 	}
 	found := examineScopes(seen.scopes)
-	if c.o.AppToken != "" {
+	if c.o.AppToken != "" && !served {
 		found = append(found, c.examineSocket(ctx)...)
 	}
 	found = append(found, c.examineApp()...)

@@ -83,7 +83,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 					chats = c.before(w, &o)
 				}
 				var found []string
-				for _, f := range w.adapter(o).Examine(t.Context(), chats) {
+				for _, f := range w.adapter(o).Examine(t.Context(), chats, false) {
 					found = append(found, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
 					if f.What == "" || (f.Code != "") != (f.Mend != "") || strings.Contains(f.What+f.Mend, "very-secret") {
 						t.Errorf("finding %+v", f)
@@ -102,6 +102,21 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 	}
 }
 
+// I13: an examination opens no socket where another process of the installation
+// receives: Slack would hand it what that one waits for.
+func TestExaminationOpensNoSocketBesideWhoServes(t *testing.T) {
+	for _, served := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken})
+			w.adapter(w.options()).Examine(t.Context(), nil, served)
+			opened := slices.ContainsFunc(w.Ledger().Calls, func(c fakeslack.Call) bool { return c.Method == "apps.connections.open" })
+			if opened == served {
+				t.Errorf("served elsewhere %t: a socket was opened: %t", served, opened)
+			}
+		})
+	}
+}
+
 // Slack shows nobody but its owner what an app is subscribed to, and whether its
 // Messages tab is open: who receives finds out, and finds when it is mended.
 func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
@@ -111,7 +126,7 @@ func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 		b := new(book)
 		c, _ := w.runs(b, w.options())
 		codes := func() (all []string) {
-			for _, f := range c.Examine(t.Context(), nil) {
+			for _, f := range c.Examine(t.Context(), nil, false) {
 				all = append(all, f.Code+" "+f.Mend[:min(len(f.Mend), 20)])
 			}
 			return all

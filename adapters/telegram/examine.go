@@ -26,8 +26,8 @@ const holderWait = 3 * time.Second
 
 // Examine looks at the token, the way of receiving, and each chat. The search
 // for a second poller makes one poll beside it, which ends the other's; it is
-// left out while this client itself receives.
-func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding {
+// left out while this client itself receives, and where the account is served.
+func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.Finding {
 	if !tokenShape.MatchString(string(c.token)) {
 		return []adapters.Finding{fail("TRS-T01", errShape.Error(),
 			"copy it again from @BotFather → /mybots → API Token, without quotes or spaces")}
@@ -36,7 +36,7 @@ func (c *Client) Examine(ctx context.Context, chats []string) []adapters.Finding
 	if err != nil {
 		return []adapters.Finding{c.unreached(err)}
 	}
-	found := c.examineWay(ctx)
+	found := c.examineWay(ctx, served)
 	if !me.ReadsAll {
 		found = append(found, adapters.Finding{
 			Code: "TRS-T02", Level: adapters.Warning, What: "privacy mode is on: in groups the bot sees only mentions and replies",
@@ -100,7 +100,7 @@ func reasonOf(err error) string {
 }
 
 // examineWay finds what stands in the way of receiving.
-func (c *Client) examineWay(ctx context.Context) []adapters.Finding {
+func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Finding {
 	hook, err := call[hookInfo](ctx, c, "getWebhookInfo", nil, c.limit)
 	if err != nil {
 		return []adapters.Finding{c.unreached(err)}
@@ -112,7 +112,7 @@ func (c *Client) examineWay(ctx context.Context) []adapters.Finding {
 		return []adapters.Finding{fail("TRS-T03", "a webhook is set for this bot, and nobody can poll beside one",
 			"call deleteWebhook, without drop_pending_updates, or stop the program that uses the webhook")}
 	}
-	if !c.receiving.Load() && c.heldByAnother(ctx) {
+	if !served && !c.receiving.Load() && c.heldByAnother(ctx) {
 		return []adapters.Finding{fail("TRS-T04", "another program polls with this token",
 			"stop it, or give it a bot of its own; a token has one poller at a time")}
 	}

@@ -202,7 +202,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 				w := admit(t, test.privacy)
 				test.plant(t, w)
 				var got []string
-				for _, f := range w.client(t).Examine(t.Context(), w.chats) {
+				for _, f := range w.client(t).Examine(t.Context(), w.chats, false) {
 					got = append(got, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
 					if strings.Contains(f.What+f.Mend, string(w.token)) {
 						t.Errorf("the token is in %q", f.What+f.Mend)
@@ -221,9 +221,18 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 func TestExaminationDisturbsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		for _, f := range w.client.Examine(t.Context(), nil) {
+		for _, f := range w.client.Examine(t.Context(), nil, false) {
 			if f.Level != adapters.Fine {
 				t.Errorf("found %+v", f)
+			}
+		}
+		other, err := telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range other.Examine(t.Context(), nil, true) {
+			if f.Level != adapters.Fine {
+				t.Errorf("found %+v beside who serves", f)
 			}
 		}
 		w.bot.Direct(w.kai).Says(w.kai, "still there?", fake.Said{})
@@ -234,7 +243,7 @@ func TestExaminationDisturbsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := admit(t, false)
 		w.bot.Direct(w.kai).Says(w.kai, "hello", fake.Said{})
-		w.client(t).Examine(t.Context(), nil)
+		w.client(t).Examine(t.Context(), nil, false)
 		if n := w.bot.Pending(); n != 1 {
 			t.Errorf("%d updates are left, want the one", n)
 		}

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -49,16 +51,20 @@ type adapterRow struct {
 }
 
 // adapterRows joins what the configuration names with what the running process
-// says and what the record knows. h is nil when nothing runs.
-func adapterRows(conf *config.Config, h *health, accounts []console.Account) []adapterRow {
+// says and what the record knows. h is nil when nothing runs here; another process
+// of the crew may serve an account then.
+func adapterRows(conf *config.Config, h *health, crew []record.Member, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
 		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}
 		if a.Misconfigured {
 			r.State, r.Reason = "misconfigured", reasonIn(conf, "adapters."+a.Name)
 		}
-		if h != nil {
+		switch by := servedBy(crew, a.Name); {
+		case h != nil:
 			r.live(*h)
+		case by != nil && !a.Misconfigured:
+			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, stamp(by.Since), by.String()+" serves it"
 		}
 		r.remember(conf, accounts)
 		rows = append(rows, r)

@@ -101,7 +101,7 @@ func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err 
 	if err != nil {
 		return err
 	}
-	a.Adapters = adapterRows(conf, a.Health, accounts)
+	a.Adapters = adapterRows(conf, a.Health, crew, accounts)
 	open, err := o.troubles(ctx, now)
 	if err != nil {
 		return err
@@ -245,6 +245,9 @@ func mindCost(conf *config.Config, m console.Mind) *float64 {
 
 func (a *statusAnswer) print(w io.Writer, at clock) {
 	head := []string{"trestle " + a.Version, "not running"}
+	if len(a.Processes) > 0 {
+		head[1] = "not running here"
+	}
 	if a.Running {
 		head[1] = a.Health.Status + " since " + at.past(a.Health.StartedAt)
 		if at.relative {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -167,15 +168,31 @@ func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []ad
 	if err != nil {
 		return []adapters.Finding{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
 	}
-	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name))
+	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
 }
 
-func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string) []adapters.Finding {
+// servedElsewhere reports whether a process of the installation serves the account,
+// though none serves this data folder. Where the database does not say, one may.
+func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
+	if x.conf.Database == "" {
+		return false
+	}
+	r, err := lookAtRecord(ctx, x.conf)
+	if err != nil {
+		found := x.examineDatabase(ctx)
+		return found.Exists || found.Refused != ""
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	crew, err := r.Members(ctx)
+	return err != nil || servedBy(crew, name) != nil
+}
+
+func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Finding {
 	e, ok := ad.(adapters.Examiner)
 	if !ok {
 		return []adapters.Finding{doctor.Fine("this platform has no examination")}
 	}
-	return e.Examine(ctx, chats)
+	return e.Examine(ctx, chats, served)
 }
 
 // namedChats returns the chats of an adapter that the configuration names.
@@ -199,13 +216,14 @@ type examined struct {
 	Clocks   []skew.Reading     `json:"clocks"`
 }
 
-// serveDoctor examines an account with the client that serves it.
+// serveDoctor examines an account with the client that serves it, or would where
+// another process does.
 func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.Finding{}}
 	for _, l := range s.lineup.all() {
 		if l.name == name {
-			answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name))
+			answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name), l.Status().State == activity.LineStandby)
 		}
 	}
 	answer.Clocks = s.clock.Readings()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -21,6 +22,15 @@ const (
 
 // accountThing names the right to serve the account of an entry.
 func accountThing(name string) string { return "adapter " + name }
+
+// servedBy returns the process that serves the account of an entry; nil when none does.
+func servedBy(crew []record.Member, name string) *record.Member {
+	i := slices.IndexFunc(crew, func(m record.Member) bool { return slices.Contains(m.Has, accountThing(name)) })
+	if i < 0 {
+		return nil
+	}
+	return &crew[i]
+}
 
 // alone runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.

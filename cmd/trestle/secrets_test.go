@@ -215,7 +215,7 @@ func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
 		if ad, err = slack.New(o); err != nil {
 			h.t.Fatal(err)
 		}
-		found, err := json.Marshal(ad.Examine(ctx, []string{"C1"}))
+		found, err := json.Marshal(ad.Examine(ctx, []string{"C1"}, false))
 		if err != nil || !strings.Contains(string(found), "TRS-S05") {
 			h.t.Errorf("%s: the doctor finds %s, %v", where, found, err)
 		}
