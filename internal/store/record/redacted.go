@@ -126,7 +126,7 @@ func madeOf(b spaces.Body, led func(spaces.EventID) bool) []string {
 
 // over returns the events as they may be shown.
 func (s silence) over(events []spaces.Event) []spaces.Event {
-	if len(s.words) == 0 {
+	if len(s.messages) == 0 {
 		return events
 	}
 	for i := range events {

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,19 +29,26 @@ type diary struct {
 
 func newDiary(t *testing.T, s *record.Store) *diary {
 	t.Helper()
+	return &diary{t: t, s: s, room: opened(t, s, "family", "100")}
+}
+
+// opened is a room of ada's with one chat.
+func opened(t *testing.T, s *record.Store, key, chat string) spaces.SpaceID {
+	t.Helper()
 	p, err := s.Border().Open(t.Context(), spaces.Opening{
-		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+		Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
+		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &diary{t: t, s: s, room: p.Space}
+	return p.Space
 }
 
 var mind = spaces.Mind{Agent: "ada", Circle: "home"}
 
-// answer lives a run of one step on a day, whose frame began with a keyframe.
+// answer lives a run of one step on a day, whose frame began with a keyframe; a
+// negative one is of a run that was stopped before it was shown anything.
 func (d *diary) answer(day int, keyframe int64, whole bool) {
 	d.t.Helper()
 	d.n++
@@ -58,10 +68,14 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 		d.t.Fatal(wake, err)
 	}
 	d.runs = append(d.runs, wake.Cycle.ID)
+	shown := &spaces.Shown{System: "You are Ada.", Keyframe: keyframe, Tail: "the tail of " + id, Refs: []spaces.EventID{"e" + spaces.EventID(id)}}
+	if keyframe < 0 {
+		shown = nil
+	}
 	c := spaces.StepCommit{Lease: wake.Lease, At: at, Upto: wake.Rows[0].Seq, Step: spaces.Step{
 		Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, Request: "r", At: at,
 		Usage: spaces.Usage{Prompt: 100, Output: 20, Calls: 1},
-		Shown: &spaces.Shown{System: "You are Ada.", Keyframe: keyframe, Tail: "the tail of " + id, Refs: []spaces.EventID{"e" + spaces.EventID(id)}},
+		Shown: shown,
 	}}
 	if whole {
 		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Rested."}
@@ -123,7 +137,9 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		d.answer(0, 0, true)
 		d.cut(1)
 		d.answer(2, 1, true)
-		d.answer(3, 1, true)
+		for range 3 { // begun at one instant: a slice ends among them
+			d.answer(3, 1, true)
+		}
 		d.cut(4)
 		d.answer(5, 2, true)
 		d.answer(20, 2, true)
@@ -134,15 +150,18 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		if diff := cmp.Diff(whole, d.kept()); diff != "" {
 			t.Errorf("on day 14 (-want +got):\n%s", diff)
 		}
-		if n := d.shed(18); n != 2 {
-			t.Errorf("on day 18 it took %d slices, want 2", n)
+		if n := d.shed(18); n != 3 {
+			t.Errorf("on day 18 it took %d slices, want 3", n)
 		}
-		want := []string{"run 1, 100 tokens: expired", "run 2, 100 tokens: expired", "run 3, 100 tokens: expired", whole[3], whole[4]}
+		want := slices.Clone(whole)
+		for n := range 5 {
+			want[n] = fmt.Sprintf("run %d, 100 tokens: expired", n+1)
+		}
 		if diff := cmp.Diff(want, d.kept()); diff != "" {
 			t.Errorf("on day 18 (-want +got):\n%s", diff)
 		}
 		d.shed(30)
-		want[3] = "run 4, 100 tokens: expired"
+		want[5] = "run 6, 100 tokens: expired"
 		if diff := cmp.Diff(want, d.kept()); diff != "" {
 			t.Errorf("on day 30 (-want +got):\n%s", diff)
 		}
@@ -151,6 +170,11 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		}
 		if n, err := s.Count(t.Context(), `select count(*) from keyframes where length(body) > 0`); err != nil || n != 1 {
 			t.Errorf("%d keyframes hold words, want the one in use (%v)", n, err)
+		}
+		for _, table := range []string{"keyframes", "steps"} { // what is shown no more is nothing to look through
+			if n, err := s.Count(t.Context(), `select count(*) from `+table+` where refs <> '[]'`); err != nil || n != 1 {
+				t.Errorf("%d rows of %s name what they showed, want 1 (%v)", n, table, err)
+			}
 		}
 	})
 }
@@ -162,9 +186,52 @@ func TestFramesOfAnOpenRunStay(t *testing.T) {
 		d := newDiary(t, s)
 		d.answer(0, 0, true)
 		d.answer(1, 0, false)
+		d.room = opened(t, s, "team", "200")
+		d.answer(2, 0, true)
 		whole := d.kept()
+		d.shed(14) // what began at that very instant stays
+		if diff := cmp.Diff(whole, d.kept()); diff != "" {
+			t.Errorf("on day 14 (-want +got):\n%s", diff)
+		}
 		d.shed(100)
-		if diff := cmp.Diff([]string{"run 1, 100 tokens: expired", whole[1]}, d.kept()); diff != "" {
+		if diff := cmp.Diff([]string{"run 1, 100 tokens: expired", whole[1], whole[2]}, d.kept()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A run that began earlier may have been shown a newer keyframe; one that was shown
+// nothing is passed over.
+func TestKeyframesGoWithTheNewestThatWasShown(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		d.cut(0)
+		d.cut(1)
+		d.answer(2, 2, true)
+		d.answer(3, 1, true)
+		d.answer(4, -1, true)
+		d.shed(100)
+		if n, err := s.Count(t.Context(), `select count(*) from keyframes where length(body) > 0`); err != nil || n != 1 {
+			t.Errorf("%d keyframes hold words, want the newest (%v)", n, err)
+		}
+	})
+}
+
+// DESIGN 2: deleted words leave what frames were made of, also where a later run showed
+// them and repeated nothing.
+func TestDeletedWordsLeaveWhatFramesWereMadeOf(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		d.answer(0, 0, true)
+		d.answer(1, 0, true)
+		e := shell.Erasure{Event: "e1", Shown: hud.NewRedaction("the tail of 1"), Repeated: hud.NewRedaction("the tail of 2")}
+		if err := s.Shell().Redact(t.Context(), mind, e); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"run 1, 100 tokens: [deleted]; ", "run 2, 100 tokens: [deleted]; "}
+		if diff := cmp.Diff(want, d.kept()); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
 	})
