@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -112,7 +111,7 @@ func (b Border) Dismiss(ctx context.Context, d spaces.Dismissal) error {
 }
 
 func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.Dismissal) error {
-	for _, m := range slices.Clone(r.minds) {
+	for _, m := range r.minds {
 		if m.Agent != a {
 			continue
 		}

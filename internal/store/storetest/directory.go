@@ -216,22 +216,33 @@ func unreachable(t *testing.T, w *world) {
 // more, and who comes back is told nothing twice.
 func dismissedAgent(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
+	o := opening("attic", "ada")
+	o.Chats[0].Chat = other
+	elsewhere := w.open(o)
 	w.say(room, "zoe", "are you both here?")
+	w.say(elsewhere, "zoe", "and here?")
 	d := spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindLeft || got[len(got)-2] != spaces.KindSaid {
 		t.Errorf("kinds %v, want one leaving at the end", got)
 	}
-	for _, waiting := range w.waiting() {
-		if waiting.Mind == ada {
-			t.Error("something waits for the agent that left")
-		}
+	waits := map[spaces.SpaceID]spaces.AgentID{}
+	for _, x := range w.waiting() {
+		waits[x.Space] += x.Mind.Agent
+	}
+	if diff := cmp.Diff(map[spaces.SpaceID]spaces.AgentID{room: "bea", elsewhere: "ada"}, waits); diff != "" {
+		t.Errorf("who is waited for (-want +got):\n%s", diff)
 	}
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
-	if len(ups) != 1 || ups[0].Live {
-		t.Errorf("uplinks %+v, want one that is closed", ups)
+	if len(ups) != 2 || ups[0].Live || !ups[1].Live {
+		t.Errorf("uplinks %+v, want the first one closed", ups)
+	}
+	rooms, err := w.s.Border.Configured(t.Context())
+	w.ok(err)
+	if len(rooms) != 2 || !slices.Equal(rooms[0].Agents, []spaces.AgentID{"bea"}) || !slices.Equal(rooms[1].Agents, []spaces.AgentID{"ada"}) {
+		t.Errorf("who is where: %+v", rooms)
 	}
 	w.family("ada", "bea")
 	w.say(room, "zoe", "welcome back")
@@ -240,15 +251,26 @@ func dismissedAgent(t *testing.T, w *world) {
 
 // DESIGN 5: a chat that leaves a circle hears nothing of it any more.
 func dismissedChat(t *testing.T, w *world) {
-	room := w.family("ada")
+	o := opening("family", "ada")
+	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
+	room, beside := w.open(o), w.open(opening("team", "ada"))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Chats: o.Chats[1:], Reason: "not configured", At: morning}))
+	if spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10); err != nil || len(spans) != 1 || !spans[0].Active() {
+		t.Errorf("spans %+v, %v, want the room to be reached by its other chat", spans, err)
+	}
 	d := spaces.Dismissal{Space: room, Chats: []spaces.Mapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	w.ok(w.s.Border.Dismiss(t.Context(), d))
+	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || len(places) != 1 || places[0].Space != beside {
+		t.Errorf("places of the chat: %+v, %v, want the other room alone", places, err)
+	}
+	d.Space = beside
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if _, err := w.s.Border.Place(t.Context(), account, chat); !errors.Is(err, activity.ErrUnmapped) {
 		t.Errorf("place of the chat: %v, want it unmapped", err)
 	}
-	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindUnlinked || got[len(got)-2] == spaces.KindUnlinked {
-		t.Errorf("kinds %v, want it unlinked once", got)
+	if got := kinds(w.log(room)); !slices.Equal(got[len(got)-3:], []spaces.Kind{spaces.KindJoined, spaces.KindUnlinked, spaces.KindUnlinked}) {
+		t.Errorf("kinds %v, want each chat unlinked once", got)
 	}
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
 	w.ok(err)
@@ -262,7 +284,10 @@ func dismissedChat(t *testing.T, w *world) {
 
 func configuredRooms(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	guest := w.open(spaces.Opening{Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: other}}})
+	guest := w.open(spaces.Opening{
+		Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"},
+		Chats: []spaces.Mapping{{Account: account, Chat: other}, {Account: account, Chat: "-300"}},
+	})
 	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1002", morning))
 	got, err := w.s.Border.Configured(t.Context())
 	w.ok(err)
@@ -277,7 +302,10 @@ func configuredRooms(t *testing.T, w *world) {
 	w.ok(err)
 	want = []spaces.Configured{{
 		Space: guest, Circle: "x", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada"},
-		Chats: []spaces.Mapping{{Account: account, Chat: other, Space: guest, Object: spaces.ChatObject, Live: true}},
+		Chats: []spaces.Mapping{
+			{Account: account, Chat: other, Space: guest, Object: spaces.ChatObject, Live: true},
+			{Account: account, Chat: "-300", Space: guest, Object: spaces.ChatObject, Live: true},
+		},
 	}}
 	if diff := cmp.Diff(want, admitted); diff != "" {
 		t.Errorf("admitted rooms (-want +got):\n%s", diff)
