@@ -117,9 +117,9 @@ func ignored(t *testing.T, w *world) {
 
 func gateGiven(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	w.say(room, "zoe", "hello")
+	hello := w.say(room, "zoe", "hello")
 	answer := w.answer(ada, room, "hi")
-	w.record(w.fact(room, "zoe", spaces.Reacted{Target: answer.ID, Emoji: "👍"}))
+	w.record(w.fact(room, "zoe", spaces.Reacted{Target: hello.ID, Emoji: "👍"}))
 	reply := w.message(room, "zoe", "how are you?")
 	reply.Event.ReplyTo = answer.ID
 	w.record(reply)
@@ -133,7 +133,7 @@ func gateGiven(t *testing.T, w *world) {
 			t.Errorf("row %d is about %s, its event is %s", i, r.Event, got.Events[i].ID)
 		}
 	}
-	if diff := cmp.Diff(map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada"}, got.ReplyTos); diff != "" {
+	if diff := cmp.Diff(map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada", hello.ID: hello.Actor}, got.ReplyTos); diff != "" {
 		t.Errorf("authors (-want +got):\n%s", diff)
 	}
 	if tally := got.Roots[answer.Root]; tally.Messages != 1 || tally.Tokens == 0 {

@@ -193,10 +193,19 @@ func parts(t *testing.T, w *world) {
 	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
 		t.Fatalf("recovered as %+v, want to go on with the third part", again)
 	}
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Part: 3, Ref: ref("p2")})
-	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2")}
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
+	if again = w.due(); len(again) != 1 || !again[0].Resent {
+		t.Fatalf("put back it is due as %+v, want it to be one that may be there", again)
+	}
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSending, Part: 3, Ref: ref("p2")})
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
+	if again = w.due(); len(again) != 1 || again[0].Part != 3 || again[0].Resent || again[0].Attempts != 2 {
+		t.Fatalf("the last part is due as %+v, want its second attempt, and nothing of it to be there", again)
+	}
+	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Part: 4, Ref: ref("p3")})
+	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2"), ref("p3")}
 	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
-		t.Errorf("delivered %+v, want all three parts", d)
+		t.Errorf("delivered %+v, want all four parts", d)
 	}
 	where, _, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
 	w.ok(err)

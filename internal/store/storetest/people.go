@@ -15,7 +15,7 @@ func mentions(t *testing.T, w *world) {
 	tom := w.say(room, "tom", "hi").Actor
 	m := w.message(room, "zoe", "@tom and @ada")
 	m.Event.Body = spaces.Said{Text: "@tom and @ada", Mentions: []spaces.EntityID{"agent:ada"}}
-	m.Mentions = []spaces.Identity{person("tom"), person("ann")}
+	m.Mentions = []spaces.Identity{person("tom"), person("ann"), person("tom")}
 	w.record(m)
 	got := w.last(room).Body.(spaces.Said).Mentions
 	if len(got) != 3 || got[0] != "agent:ada" || got[1] != tom {
@@ -36,6 +36,12 @@ func joinedEach(t *testing.T, w *world) {
 	gone := w.last(room).Body.(spaces.Left)
 	if gone.By == "" || gone.By == gone.Who {
 		t.Errorf("left %+v, want who and by whom", gone)
+	}
+	alone := w.fact(room, "ann", spaces.Left{})
+	alone.Who = []spaces.Identity{person("ann")}
+	w.record(alone)
+	if gone := w.last(room).Body.(spaces.Left); gone.Who == "" || gone.By != "" {
+		t.Errorf("left %+v, want who went by themselves", gone)
 	}
 	if got := w.record(it, left); got.New != 0 {
 		t.Errorf("redelivery: %+v, want nothing new", got)
