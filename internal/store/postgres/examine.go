@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -38,6 +39,9 @@ func (e *engine) look(ctx context.Context, r *doctor.Record) error {
 	if r.Schema, r.Untaken, err = schemaOf(ctx, e.pool); err != nil {
 		return err
 	}
+	if err := e.mayBuild(ctx, r.Untaken); err != nil {
+		return err
+	}
 	if r.Schema == 0 {
 		r.Untaken = nil
 		return nil // nothing is here yet
@@ -45,4 +49,28 @@ func (e *engine) look(ctx context.Context, r *doctor.Record) error {
 	r.Exists, r.Program = true, programOf(ctx, e.pool)
 	r.Began, err = record.Began(ctx, e)
 	return errors.Join(err, e.unfinished(ctx))
+}
+
+// rightsToBuild says whose rights we have, and whether they suffice to make a table, and to
+// change those that there are.
+const rightsToBuild = `select current_user, coalesce(has_schema_privilege(current_schema(), 'create'), false),
+  not exists (select 1 from pg_class c where c.oid = to_regclass('events') and not pg_has_role(c.relowner, 'usage'))`
+
+// mayBuild says why steps of the schema that are left cannot be taken.
+func (e *engine) mayBuild(ctx context.Context, left []int64) error {
+	if len(left) == 0 {
+		return nil
+	}
+	var user string
+	var makes, changes bool
+	err := e.pool.QueryRow(ctx, rightsToBuild).Scan(&user, &makes, &changes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read rights: %w", err)
+	case !makes:
+		return fmt.Errorf("the user %s may not create tables in it", user)
+	case !changes:
+		return fmt.Errorf("the user %s may not change the tables in it: they are another's", user)
+	}
+	return nil
 }
