@@ -59,10 +59,11 @@ var codes = map[adapters.Kind][]string{
 	adapters.NoTarget: {
 		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",
 		"cannot_reply_to_message", "invalid_thread_ts", "bad_timestamp", "no_item_specified", "item_not_found",
+		"restricted_action_non_threadable_channel", "restricted_action_thread_locked", // the chat is as open as before
 	},
 	adapters.Forbidden: {
 		"not_in_channel", "is_archived", "missing_scope", "no_permission", "restricted_action", "restricted_action_read_only_channel",
-		"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel", "restricted_action_thread_locked",
+		"restricted_action_thread_only_channel",
 		"messages_tab_disabled", "access_denied", "ekm_access_denied", "org_login_required", "cant_update_message",
 		"cant_delete_message", "edit_window_closed", "update_failed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
 		"accesslimited", "message_limit_exceeded", "external_channel_migrating", "as_user_not_supported", "not_reactable", "link_disabled",

@@ -67,3 +67,39 @@ func TestASlackThatTellsNoNamesHoldsUpNobodyForLong(t *testing.T) {
 		})
 	}
 }
+
+// R-SL: while Slack asks us to wait, nobody is asked for a name, and nobody waits for one.
+func TestNamesAreNotAskedForEarly(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
+		kai := w.AddPerson(fakeslack.Profile{Name: "Kai"})
+		w.ops.Joins(kai)
+		pass(2 * time.Hour)
+		w.Fault(fake.Fault{Method: "users.info", Do: fake.Refuse, RetryAfter: 30, Times: -1})
+		asked := func() (n int) {
+			for _, c := range w.Ledger().Calls {
+				if c.Method == "users.info" {
+					n++
+				}
+			}
+			return n
+		}
+		before := asked()
+		for n := range 20 {
+			w.ops.Says(kai, fmt.Sprint("word ", n), fakeslack.Said{})
+			w.ops.Says(w.maya, fmt.Sprint("also ", n), fakeslack.Said{})
+			pass(time.Second)
+		}
+		if n := asked() - before; n != 1 {
+			t.Errorf("asked %d times in 20 s, want once in 30", n)
+		}
+		w.ClearFaults()
+		pass(11 * time.Second)
+		w.ops.Says(kai, "later", fakeslack.Said{})
+		pass(time.Second)
+		all := b.all()
+		if last := all[len(all)-1]; last.From.Name != "Kai" {
+			t.Errorf("their name is %q after the wait", last.From.Name)
+		}
+	})
+}

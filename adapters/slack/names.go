@@ -31,7 +31,7 @@ type names struct {
 	mu    sync.Mutex // guards what follows
 	users map[string]knownUser
 	chats map[string]knownChat
-	mute  mute // how Slack answers
+	mutes map[string]mute // by method
 }
 
 type knownUser struct {
@@ -46,7 +46,7 @@ type knownChat struct {
 }
 
 func newNames(c *Client) *names {
-	return &names{c: c, users: map[string]knownUser{}, chats: map[string]knownChat{}}
+	return &names{c: c, users: map[string]knownUser{}, chats: map[string]knownChat{}, mutes: map[string]mute{}}
 }
 
 // user returns the person with that id. Their scope is empty when Slack did not
@@ -75,7 +75,7 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 		if !ok {
 			known.person = adapters.Person{ID: id, Kind: adapters.Human, Name: id}
 		}
-		n.keepUser(id, known.person, n.retry())
+		n.keepUser(id, known.person, n.retry("users.info"))
 		return known.person
 	}
 	return n.learned(answer.User)
@@ -151,7 +151,7 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 		if !ok || known.vague {
 			known = guessed(id, kind, team)
 		}
-		n.keepChat(known, n.retry())
+		n.keepChat(known, n.retry("conversations.info"))
 		return known.chat
 	}
 	chat := chatOf(answer.Channel, team)

@@ -96,7 +96,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	p = c.masked(p)
 	f, thread := formOf(p.Text, p.Mentions), first(p.Thread, p.ReplyTo)
 	receipt, err := c.post(ctx, p, f, thread)
-	if p.Thread == "" && thread != "" && refusedFor(err, "thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "message_not_found") {
+	if p.Thread == "" && thread != "" && refusedFor(err, unthreadable...) {
 		thread = ""
 		receipt, err = c.post(ctx, p, f, thread)
 	}
@@ -120,6 +120,12 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		err = c.attach(ctx, p.Chat, receipt.Message, files)
 	}
 	return receipt, err
+}
+
+// unthreadable are the refusals of an answer that are about the thread it would begin.
+var unthreadable = []string{
+	"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "message_not_found",
+	"restricted_action_non_threadable_channel", "restricted_action_thread_locked",
 }
 
 // Broadcasts reports true: every channel and direct chat shows a thread's answer

@@ -329,6 +329,32 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 	})
 }
 
+func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
+	// PLATFORMS 2.4, DELIVERY F46: a channel without threads takes what is said in it
+	for _, code := range []string{"restricted_action_non_threadable_channel", "restricted_action_thread_locked"} {
+		t.Run(code, func(t *testing.T) {
+			inBubble(t, func(w *workspace) {
+				t := w.t
+				root := w.ops.Says(w.maya, "hello", fakeslack.Said{})
+				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
+				c := w.adapter(w.options())
+				if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"}); err != nil {
+					t.Fatal(err)
+				}
+				sent := w.ops.Sent()
+				if len(sent) != 1 || sent[0].Thread != "" {
+					t.Errorf("sent %+v, want one outside threads", sent)
+				}
+				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
+				_, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Thread: root, Text: "in a thread"})
+				if adapters.KindOf(err) != adapters.NoTarget {
+					t.Errorf("in the thread itself: %v, want no target", err)
+				}
+			})
+		})
+	}
+}
+
 // A deletion that Slack refuses is not the one of which it tells later.
 func TestARefusedDeletionIsNotOurs(t *testing.T) {
 	inBubble(t, func(w *workspace) {
