@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,6 +77,52 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	}
 	if out, errs, code := second.do(t, "hello\n", "chat"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
 		t.Errorf("a command that wants the record alone: exit %s: %s%s", code, out, errs)
+	}
+}
+
+// A move needs a record in the data folder and the address of a database, by its flag
+// or by the key.
+func TestMoveSaysWhatItLacks(t *testing.T) {
+	const address = "postgres://127.0.0.1:1/x"
+	for _, test := range []struct {
+		env, to, want string
+		code          exitCode
+	}{
+		{"", "", "no database is named", exitUsage},
+		{"", address, "there is no record here yet", exitFailed},
+		{"\nTRESTLE_DATABASE=" + address, "", "there is no record here yet", exitFailed},
+	} {
+		s := stage0(t)
+		s.env += test.env
+		out, errs, code := s.do(t, "", "move", "--to", test.to)
+		if code != test.code || !strings.Contains(out+errs, test.want) {
+			t.Errorf("to %q, with%q: exit %s, want %s and %q:\n%s%s", test.to, test.env, code, test.code, test.want, out, errs)
+		}
+	}
+}
+
+// A move that ended early says what is to be done, and whether calling it again helps.
+func TestMoveThatEndedEarlySaysWhatToDo(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		todo string
+		code exitCode
+	}{
+		"a record is there":           {postgres.ErrNotEmpty, "name an empty database", exitUsage},
+		"used meanwhile":              {postgres.ErrDiffers, "make the database anew", exitFailed},
+		"a server that loses commits": {postgres.ErrSetting, "TRS-R11", exitFailed},
+		"anything else":               {errors.New("connection refused"), "it goes on where it stood", exitFailed},
+	} {
+		err := fmt.Errorf("move record: %w", test.err)
+		f, ok := errors.AsType[*failure](moveFailure(t.Context(), err))
+		if !ok || !strings.Contains(f.todo, test.todo) || f.code != test.code || f.what != err.Error() {
+			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.todo, test.code)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if s, ok := errors.AsType[*silent](moveFailure(stopped, context.Canceled)); !ok || s.code != exitInterrupted {
+		t.Errorf("interrupted it says %+v", s)
 	}
 }
 

@@ -121,6 +121,30 @@ func TestMoveGoesOnlyIntoAnEmptyDatabase(t *testing.T) {
 	}
 }
 
+// A renamed record says of itself that it began at another time.
+type renamed struct{ *failing }
+
+func (renamed) Identity(context.Context) (string, error) { return "2001-01-01 00:00:00", nil }
+
+// A database that holds half of one record takes nothing of another one, and goes on
+// with its own.
+func TestHalfOfARecordIsNotMixedWithAnother(t *testing.T) {
+	dir, _ := lived(t, 3)
+	database := server.Database(t)
+	src := &failing{Tables: tables(t, dir), pages: 12}
+	address, silent := server.URL(database), func(postgres.Moved) {}
+	if _, err := postgres.Move(t.Context(), address, src, silent); !errors.Is(err, errCut) {
+		t.Fatalf("the first move ended with %v", err)
+	}
+	src.pages = 1 << 20
+	if _, err := postgres.Move(t.Context(), address, renamed{src}, silent); !errors.Is(err, postgres.ErrNotEmpty) || !strings.Contains(err.Error(), "half of another one") {
+		t.Errorf("another record: %v, want it refused", err)
+	}
+	if done, err := postgres.Move(t.Context(), address, src, silent); err != nil || done.Done != done.Total {
+		t.Errorf("its own: %+v, %v", done, err)
+	}
+}
+
 // What arrived is compared row by row: a change on the way is found.
 func TestMoveFindsWhatIsDifferent(t *testing.T) {
 	dir, _ := lived(t, 3)
