@@ -201,6 +201,10 @@ func recount(ctx context.Context, src Reader, run *console.Run) error {
 		return err
 	}
 	gone, err := silenceOf(ctx, src, y.Mind)
+	if err != nil {
+		return err
+	}
+	err = gone.withdrawn(ctx, src, run.Events)
 	run.Inner, run.Events = gone.over(run.Inner), gone.over(run.Events)
 	for i := range run.Actions {
 		run.Actions[i].Text = gone.words.Text(run.Actions[i].Text)

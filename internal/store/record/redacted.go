@@ -18,6 +18,8 @@ const (
 	redactedEvents query = `select ` + eventColumns + ` from redacted r join events e on e.id = r.event where r.agent = $1 and r.circle = $2`
 	wordsAfter     query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind in ('edited', 'transcribed') order by e.seq`
+	deletedAfter query = `select ` + eventColumns + ` from events e
+where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind = 'deleted' order by e.seq`
 )
 
 // A consequence is what a message led to.
@@ -111,6 +113,29 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (silence, error) 
 	}
 	s.words = hud.NewRedaction(gone...)
 	return s, err
+}
+
+// withdrawn adds those of a room's events, the oldest first, whose message was deleted
+// before any mind was shown it: nothing was taken back of them.
+func (s silence) withdrawn(ctx context.Context, src Reader, events []spaces.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	later, err := all(ctx, src, deletedAfter, []any{string(events[0].Space), events[0].Seq}, scanEvent)
+	deleted := overtaken{}
+	for _, e := range later {
+		deleted.note(spaces.Target(e.Body))
+	}
+	for _, e := range events {
+		message, ref := spaces.Target(e.Body)
+		if said, ok := e.Body.(spaces.Said); ok {
+			message, ref = e.ID, said.Ref
+		}
+		if deleted[message] || deleted[ref] {
+			s.messages[e.ID] = true
+		}
+	}
+	return err
 }
 
 // madeOf returns the words of a memory or a proposal that one of the messages led to.

@@ -14,11 +14,12 @@ import (
 )
 
 var erasureTests = map[string]func(*testing.T, *world){
-	"DeletedFileIsNotShown":                erasedFile,
-	"DeletedVoiceTakesItsWordsAlong":       erasedVoice,
-	"DeletedWordsLeaveEverythingOfAMind":   erasedThoughts,
-	"DeletedWordsLeaveKeyframesOfBefore":   erasedKeyframe,
-	"DeletedWordsLeaveOnlyWhatMayHaveThem": erasedWhere,
+	"DeletedFileIsNotShown":                     erasedFile,
+	"DeletedVoiceTakesItsWordsAlong":            erasedVoice,
+	"DeletedWordsLeaveEverythingOfAMind":        erasedThoughts,
+	"DeletedWordsLeaveKeyframesOfBefore":        erasedKeyframe,
+	"DeletedWordsLeaveOnlyWhatMayHaveThem":      erasedWhere,
+	"WordsDeletedBeforeTheyWereShownAreNotTold": erasedUnseen,
 }
 
 // lived has the mind live a run of one step over what woke it, with turns and a
@@ -162,5 +163,23 @@ func erasedWhere(t *testing.T, w *world) {
 	}
 	if diff := cmp.Diff("zoe: [deleted]", again.Turns[0].Text); diff != "" {
 		t.Errorf("the open run (-want +got):\n%s", diff)
+	}
+}
+
+// SECURITY S14: a message that was deleted before the mind it woke was shown it, and what it
+// was edited to, is not in what an operator is told of that run; the others are.
+func erasedUnseen(t *testing.T, w *world) {
+	room := w.family()
+	early := w.say(room, "zoe", "the key is under the pot")
+	w.record(w.fact(room, "zoe", spaces.Edited{Target: early.ID, Text: "the key is under the mat"}))
+	w.say(room, "zoe", "hello")
+	id := w.lived(room, "", nil)
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: early.ID}))
+	run, err := w.s.Run(t.Context(), string(id))
+	w.ok(err)
+	text, err := json.Marshal(run.Events)
+	w.ok(err)
+	if strings.Contains(string(text), "under the") || !strings.Contains(string(text), "hello") {
+		t.Errorf("told is %s", text)
 	}
 }

@@ -29,6 +29,8 @@ type Store struct {
 	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
 	// Memories is what minds have of their own, as an operator sees it.
 	Memories console.Memories
+	// Run is what an operator is told of one run.
+	Run func(ctx context.Context, id string) (console.Run, error)
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
