@@ -73,6 +73,16 @@ func TestMigrationTellsItsPlan(t *testing.T) {
 	}
 }
 
+// Programs that read the answer, and people who want quiet, are not told the plan.
+func TestMigrationTellsItsPlanToPeopleAlone(t *testing.T) {
+	for _, flag := range []string{"--output=json", "--quiet"} {
+		s := yesterday(t, "http://127.0.0.1:1")
+		if out, errs, code := s.do(t, "", "migrate", flag); code != exitDone || strings.Contains(errs, "set aside") {
+			t.Errorf("%s: exit %s: %q %q", flag, code, out, errs)
+		}
+	}
+}
+
 // The file stays as it is when its record moves, also one of an older schema: that is
 // refused, with what to do first.
 func TestMoveLeavesAnOlderFileAsItIs(t *testing.T) {
