@@ -29,7 +29,7 @@ func (t Tail) String() string {
 
 // A TailInput is what the shell knows that the log does not hold.
 type TailInput struct {
-	Now      time.Time // in the location it is to be shown in
+	Now      time.Time // its location is that by whose clock plans and waits go
 	Phase    string    // the shell's words on the phase; the end of the message
 	Options  string    // the shell's words on what the agent may not or need not do now; empty when nothing is out of the ordinary
 	SetUp    string    // the shell's words on setting up the active room; empty where nobody does
@@ -94,11 +94,20 @@ func (v *View) Tail(in TailInput) Tail {
 	}
 	b = append(v.appendActive(b), '\n')
 	if !in.Now.IsZero() {
-		b = in.Now.AppendFormat(append(b, "TIME: "...), clock)
-		b = append(b, '\n')
+		b = append(in.appendNow(append(b, "TIME: "...)), '\n')
 	}
 	t.Text = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")
 	return t
+}
+
+// appendNow appends what time it is: by the clock of the lines of history, and by the
+// one that plans and waits go by where that is another.
+func (in *TailInput) appendNow(dst []byte) []byte {
+	dst = in.Now.UTC().AppendFormat(dst, clock)
+	if _, ahead := in.Now.Zone(); ahead != 0 {
+		dst = in.Now.AppendFormat(append(dst, ", here "...), clock)
+	}
+	return dst
 }
 
 // appendActive appends the exact text of BLU-40.

@@ -11,10 +11,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CON-13, BLU-50: what an agent is shown of times goes by one clock, that of its
-// machine's zone: the time it is, when its plans are due and until when it waits. A plan
-// for noon is due at noon by that clock.
-func TestAnAgentIsShownOneClock(t *testing.T) {
+// CON-13, BLU-50: an agent is shown the time by the clock that its plans and waits go by,
+// that of its machine's zone, beside the one of its history (UTC). A plan for noon is due
+// at noon by that clock.
+func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
 	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
@@ -44,7 +44,7 @@ func TestAnAgentIsShownOneClock(t *testing.T) {
 		}
 		shown := map[string]bool{}
 		for _, r := range k.asked {
-			for _, found := range regexp.MustCompile(`(TIME:|next|until) \w+ 2000-01-01 \d\d:\d\d ([A-Z]+)`).FindAllStringSubmatch(whole(r)+"\n", -1) {
+			for _, found := range regexp.MustCompile(`(here|next|until) \w+ 2000-01-01 \d\d:\d\d ([A-Z]+)`).FindAllStringSubmatch(whole(r)+"\n", -1) {
 				if shown[found[1]] = true; found[2] != "IST" {
 					t.Errorf("shown is %s", found[0])
 				}
