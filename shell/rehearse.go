@@ -25,10 +25,13 @@ type Rehearsal struct {
 // the same shell and the same view over o.Record, which shows the past, and no
 // way out. What the steps decide is kept in the result alone: o.Inbox, o.Journal
 // and o.Halter are not asked for anything. The agent's clock begins when the wake
-// did. A wake that could not be lived to its end has the stop reason that says so.
+// did, in the zone of o.Now. A wake that could not be lived to its end has the stop reason that says so.
 func Rehearse(ctx context.Context, o Options, w spaces.Wake) Rehearsal {
-	began := time.Now()
-	o.Now = func() time.Time { return w.Cycle.Started.Add(time.Since(began)) }
+	began, zone := time.Now(), time.Local
+	if o.Now != nil {
+		zone = o.Now().Location()
+	}
+	o.Now = func() time.Time { return w.Cycle.Started.In(zone).Add(time.Since(began)) }
 	t := &tape{base: w.Cycle.Base, head: w.Head}
 	o.Inbox, o.Journal, o.Halter, o.Digests, o.Presence, o.Drafts = nil, t, nil, nil, nil, nil
 	s, p := New(o), place{w.Cycle.Mind, w.Cycle.Space}

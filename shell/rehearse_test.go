@@ -98,6 +98,7 @@ func TestFiveHundredRehearsalsLeaveNoTrace(t *testing.T) {
 // was shown, whatever has happened since: later words, memories, cuts.
 func TestARehearsalSeesWhatTheRunSaw(t *testing.T) {
 	play(t, obedient(), func(w *world) {
+		w.zone = time.FixedZone("IST", 5*3600+1800)
 		room, other := w.room("kai", direct), w.room("nova", direct)
 		w.start()
 		for turn := range 12 {

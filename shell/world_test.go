@@ -33,6 +33,12 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// TestMain has what is told of times told by one clock, whatever that of the machine.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // A world is a shell over a real record, in a bubble of fake time. The border is

@@ -19,8 +19,10 @@ import (
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
 
-// TestMain lets the test binary be the program: scripts call it by that name.
+// TestMain lets the test binary be the program: scripts call it by that name. What is
+// told of times is told by one clock, whatever that of the machine.
 func TestMain(m *testing.M) {
+	time.Local = time.UTC
 	if filepath.Base(os.Args[0]) == "trestle" {
 		main()
 		os.Exit(int(exitDone))

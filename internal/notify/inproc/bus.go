@@ -27,8 +27,8 @@ type Bus struct {
 
 var _ notify.Publisher = (*Bus)(nil)
 
-// Publish gives the event the next id and appends it to every stream. A stream
-// that is full loses its oldest event.
+// Publish gives the event the next id and appends it to every stream, its time in
+// UTC. A stream that is full loses its oldest event.
 func (b *Bus) Publish(kind, content string, metadata map[string]any, at time.Time) {
 	b.Relay(notify.Event{Type: kind, Content: content, Metadata: metadata, At: at})
 }
@@ -38,7 +38,7 @@ func (b *Bus) Relay(e notify.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.n++
-	e.ID = b.After + b.n
+	e.ID, e.At = b.After+b.n, e.At.UTC()
 	if b.Keep > 0 {
 		if len(b.kept) >= b.Keep+b.Keep/8+1 { // now and then, so that publishing moves little
 			b.kept = slices.Delete(b.kept, 0, len(b.kept)-b.Keep)

@@ -24,7 +24,7 @@ func TestEveryStreamGetsEveryEventInOrder(t *testing.T) {
 	b.Publish("gate_decision", "one", nil, noon)
 	late := b.Open(8)
 	defer late.Close()
-	b.Publish("agent_thinking", "two", nil, noon)
+	b.Publish("agent_thinking", "two", nil, noon.In(time.FixedZone("IST", 5*3600+1800))) // told in UTC all the same
 
 	if diff := cmp.Diff([]string{"1 one", "2 two"}, read(t, early, 2)); diff != "" {
 		t.Errorf("early stream (-want +got):\n%s", diff)
@@ -171,6 +171,9 @@ func read(t *testing.T, s notify.Stream, n int) []string {
 		e, err := s.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if e.At.Location() != time.UTC {
+			t.Errorf("event %d is of %v, want UTC", e.ID, e.At)
 		}
 		got = append(got, fmt.Sprintf("%d %s", e.ID, e.Content))
 	}
