@@ -37,7 +37,8 @@ func Handle[ID ~string](id ID) string {
 }
 
 // FindShort returns the entry of the room that the HUD shows under the id, a
-// [ShortID] or a [Handle], or nil. The pointer is good until the next Apply.
+// [ShortID] or a [Handle], or nil. The id of a change (an edit, a reaction) stands for
+// the message that was changed. The pointer is good until the next Apply.
 func (r *Room) FindShort(id string) *spaces.Message {
 	id = strings.TrimSpace(id)
 	if strings.HasPrefix(id, "~") {
@@ -49,8 +50,12 @@ func (r *Room) FindShort(id string) *spaces.Message {
 		}
 		return nil
 	}
-	if seq, ok := ParseShortID(id); ok {
-		return r.Chat.BySeq(seq)
+	seq, ok := ParseShortID(id)
+	if !ok {
+		return nil
 	}
-	return nil
+	if c := r.changesIn(seq-1, seq); len(c) > 0 {
+		return &r.Chat.Messages[c[0].target]
+	}
+	return r.Chat.BySeq(seq)
 }

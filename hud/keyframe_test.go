@@ -147,6 +147,10 @@ func TestShownIDsAreFoundAgain(t *testing.T) {
 			t.Errorf("%s leads to %v", name, m)
 		}
 	}
+	edit := w.add(id, "ada", spaces.Edited{Target: e.ID, Text: "mine now"}) // what answers the edit answers the message
+	if m := r.FindShort(ShortID(edit.Seq)); m == nil || m.ID != e.ID {
+		t.Errorf("the edit leads to %v", m)
+	}
 	for _, name := range []string{"", "#", "#-1", "#0", "~", "#zzzz", "~abc", "1.5"} {
 		if m := r.FindShort(name); m != nil {
 			t.Errorf("%q leads to %v", name, m.ID)
