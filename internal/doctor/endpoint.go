@@ -187,7 +187,7 @@ func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, f adap
 	case err != nil:
 		return length, Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"), true
 	}
-	forgot := !strings.Contains(answer.Text, password)
+	forgot := answer.Finish != model.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
 	switch {
 	case ratio == 0 && forgot:
 		return length, Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),

@@ -74,7 +74,7 @@ func (a *assembly) add(line []byte) error {
 
 // soFar returns what has come of the answer.
 func (a *assembly) soFar() model.Response {
-	resp := model.Response{Text: a.text.String()}
+	resp := model.Response{Text: withoutReasoning(a.text.String())}
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
 			resp.Calls = append(resp.Calls, model.Call{ID: p.id, Name: p.name, Args: p.args.String()})
@@ -181,7 +181,7 @@ func (a *assembly) finish(sent int) (model.Response, error) {
 	case a.reason == "error":
 		return model.Response{}, &refusal{reason: reason{Message: errBroken.Error()}}
 	}
-	resp := model.Response{Text: a.text.String(), Finish: a.why(), Usage: a.counted(sent)}
+	resp := model.Response{Text: withoutReasoning(a.text.String()), Finish: a.why(), Usage: a.counted(sent)}
 	if resp.Finish == model.Called {
 		resp.Calls = a.wholeCalls()
 	}

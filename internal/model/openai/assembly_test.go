@@ -170,6 +170,9 @@ func TestTextIsAssembledHoweverItComes(t *testing.T) {
 		"plain":            `{"choices":[{"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}`,
 		"plain, indented":  " \n{\n\t\"choices\": [\r\n{\"message\": {\"content\": \"Hello\"}}\n]\n}\n",
 		"reasoning":        stream(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, `{"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}`),
+		"thoughts":         stream(`{"choices":[{"delta":{"content":"<think>\nhm </th"}}]}`, `{"choices":[{"delta":{"content":"ink>\n\nHello"},"finish_reason":"stop"}]}`),
+		"thoughts alone":   stream(`{"choices":[{"delta":{"content":"Hm. Hello?\n</think>\n\nHello"},"finish_reason":"stop"}]}`),
+		"no thoughts":      stream(`{"choices":[{"delta":{"content":"\n<think>\n\n</think>\n\nHello\n"},"finish_reason":"stop"}]}`),
 		"calls unasked":    stream(calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), `{"choices":[{"delta":{"content":"Hello"},"finish_reason":"tool_calls"}]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,6 +186,23 @@ func TestTextIsAssembledHoweverItComes(t *testing.T) {
 				t.Errorf("answer = %+v, want Hello", got)
 			}
 		})
+	}
+}
+
+// CON-07, S4: thoughts are no words, wherever they end; words about thoughts are.
+func TestThoughtsAreNoWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"<think>hm":                            "",
+		"<think>hm</think>":                    "",
+		" <think>hm</think> Hi <think>":        "Hi <think>",
+		"hm\n</think>\nHi":                     "Hi",
+		"Close it with </think>, I think.":     "Close it with </think>, I think.",
+		"Write <think>\nhm\n</think>\nbefore.": "Write <think>\nhm\n</think>\nbefore.",
+		"Hi\n":                                 "Hi\n",
+	} {
+		if got := withoutReasoning(text); got != want {
+			t.Errorf("%q says %q, want %q", text, got, want)
+		}
 	}
 }
 

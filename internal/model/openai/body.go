@@ -21,6 +21,7 @@ type body struct {
 	tools    []model.Tool
 	messages []model.Message // those before the first with pictures, which are large and seldom stay
 	ends     []int           // of each message in bytes
+	signed   bool            // its calls have signatures
 }
 
 // write makes b the body of r.
@@ -29,13 +30,13 @@ type body struct {
 // same tools and the same first messages are equal up to the first message that
 // differs. Schemas are copied as they are.
 func (b *body) write(r model.Request, p parameters) {
-	known := b.alike(&r)
+	known := b.alike(&r, p.signed)
 	if known == 0 {
 		b.bytes = append(slices.Grow(b.bytes[:0], roughSize(r)), `{"model":`...)
 		b.bytes = appendText(b.bytes, r.Model)
 		b.bytes = appendTools(b.bytes, r.Tools)
 		b.bytes = append(b.bytes, `,"messages":[`...)
-		b.model, b.tools = r.Model, r.Tools
+		b.model, b.tools, b.signed = r.Model, r.Tools, p.signed
 	} else {
 		b.bytes = b.bytes[:b.ends[known-1]]
 	}
@@ -45,7 +46,7 @@ func (b *body) write(r model.Request, p parameters) {
 		if i > 0 {
 			b.bytes = append(b.bytes, ',')
 		}
-		b.bytes = appendMessage(b.bytes, &r.Messages[i], p.pictures)
+		b.bytes = appendMessage(b.bytes, &r.Messages[i], p)
 		b.ends = append(b.ends, len(b.bytes))
 	}
 	b.bytes = appendEnd(b.bytes, &r, p)
@@ -73,8 +74,8 @@ const messageRoom = 96 + 48
 
 // alike returns how many messages at the beginning of r stand in the body as they
 // would be written now.
-func (b *body) alike(r *model.Request) int {
-	if b.model != r.Model || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
+func (b *body) alike(r *model.Request, signed bool) int {
+	if b.model != r.Model || b.signed != signed || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
 		return 0
 	}
 	n := 0
@@ -165,7 +166,11 @@ func appendTools(b []byte, tools []model.Tool) []byte {
 	return append(b, ']')
 }
 
-func appendMessage(b []byte, m *model.Message, pictures bool) []byte {
+// unsigned is what Google takes where the signature of a call is not at hand
+// (ai.google.dev/gemini-api/docs/thought-signatures).
+const unsigned = `,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+
+func appendMessage(b []byte, m *model.Message, p parameters) []byte {
 	b = append(b, `{"role":`...)
 	b = appendText(b, string(m.Role))
 	if m.Role == model.Result {
@@ -176,7 +181,7 @@ func appendMessage(b []byte, m *model.Message, pictures bool) []byte {
 	switch {
 	case m.Text == "" && len(m.Calls) > 0:
 		b = append(b, `null`...)
-	case pictures && len(m.Pictures) > 0:
+	case p.pictures && len(m.Pictures) > 0:
 		b = appendParts(b, m)
 	default:
 		b = appendText(b, m.Text)
@@ -194,7 +199,11 @@ func appendMessage(b []byte, m *model.Message, pictures bool) []byte {
 		b = appendText(b, c.Name)
 		b = append(b, `,"arguments":`...)
 		b = appendText(b, c.Args)
-		b = append(b, `}}`...)
+		b = append(b, '}')
+		if p.signed {
+			b = append(b, unsigned...)
+		}
+		b = append(b, '}')
 	}
 	if len(m.Calls) > 0 {
 		b = append(b, ']')

@@ -115,7 +115,7 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 				Messages: append(slices.Clip(before[:rapid.IntRange(0, len(before)).Draw(t, "shared")]), rapid.SliceOfN(some, 0, 3).Draw(t, "more")...),
 			}
 			before = slices.Clip(r.Messages)
-			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), maxOutput: maxTokens}
+			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), signed: rapid.Bool().Draw(t, "signed"), maxOutput: maxTokens}
 			b.write(r, p)
 			if want := written(r, p); string(b.bytes) != string(want) {
 				t.Fatalf("got\n%s\nwant\n%s", b.bytes, want)

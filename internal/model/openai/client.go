@@ -7,7 +7,7 @@
 // without ids. It reads every answer as a stream and tells whoever listens of
 // what has come ([model.Request.Hear]).
 // It never repeats a failed request, except to leave out a parameter that the
-// endpoint says it does not know. No error carries the key.
+// endpoint says it does not know, or to add one that it misses. No error carries the key.
 //
 // It knows nothing of agents or prompts.
 package openai

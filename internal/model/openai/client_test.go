@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -238,6 +239,51 @@ func TestRefusedParameterIsLeftOutFromThenOn(t *testing.T) {
 				t.Errorf("refused %d, taken %d, want 1 and 3", refused.Load(), taken.Load())
 			}
 		})
+	}
+}
+
+// Gemini wants the calls of a conversation signed (ai.google.dev/gemini-api/docs/thought-signatures).
+func TestCallsAreSignedOnceTheEndpointMissesIt(t *testing.T) {
+	var missed, taken atomic.Int32
+	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var said struct {
+			Messages []struct {
+				ToolCalls []struct {
+					Extra struct {
+						Google struct {
+							Signature string `json:"thought_signature"`
+						} `json:"google"`
+					} `json:"extra_content"`
+				} `json:"tool_calls"`
+			} `json:"messages"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&said); err != nil {
+			t.Error(err)
+		}
+		for _, m := range said.Messages {
+			for _, call := range m.ToolCalls {
+				if call.Extra.Google.Signature == "" {
+					missed.Add(1)
+					http.Error(w, `[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}]`, http.StatusBadRequest)
+					return
+				}
+			}
+		}
+		taken.Add(1)
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n")
+	}), Options{})
+	r := hello
+	r.CacheKey = "kai" // whose body is kept, and written on
+	for range 3 {
+		r.Messages = append(slices.Clip(r.Messages),
+			model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "a", Name: "look", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
+			model.Message{Role: model.Result, CallID: "a", Text: "seen"}, model.Message{Role: model.Result, CallID: "b", Text: "seen"})
+		if _, err := c.Generate(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missed.Load() != 1 || taken.Load() != 3 {
+		t.Errorf("missed %d, taken %d, want 1 and 3", missed.Load(), taken.Load())
 	}
 }
 

@@ -18,6 +18,7 @@ type parameters struct {
 	maxOutput string // the name of the output limit; "" leaves it out
 	effort    string // reasoning_effort; "" leaves it out
 	pictures  bool   // false leaves them out
+	signed    bool   // calls have a signature
 }
 
 const (
@@ -33,6 +34,7 @@ const (
 	noCacheKey
 	otherMaxOutput
 	noPictures
+	wantsSigned // Gemini: a call is known by a signature of the thoughts that led to it
 )
 
 // quirks remembers, for each model, what the endpoint refused to be sent. The
@@ -49,7 +51,7 @@ func (q *quirks) of(name string) quirk {
 }
 
 // learn reports whether err refuses a parameter that p had and known does not
-// explain: then the request is to be sent again without it.
+// explain, or misses one: then the request is to be sent again without it, or with it.
 func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 	r := asRefusal(err)
 	if r == nil || (r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity) || r.kind() == model.TooLong {
@@ -65,6 +67,8 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 		found = otherMaxOutput
 	case p.pictures && r.reason.says([]string{"image", "vision", "multimodal", "content must be a string"}):
 		found = noPictures // the words name them all the same
+	case !p.signed && r.reason.says([]string{"thought_signature"}):
+		found = wantsSigned
 	default:
 		return false
 	}
@@ -79,7 +83,7 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 
 // parametersFor chooses the parameters of a request under what is known of its model.
 func (c *Client) parametersFor(r model.Request, known quirk) parameters {
-	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r)}
+	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r), signed: known&wantsSigned != 0}
 	if c.ownCache && known&noCacheKey == 0 {
 		p.cacheKey = r.CacheKey
 	}
