@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -94,7 +95,7 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	seen := &watch{want: "Ada: \"Friday at half past twelve.", seen: make(chan struct{})}
 	out, errs := &screen{}, &screen{}
-	p := s.program(strings.NewReader("good morning\n"), tee{out, seen}, errs)
+	p := s.program(strings.NewReader("good morning\n"), io.MultiWriter(out, seen), errs)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	ended := make(chan exitCode, 1)
@@ -156,7 +157,7 @@ func TestDemoAsksARealEndpointOnlyWhenToldTo(t *testing.T) {
 			}
 			woke := &watch{want: "  ada ", seen: make(chan struct{})}
 			out := &screen{}
-			p := stage0(t).program(nil, tee{out, woke}, out)
+			p := stage0(t).program(nil, io.MultiWriter(out, woke), out)
 			p.in, p.endpoints = mustOpen(t, os.DevNull), []string{url}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,17 +47,4 @@ func mustOpen(t *testing.T, name string) *os.File {
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	return f
-}
-
-// tee writes to a screen, and to whoever watches it.
-type tee struct {
-	out   io.Writer
-	watch io.Writer
-}
-
-func (s tee) Write(p []byte) (int, error) {
-	if _, err := s.watch.Write(p); err != nil {
-		return 0, err
-	}
-	return s.out.Write(p)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func TestFollowedJobIsShownUntilItIsOver(t *testing.T) {
 	out, errs := &screen{}, &screen{}
 	ended := make(chan exitCode, 1)
 	go func() {
-		p := s.program(strings.NewReader(""), tee{out, first}, errs)
+		p := s.program(strings.NewReader(""), io.MultiWriter(out, first), errs)
 		ended <- p.run(t.Context(), []string{"jobs", "show", "1", "--follow", "-o", "jsonl"})
 	}()
 	<-first.seen

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 	s := stage0(t)
 	banner := &watch{want: "3 a platform", seen: make(chan struct{})}
 	out, errs := &screen{}, &screen{}
-	p := s.program(nil, tee{out, banner}, errs)
+	p := s.program(nil, io.MultiWriter(out, banner), errs)
 	p.in = mustOpen(t, os.DevNull)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan exitCode, 1)
