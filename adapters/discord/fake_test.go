@@ -181,6 +181,16 @@ func (w *world) receive() {
 	synctest.Wait()
 }
 
+// restart has a new client go on where the one before ended, as a new process does.
+func (w *world) restart() {
+	w.t.Helper()
+	if err := w.stop(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.client = w.newClient()
+	w.receive()
+}
+
 // failure waits for Receive to end by itself.
 func (w *world) failure(d time.Duration) error {
 	w.t.Helper()

@@ -41,14 +41,7 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 				liv := w.AddPerson(fakediscord.Profile{Name: "Liv"})
 				w.guild.Joins(tom)
 				w.guild.Joins(liv)
-				again := func() {
-					if err := w.stop(); err != nil {
-						t.Fatal(err)
-					}
-					w.client = w.newClient()
-					w.receive()
-				}
-				again() // nobody has told of the server since
+				w.restart() // nobody has told of the server since
 				w.Fault(fake.Fault{Method: "get our archived threads", Do: fake.HTML, Times: -1})
 				w.inbox.take()
 				w.guild.Leaves(tom)
@@ -60,7 +53,7 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 					t.Errorf("while Discord does not answer: %v, left %v", texts(got), whoLeft(got))
 				}
 				if restarts {
-					again()
+					w.restart()
 				}
 				w.ClearFaults()
 				pass(6 * time.Minute)
@@ -91,11 +84,7 @@ func TestACommandThatCannotBePlacedIsToldLater(t *testing.T) {
 		w := open(t)
 		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
 		w.inbox.take()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.client = w.newClient()
-		w.receive()
+		w.restart()
 		w.Fault(fake.Fault{Method: "get guild", Do: fake.HTML, Times: -1})
 		hidden.Invokes(w.kai, w.bot, "stop", "")
 		pass(30 * time.Second)

@@ -54,11 +54,7 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 					t.Errorf("asked %d times in an hour", hits)
 				}
 				if restarts {
-					if err := w.stop(); err != nil {
-						t.Fatal(err)
-					}
-					w.client = w.newClient()
-					w.receive()
+					w.restart()
 				}
 				w.ClearFaults()
 				pass(6 * time.Minute)

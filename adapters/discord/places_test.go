@@ -50,11 +50,7 @@ func TestPlacesAreKnownAfterARestart(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "Lunch")
 		synctest.Wait()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.client = w.newClient()
-		w.receive()
+		w.restart()
 		thread.Says(w.kai, "<#"+w.room.ID.String()+"> <@&"+w.guild.Role(w.bot).String()+">", fakediscord.Said{})
 		u, m := body[adapters.Message](t, w.inbox.take())
 		if u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" || m.Text != "#general @ada" || !m.ToUs {

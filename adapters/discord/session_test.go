@@ -93,11 +93,7 @@ func TestAStormStaysWithinTheIdentifyBudget(t *testing.T) {
 			w.bot.Close(0)
 			<-time.After(2400 * time.Millisecond)
 			if losses == 700 {
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
-				w.client = w.newClient()
-				w.receive()
+				w.restart()
 			}
 		}
 		fresh, _ := w.begun()
@@ -179,11 +175,7 @@ func TestShardsShareTheServers(t *testing.T) {
 			if heard != len(rooms) {
 				t.Errorf("phase %s: %d heard, want each of %d once", phase, heard, len(rooms))
 			}
-			if err := w.stop(); err != nil {
-				t.Fatal(err)
-			}
-			w.client = w.newClient()
-			w.receive()
+			w.restart()
 		}
 		if fresh, resumed := w.begun(); fresh != 3 || resumed != 6 {
 			t.Errorf("%d sessions begun, %d resumed; want 3, 6", fresh, resumed)

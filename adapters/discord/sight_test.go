@@ -51,11 +51,7 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			pass(time.Minute)
 		},
 		"their role is taken, which is the first that is told of them": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
-			if err := w.stop(); err != nil {
-				w.t.Fatal(err)
-			}
-			w.client = w.newClient()
-			w.receive()
+			w.restart()
 			pass(time.Minute)
 			w.guild.Gives(tom)
 		},
@@ -111,14 +107,7 @@ func asksWhoSees(t *testing.T, call string, restarts bool) {
 	tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
 	w.guild.Joins(tom)
 	w.inbox.take()
-	again := func() {
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.client = w.newClient()
-		w.receive()
-	}
-	again()
+	w.restart()
 	w.says("hello") // and the server is asked for
 	w.inbox.take()
 	fault := w.Fault(fake.Fault{Method: call, Do: fake.HTML, Times: -1})
@@ -135,7 +124,7 @@ func asksWhoSees(t *testing.T, call string, restarts bool) {
 		t.Errorf("asked %d times in an hour", fault.Hits())
 	}
 	if restarts {
-		again()
+		w.restart()
 	}
 	w.ClearFaults()
 	pass(6 * time.Minute)
@@ -242,11 +231,7 @@ func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
 		}
 		w.says("hello") // and the cursor is behind all that was told of the channels
 		w.inbox.take()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.client = w.newClient()
-		w.receive()
+		w.restart()
 		w.guild.Leaves(tom)
 		pass(time.Minute)
 		var got []string
