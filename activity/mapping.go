@@ -143,15 +143,14 @@ func (m *SpaceMapping) Live(ctx context.Context, account, chat string, live bool
 func (m *SpaceMapping) noteLost(k chatKey, lost bool, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case !lost:
+	if !lost {
 		delete(m.lost, k)
-	case len(m.lost) >= maxPlaced:
-		clear(m.lost)
-		m.lost[k] = at
-	default:
-		m.lost[k] = at
+		return
 	}
+	if len(m.lost) >= maxPlaced {
+		clear(m.lost)
+	}
+	m.lost[k] = at
 }
 
 // regainAfter is how long a chat that refused us is left alone, whoever speaks there.
