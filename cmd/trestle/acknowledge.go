@@ -106,7 +106,7 @@ func (s *process) serveAck(rw http.ResponseWriter, r *http.Request) {
 	var err error
 	if a.Quiet, err = s.takeOn(r.Context(), q.ID, a.Until, now); err != nil {
 		if errors.Is(err, problems.ErrUnknown) {
-			err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), todo: "trestle problems lists those that are open", code: exitFailed}
+			err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
 		}
 		refuse(rw, err)
 		return

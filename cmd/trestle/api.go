@@ -65,7 +65,7 @@ func (p *program) askRemote(ctx context.Context, path string, a any) error {
 	defer cancel()
 	base, err := url.Parse(p.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return &failure{what: "the address is no URL", where: "--remote " + p.remote, todo: "write https://host, with the path before /api if there is one", code: exitUsage}
+		return &failure{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
 	if err != nil {
@@ -79,12 +79,12 @@ func (p *program) askRemote(ctx context.Context, path string, a any) error {
 		if broken, ok := errors.AsType[*url.Error](err); ok {
 			err = broken.Err // the address is told beside it
 		}
-		return &failure{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, todo: "see that it runs and can be reached", code: exitTryAgain}
+		return &failure{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, remedy: "see that it runs and can be reached", code: exitTryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
-		return &failure{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, todo: "ask again", code: exitTryAgain}
+		return &failure{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, remedy: "ask again", code: exitTryAgain}
 	}
 	return readAnswer(path, resp.StatusCode, body.Bytes(), a)
 }
@@ -98,24 +98,24 @@ func readAnswer(path string, code int, body []byte, a any) error {
 	case code == http.StatusNotFound:
 		return errNothing
 	case code == http.StatusUnauthorized:
-		return &failure{what: "the token is missing or wrong", where: path, todo: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
+		return &failure{what: "the token is missing or wrong", where: path, remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
 	case code >= 400:
 		var no console.Refusal
 		if json.Unmarshal(body, &no) != nil || no.Error == "" {
 			no.Error = fmt.Sprintf("the answer was %d", code)
 		}
-		return &failure{what: no.Error, where: path, todo: no.Do, code: exitFailed}
+		return &failure{what: no.Error, where: path, remedy: no.Do, code: exitFailed}
 	}
 	if err := json.Unmarshal(body, a); err != nil {
-		return &failure{what: "the answer is no JSON of ours: " + err.Error(), where: path, todo: "see that a trestle answers there", code: exitFailed}
+		return &failure{what: "the answer is no JSON of ours: " + err.Error(), where: path, remedy: "see that a trestle answers there", code: exitFailed}
 	}
 	return nil
 }
 
 // nothing turns errNothing into a failure for people.
-func nothing(err error, what, where, todo string) error {
+func nothing(err error, what, where, remedy string) error {
 	if errors.Is(err, errNothing) {
-		return &failure{what: what, where: where, todo: todo, code: exitFailed}
+		return &failure{what: what, where: where, remedy: remedy, code: exitFailed}
 	}
 	return err
 }

@@ -123,7 +123,7 @@ func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.
 	if len(args.Chats) == 0 {
 		return jobs.Job{}, &failure{
 			what: "no chat of the space has a history that can be read: " + why, where: "space " + q.Space,
-			todo: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
+			remedy: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
 		}
 	}
 	raw, err := json.Marshal(args)
@@ -259,7 +259,7 @@ func chatsOf(ctx context.Context, store *record.Store, name string) ([]spaces.Ma
 		}
 	}
 	if len(found) == 0 {
-		return nil, &failure{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", todo: "see trestle spaces", code: exitFailed}
+		return nil, &failure{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", remedy: "see trestle spaces", code: exitFailed}
 	}
 	return found, nil
 }

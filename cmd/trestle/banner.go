@@ -29,7 +29,7 @@ func (s *process) door(ctx context.Context) string {
 // A firstStep is one of the three things a new installation lacks.
 type firstStep struct {
 	name string
-	todo string // while it is not done
+	how  string // while it is not done
 	done func(h health) string
 }
 
@@ -105,7 +105,7 @@ func (p *program) showSteps(h health, steps []firstStep, done map[int]bool, firs
 		if done[i] || (how == "" && !first) {
 			continue
 		}
-		mark, text := "[ ]", step.todo
+		mark, text := "[ ]", step.how
 		if how != "" {
 			mark, text, done[i] = "[x]", how, true
 		}

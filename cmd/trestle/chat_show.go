@@ -32,7 +32,7 @@ const (
 func (c chatting) check() error {
 	for _, what := range c.show {
 		if what != showHUD && what != showSteps {
-			return &failure{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", todo: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
+			return &failure{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", remedy: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
 		}
 	}
 	return nil

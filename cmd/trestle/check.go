@@ -29,12 +29,12 @@ func (p *program) checkStart(ctx context.Context) (err error) {
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-check-")
 	if err != nil {
-		return &failure{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), todo: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &failure{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	data := placeOf(conf)
 	if err := layOut(ctx, conf, dir); err != nil {
-		return &failure{what: err.Error(), where: data, todo: "see that it can be read and that there is room for a copy", code: exitFailed}
+		return &failure{what: err.Error(), where: data, remedy: "see that it can be read and that there is room for a copy", code: exitFailed}
 	}
 	conf.Data, conf.Database = dir, ""
 	lines := io.Discard

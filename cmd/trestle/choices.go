@@ -83,5 +83,5 @@ func (p *program) chooseMind(ctx context.Context, m spaces.Mind) error {
 		}
 		words = append(words, word)
 	}
-	return &failure{what: fmt.Sprintf("there is no %s %q", what, given), where: given, todo: cmp.Or(config.DidYouMean(given, words), "see trestle status"), code: exitFailed}
+	return &failure{what: fmt.Sprintf("there is no %s %q", what, given), where: given, remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), code: exitFailed}
 }

@@ -184,7 +184,7 @@ func tellAdapter(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == q.Get("name") })
 	if i < 0 {
-		return nil, &failure{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", todo: "trestle adapters lists them", code: exitFailed}
+		return nil, &failure{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", remedy: "trestle adapters lists them", code: exitFailed}
 	}
 	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
 	return a, a.connect(ctx, o.Console)

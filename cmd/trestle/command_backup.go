@@ -52,13 +52,13 @@ func backupCommand(p *program) *cobra.Command {
 func (p *program) backup(ctx context.Context, file string) error {
 	full := p.absolute(file)
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
-		return &failure{what: "the file exists already", where: file, todo: "name a new one; a backup overwrites nothing", code: exitUsage}
+		return &failure{what: "the file exists already", where: file, remedy: "name a new one; a backup overwrites nothing", code: exitUsage}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	return p.look(ctx, func(conf *config.Config, r record.Console) error { // an older record is left as it is
 		if conf.Database != "" {
-			return &failure{what: "the record is in Postgres", where: "database", todo: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
+			return &failure{what: "the record is in Postgres", where: "database", remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
 		}
 		began := time.Now()
 		err := p.copyAside(ctx, conf, r, full)
@@ -68,7 +68,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 		case interrupted, said:
 			return err
 		case err != nil:
-			return &failure{what: err.Error(), where: file, todo: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
+			return &failure{what: err.Error(), where: file, remedy: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {

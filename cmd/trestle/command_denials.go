@@ -83,7 +83,7 @@ type grantAnswer struct {
 func (p *program) allowDenied(ctx context.Context, text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of a denial", text), where: "denials allow", todo: "see trestle denials", code: exitUsage}
+		return &failure{what: fmt.Sprintf("%q is no number of a denial", text), where: "denials allow", remedy: "see trestle denials", code: exitUsage}
 	}
 	var a struct {
 		Denials []console.DenialRow `json:"denials"`
@@ -92,7 +92,7 @@ func (p *program) allowDenied(ctx context.Context, text string) error {
 		return err
 	}
 	if len(a.Denials) == 0 || a.Denials[0].N != n {
-		return &failure{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", todo: "see trestle denials", code: exitFailed}
+		return &failure{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", remedy: "see trestle denials", code: exitFailed}
 	}
 	g := grantAnswer{Denial: a.Denials[0]}
 	if allows := g.Denial.Grant; allows != nil {

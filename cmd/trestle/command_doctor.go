@@ -41,7 +41,7 @@ func doctorCommand(p *program) *cobra.Command {
 func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
 	level := adapters.Level(least)
 	if level != adapters.Warning && level != adapters.Failure {
-		return &failure{what: "--min is warn or fail", where: "doctor", todo: "choose one of them", code: exitUsage}
+		return &failure{what: "--min is warn or fail", where: "doctor", remedy: "choose one of them", code: exitUsage}
 	}
 	r, err := p.examined(ctx, o, fix)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *program) examined(ctx context.Context, o doctor.Options, fix bool) (r d
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
-			return r, &failure{what: err.Error(), where: "doctor --fix", todo: "run it as the user who owns the files", code: exitFailed}
+			return r, &failure{what: err.Error(), where: "doctor --fix", remedy: "run it as the user who owns the files", code: exitFailed}
 		}
 		if conf, err = p.load(); err != nil { // it knows the modes of its files
 			return r, err
@@ -112,7 +112,7 @@ func knownParts(named []string, parts []doctor.Part) error {
 	}
 	for _, name := range named {
 		if !slices.Contains(known, name) {
-			return &failure{what: fmt.Sprintf("there is no part %q", name), where: "doctor", todo: "parts are " + strings.Join(known, ", "), code: exitUsage}
+			return &failure{what: fmt.Sprintf("there is no part %q", name), where: "doctor", remedy: "parts are " + strings.Join(known, ", "), code: exitUsage}
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func eventsCommand(p *program) *cobra.Command {
 			case follow:
 				return p.follow(c.Context(), which)
 			case which.from > 0 && which.space == "":
-				return &failure{what: "--from is a number within one space", where: "events --from", todo: "name the space with --space", code: exitUsage}
+				return &failure{what: "--from is a number within one space", where: "events --from", remedy: "name the space with --space", code: exitUsage}
 			}
 			return p.events(c.Context(), which)
 		},
@@ -115,7 +115,7 @@ func tellEvents(ctx context.Context, o outlook, q url.Values) (any, error) {
 	from, wrong := strconv.ParseInt(q.Get("from"), 10, 64)
 	limit, bad := strconv.Atoi(q.Get("limit"))
 	if wrong != nil || bad != nil || limit < 1 {
-		return nil, &failure{what: "that is no number of events", where: "events", todo: "write --limit with 1 or more", code: exitUsage}
+		return nil, &failure{what: "that is no number of events", where: "events", remedy: "write --limit with 1 or more", code: exitUsage}
 	}
 	which := eventChoice{space: q.Get("space"), kind: q.Get("kind"), from: from, limit: limit}
 	found, err := which.among(ctx, o.Console)

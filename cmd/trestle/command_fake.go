@@ -65,13 +65,13 @@ func (p *program) fakePlatform(use, short, address string, open func() platform)
 func (p *program) serveFake(ctx context.Context, listen, usual string, one platform) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || !config.IsLoopback(host) {
-		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, todo: "write --listen " + usual, code: exitUsage}
+		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, remedy: "write --listen " + usual, code: exitUsage}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, todo: "stop what uses it, or choose another port", code: exitFailed}
+		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, remedy: "stop what uses it, or choose another port", code: exitFailed}
 	}
 	fmt.Fprintf(p.errs, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
 	mux := http.NewServeMux()

@@ -67,14 +67,14 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	cycles, err := strconv.Atoi(q.Get("cycles"))
 	if err != nil || cycles < 1 {
-		return nil, &failure{what: "there is no such number of cycles", where: "hud --cycles", todo: "write 1 or more", code: exitUsage}
+		return nil, &failure{what: "there is no such number of cycles", where: "hud --cycles", remedy: "write 1 or more", code: exitUsage}
 	}
 	keyframe, turns, err := o.Turns(ctx, m, cycles)
 	if err != nil {
 		return nil, err
 	}
 	if keyframe == nil && len(turns) == 0 {
-		return nil, &failure{what: "this mind has not been shown anything", where: "hud " + name, todo: "see trestle status for the minds there are", code: exitFailed}
+		return nil, &failure{what: "this mind has not been shown anything", where: "hud " + name, remedy: "see trestle status for the minds there are", code: exitFailed}
 	}
 	a := hudAnswer{Mind: m.String(), Turns: turns}
 	if keyframe != nil {
@@ -90,7 +90,7 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 func mindNamed(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {
-		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, todo: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, remedy: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
 	}
 	return m, nil
 }

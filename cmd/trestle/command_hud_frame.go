@@ -59,11 +59,11 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 		return f, err
 	}
 	if a.Mind != mind {
-		return f, &failure{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, todo: "see trestle runs", code: exitUsage}
+		return f, &failure{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, remedy: "see trestle runs", code: exitUsage}
 	}
 	if !named {
 		if len(a.Steps) == 0 {
-			return f, &failure{what: "that run has no step yet", where: "hud " + mind, todo: "see trestle runs", code: exitFailed}
+			return f, &failure{what: "that run has no step yet", where: "hud " + mind, remedy: "see trestle runs", code: exitFailed}
 		}
 		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
 	}
@@ -82,7 +82,7 @@ func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
 			return string(m.Last.Run), nil
 		}
 	}
-	return "", &failure{what: "this mind has not been shown anything", where: "hud " + mind, todo: "see trestle status for the minds there are", code: exitFailed}
+	return "", &failure{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
 }
 
 // frameLines writes a frame as the model was shown it, message by message.

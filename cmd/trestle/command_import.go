@@ -83,13 +83,13 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 	}
 	switch {
 	case len(names) == 0 && adapter == "":
-		return &failure{what: "no Telegram account is configured", where: "adapters", todo: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
+		return &failure{what: "no Telegram account is configured", where: "adapters", remedy: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
 	case len(names) == 0:
-		return &failure{what: "no such Telegram account is configured", where: "adapters." + adapter, todo: "name one with --adapter", code: exitUsage}
+		return &failure{what: "no such Telegram account is configured", where: "adapters." + adapter, remedy: "name one with --adapter", code: exitUsage}
 	case len(names) > 1:
-		return &failure{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", todo: "name one with --adapter", code: exitUsage}
+		return &failure{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", remedy: "name one with --adapter", code: exitUsage}
 	case q.Account == "":
-		return &failure{what: "the account has no token", where: "adapters." + q.Adapter, todo: "set its token; the number before the colon says which bot it is", code: exitConfig}
+		return &failure{what: "the account has no token", where: "adapters." + q.Adapter, remedy: "set its token; the number before the colon says which bot it is", code: exitConfig}
 	}
 	return nil
 }
@@ -98,12 +98,12 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 func (q *importRequest) choose(ctx context.Context, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
-		return &failure{what: "the file cannot be read", where: q.File, todo: "name the result.json of an export", code: exitUsage}
+		return &failure{what: "the file cannot be read", where: q.File, remedy: "name the result.json of an export", code: exitUsage}
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	chats, err := telegram.ListExport(ctx, file)
 	if err != nil {
-		return &failure{what: err.Error(), where: q.File, todo: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
+		return &failure{what: err.Error(), where: q.File, remedy: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
 	}
 	var fit []telegram.Exported
 	for _, e := range chats {
@@ -113,7 +113,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 		}
 	}
 	if len(fit) != 1 {
-		return &failure{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, todo: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
+		return &failure{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, remedy: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
 	}
 	q.Export = fit[0]
 	id, known := q.Export.Chat()
@@ -123,7 +123,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 	case chat != "" && chat != q.Export.Name:
 		q.Chat = chat
 	default:
-		return &failure{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, todo: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
+		return &failure{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, remedy: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func unmapped(err error, chat string) error {
 	}
 	return &failure{
 		what: "the chat belongs to no space yet", where: "chat " + chat,
-		todo: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", code: exitFailed,
+		remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", code: exitFailed,
 	}
 }
 

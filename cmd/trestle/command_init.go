@@ -51,7 +51,7 @@ type setting struct {
 
 func (s *setting) run(ctx context.Context) error {
 	if s.from != "" && s.from != "env" && s.from != "openclaw" {
-		return &failure{what: "--from is env or openclaw", where: "init", todo: "choose one of them", code: exitUsage}
+		return &failure{what: "--from is env or openclaw", where: "init", remedy: "choose one of them", code: exitUsage}
 	}
 	file := s.absolute(cmp.Or(s.configPath, config.File))
 	if _, err := os.Stat(file); err == nil && !s.printOnly {
@@ -98,11 +98,11 @@ func (s *setting) plan() (*setup.Plan, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &failure{what: "openclaw's configuration cannot be read: " + err.Error(), where: file, todo: "name it with OPENCLAW_CONFIG_PATH", code: exitFailed}
+		return nil, &failure{what: "openclaw's configuration cannot be read: " + err.Error(), where: file, remedy: "name it with OPENCLAW_CONFIG_PATH", code: exitFailed}
 	}
 	plan, err := setup.FromOpenClaw(string(text), s.lookup)
 	if err != nil {
-		return nil, &failure{what: "openclaw's configuration is not understood: " + err.Error(), where: file, todo: "mend the line, or run trestle init without --from", code: exitFailed}
+		return nil, &failure{what: "openclaw's configuration is not understood: " + err.Error(), where: file, remedy: "mend the line, or run trestle init without --from", code: exitFailed}
 	}
 	s.hidden().Know(plan.Secrets()...)
 	return plan, nil
@@ -129,12 +129,12 @@ const trying = 20 * time.Second
 func (s *setting) try(ctx context.Context, plan *setup.Plan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
-			return &failure{what: err.Error(), where: a.Name, todo: "correct the variable, or unset it to go on without this account", code: exitFailed}
+			return &failure{what: err.Error(), where: a.Name, remedy: "correct the variable, or unset it to go on without this account", code: exitFailed}
 		}
 	}
 	if plan.Model != nil {
 		if err := s.tryModel(ctx, plan.Model); err != nil {
-			return &failure{what: err.Error(), where: "model", todo: "correct the variables of the model, or unset them to go on without it", code: exitFailed}
+			return &failure{what: err.Error(), where: "model", remedy: "correct the variables of the model, or unset them to go on without it", code: exitFailed}
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ func (s *setting) askModel(ctx context.Context, plan *setup.Plan) error {
 }
 
 func (s *setting) enough(what string) error {
-	return &failure{what: what + ", and nothing was written", where: "init", todo: "run trestle init again with the right one", code: exitFailed}
+	return &failure{what: what + ", and nothing was written", where: "init", remedy: "run trestle init again with the right one", code: exitFailed}
 }
 
 // question asks one thing and returns the answer; the end of stdin is an empty
@@ -299,17 +299,17 @@ func (s *setting) question(text string, secret bool) (string, error) {
 func (s *setting) write(file string, plan *setup.Plan) error {
 	env, err := plan.Env()
 	if err != nil {
-		return &failure{what: err.Error(), where: config.EnvFile, todo: "set it in the environment without the line break", code: exitFailed}
+		return &failure{what: err.Error(), where: config.EnvFile, remedy: "set it in the environment without the line break", code: exitFailed}
 	}
 	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
 	fmt.Fprintf(s.hidden().Answers(s.out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
 	for _, f := range []struct{ path, text string }{{secret, env}, {file, plan.File()}} {
 		if err := writeNew(f.path, []byte(f.text)); err != nil {
-			todo := "see that the folder can be written"
+			remedy := "see that the folder can be written"
 			if errors.Is(err, fs.ErrExist) {
-				todo = "it is kept; move it away, or name another folder with --config"
+				remedy = "it is kept; move it away, or name another folder with --config"
 			}
-			return &failure{what: "not written: " + err.Error(), where: f.path, todo: todo, code: exitFailed}
+			return &failure{what: "not written: " + err.Error(), where: f.path, remedy: remedy, code: exitFailed}
 		}
 	}
 	s.talk("written, for you alone to read; undo with: rm %s %s %s\n\n", filepath.Base(file), config.EnvFile, config.SchemaFile)

@@ -59,13 +59,13 @@ func refuseUnknownJob(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &failure{what: fmt.Sprintf("jobs does not know %q", args[0]), where: c.CommandPath(), todo: "see " + c.CommandPath() + " --help", code: exitUsage}
+	return &failure{what: fmt.Sprintf("jobs does not know %q", args[0]), where: c.CommandPath(), remedy: "see " + c.CommandPath() + " --help", code: exitUsage}
 }
 
 func jobNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, &failure{what: fmt.Sprintf("%q is no number of a job", text), where: "jobs", todo: "see trestle jobs", code: exitUsage}
+		return 0, &failure{what: fmt.Sprintf("%q is no number of a job", text), where: "jobs", remedy: "see trestle jobs", code: exitUsage}
 	}
 	return id, nil
 }
@@ -100,7 +100,7 @@ func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
-		return nil, &failure{what: "the limit is no number of jobs", where: "jobs --limit", todo: "write 1 or more", code: exitUsage}
+		return nil, &failure{what: "the limit is no number of jobs", where: "jobs --limit", remedy: "write 1 or more", code: exitUsage}
 	}
 	found, err := o.Jobs().Jobs(ctx, 0, limit)
 	all := make([]jobs.Snapshot, 0, len(found))
@@ -205,7 +205,7 @@ func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work 
 	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
 		return nil
 	case err != nil:
-		return &failure{what: err.Error(), where: j.Subject, todo: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
+		return &failure{what: err.Error(), where: j.Subject, remedy: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
 	}
 	return nil
 }
@@ -254,9 +254,9 @@ func jobFailure(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {
 	case errors.Is(err, jobs.ErrUnknown):
-		return &failure{what: "there is no such job", where: where, todo: "see trestle jobs", code: exitFailed}
+		return &failure{what: "there is no such job", where: where, remedy: "see trestle jobs", code: exitFailed}
 	case errors.Is(err, jobs.ErrOver):
-		return &failure{what: "the job is over", where: where, todo: "what is done stays done; begin a new one to do more", code: exitFailed}
+		return &failure{what: "the job is over", where: where, remedy: "what is done stays done; begin a new one to do more", code: exitFailed}
 	}
 	return err
 }

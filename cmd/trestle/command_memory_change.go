@@ -107,7 +107,7 @@ func (k memoriesAlone) Correct(ctx context.Context, m spaces.Mind, id, fact stri
 func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	fact = strings.TrimSpace(fact)
 	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
-		return "", &failure{what: wrong, where: "memory of " + m.String(), todo: better, code: exitUsage}
+		return "", &failure{what: wrong, where: "memory of " + m.String(), remedy: better, code: exitUsage}
 	}
 	return fact, nil
 }
@@ -127,7 +127,7 @@ func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
 		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
 	}
 	if err == nil && !had {
-		return &failure{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, todo: "see trestle memory " + m.String(), code: exitFailed}
+		return &failure{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, remedy: "see trestle memory " + m.String(), code: exitFailed}
 	}
 	return err
 }

@@ -97,18 +97,18 @@ func (p *program) move(ctx context.Context, to string) (err error) {
 		to = string(conf.Database)
 	}
 	if to == "" {
-		return &failure{what: "no database is named", where: "--to", todo: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
+		return &failure{what: "no database is named", where: "--to", remedy: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
 	}
 	from := *conf
 	from.Database = ""
 	if noRecord(&from) {
-		return &failure{what: "there is no record here yet", where: conf.Data, todo: "set database and start: trestle run makes an empty record there", code: exitFailed}
+		return &failure{what: "there is no record here yet", where: conf.Data, remedy: "set database and start: trestle run makes an empty record there", code: exitFailed}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
 	if errors.Is(err, record.ErrOlder) {
-		return &failure{what: err.Error(), where: conf.Data, todo: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
+		return &failure{what: err.Error(), where: conf.Data, remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
 	}
 	if err != nil {
 		return storeFailure(err, conf.Data)
@@ -150,16 +150,16 @@ func moving(m postgres.Moved, began time.Time) jobs.Job {
 
 // moveFailure says what people can do about a move that ended early.
 func moveFailure(ctx context.Context, err error) error {
-	f := &failure{what: err.Error(), where: "database", todo: "mend it and call the same again: it goes on where it stood", code: exitFailed}
+	f := &failure{what: err.Error(), where: "database", remedy: "mend it and call the same again: it goes on where it stood", code: exitFailed}
 	switch {
 	case ctx.Err() != nil:
 		return &silent{exitInterrupted}
 	case errors.Is(err, postgres.ErrNotEmpty):
-		f.todo, f.code = "name an empty database", exitUsage
+		f.remedy, f.code = "name an empty database", exitUsage
 	case errors.Is(err, postgres.ErrDiffers):
-		f.todo = "the record was used since the move began: make the database anew and move again"
+		f.remedy = "the record was used since the move began: make the database anew and move again"
 	case errors.Is(err, postgres.ErrSetting):
-		f.todo = "set up the server as docs/operate.md says (TRS-R11)"
+		f.remedy = "set up the server as docs/operate.md says (TRS-R11)"
 	}
 	return f
 }

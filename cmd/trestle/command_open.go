@@ -38,7 +38,7 @@ func (p *program) open(ctx context.Context) error {
 		return err
 	}
 	if h.Listen == "" {
-		return &failure{what: "the running process serves no console", where: "listen", todo: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
+		return &failure{what: "the running process serves no console", where: "listen", remedy: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
 	}
 	var made console.NewLink
 	if err := c.post(ctx, "/api/links", struct{}{}, &made); err != nil {

@@ -25,7 +25,7 @@ func pairCommand(p *program) *cobra.Command {
 			}
 			switch {
 			case revoke != "" && len(args) > 0:
-				return &failure{what: "--revoke stands alone", where: "pair", todo: "trestle pair --revoke " + revoke, code: exitUsage}
+				return &failure{what: "--revoke stands alone", where: "pair", remedy: "trestle pair --revoke " + revoke, code: exitUsage}
 			case revoke != "":
 				return p.revokePairing(c.Context(), revokeRequest{revoke})
 			case len(args) == 0:

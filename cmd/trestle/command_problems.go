@@ -130,11 +130,11 @@ func printProblems(w io.Writer, rows []problemRow, at clock) {
 func (p *program) ackProblem(ctx context.Context, id, span string) error {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of a problem", id), where: "problems ack", todo: "see trestle problems", code: exitUsage}
+		return &failure{what: fmt.Sprintf("%q is no number of a problem", id), where: "problems ack", remedy: "see trestle problems", code: exitUsage}
 	}
 	length, err := config.ParseSpan(span)
 	if err != nil || length <= 0 {
-		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", todo: "write 30m, 2h or 7d", code: exitUsage}
+		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", remedy: "write 30m, 2h or 7d", code: exitUsage}
 	}
 	c, err := p.running(ctx)
 	if err != nil {

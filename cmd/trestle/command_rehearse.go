@@ -48,18 +48,18 @@ func rehearseCommand(p *program) *cobra.Command {
 
 func (p *program) rehearse(ctx context.Context, id string, v variation) error {
 	if v.budget < 0 {
-		return &failure{what: "a budget is a number of tokens", where: "--budget " + strconv.Itoa(v.budget), todo: "give 4000 or more", code: exitUsage}
+		return &failure{what: "a budget is a number of tokens", where: "--budget " + strconv.Itoa(v.budget), remedy: "give 4000 or more", code: exitUsage}
 	}
 	return p.look(ctx, func(conf *config.Config, r record.Console) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
-			return &failure{what: "there is no such run", where: "run " + id, todo: "see trestle runs; the beginning of an id is enough if no other begins so", code: exitFailed}
+			return &failure{what: "there is no such run", where: "run " + id, remedy: "see trestle runs; the beginning of an id is enough if no other begins so", code: exitFailed}
 		}
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
-			return &failure{what: "what this run was shown is not kept any more", where: "run " + id, todo: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
+			return &failure{what: "what this run was shown is not kept any more", where: "run " + id, remedy: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
 		}
 		o, err := p.stage(ctx, conf, past, v)
 		if err != nil {
@@ -80,13 +80,13 @@ func (p *program) stage(ctx context.Context, conf *config.Config, past *record.P
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
-		return shell.Options{}, &failure{what: "the agent of this run is not configured any more", where: "agent " + string(mind.Agent), todo: "give it an entry under agents:", code: exitFailed}
+		return shell.Options{}, &failure{what: "the agent of this run is not configured any more", where: "agent " + string(mind.Agent), remedy: "give it an entry under agents:", code: exitFailed}
 	}
 	as := shell.Agent{ID: mind.Agent, Name: agent.Name, Persona: agent.Persona}
 	if v.prompt != "" {
 		text, err := os.ReadFile(v.prompt)
 		if err != nil {
-			return shell.Options{}, &failure{what: "the prompt cannot be read", where: v.prompt, todo: "see that the file is there", code: exitFailed}
+			return shell.Options{}, &failure{what: "the prompt cannot be read", where: v.prompt, remedy: "see that the file is there", code: exitFailed}
 		}
 		as.System = string(text)
 	}
@@ -94,7 +94,7 @@ func (p *program) stage(ctx context.Context, conf *config.Config, past *record.P
 	if m := agent.Model; !m.Offline {
 		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
 		if err != nil {
-			return shell.Options{}, &failure{what: err.Error(), where: "model of " + agent.Name, todo: "see trestle doctor", code: exitFailed}
+			return shell.Options{}, &failure{what: err.Error(), where: "model of " + agent.Name, remedy: "see trestle doctor", code: exitFailed}
 		}
 		as.Model = &model.Retry{Model: client}
 	}

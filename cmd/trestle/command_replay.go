@@ -54,7 +54,7 @@ func (q replayQuestion) weights() (*hud.Weights, error) {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", todo: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
+			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", remedy: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
 		}
 		*value *= by
 	}
@@ -78,7 +78,7 @@ type replayAnswer struct {
 
 func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	if q.questions == "" || q.budget < leastReplay {
-		return &failure{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", todo: "see trestle replay --help", code: exitUsage}
+		return &failure{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", remedy: "see trestle replay --help", code: exitUsage}
 	}
 	weights, err := q.weights()
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	}
 	if q.frames != "" {
 		if err := os.MkdirAll(p.absolute(q.frames), 0o755); err != nil {
-			return &failure{what: err.Error(), where: q.frames, todo: "name a folder that can be written", code: exitFailed}
+			return &failure{what: err.Error(), where: q.frames, remedy: "name a folder that can be written", code: exitFailed}
 		}
 	}
 	if len(asked) == 0 {
@@ -177,12 +177,12 @@ func (p *program) tellReplayed(a replayAnswer, lines bool) error {
 func (p *program) readRetold(name string) ([]retold, error) {
 	f, err := os.Open(p.absolute(name))
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: name, todo: "name a file that can be read", code: exitFailed}
+		return nil, &failure{what: err.Error(), where: name, remedy: "name a file that can be read", code: exitFailed}
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	all, err := readRetold(f)
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: name, todo: "see trestle replay --help for the form of a line", code: exitFailed}
+		return nil, &failure{what: err.Error(), where: name, remedy: "see trestle replay --help for the form of a line", code: exitFailed}
 	}
 	return all, nil
 }

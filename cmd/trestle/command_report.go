@@ -82,7 +82,7 @@ func (p *program) report(ctx context.Context, file string) error {
 	}
 	a.Bytes = len(bundle)
 	if err := writeNew(p.absolute(file), bundle); err != nil {
-		return &failure{what: err.Error(), where: file, todo: "name a new file in a folder that can be written", code: exitFailed}
+		return &failure{what: err.Error(), where: file, remedy: "name a new file in a folder that can be written", code: exitFailed}
 	}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, byteSize(int64(a.Bytes))) })
 }

@@ -30,12 +30,12 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
-		return &failure{what: err.Error(), where: file, todo: "name a file that trestle backup wrote", code: exitFailed}
+		return &failure{what: err.Error(), where: file, remedy: "name a file that trestle backup wrote", code: exitFailed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
 		return &silent{exitInterrupted}
 	} else if err != nil {
-		return &failure{what: err.Error(), where: file, todo: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
+		return &failure{what: err.Error(), where: file, remedy: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
 	}
 	a.Seconds = time.Since(began).Seconds()
 	err = p.answer(a, func(w io.Writer) {
@@ -92,7 +92,7 @@ func (p *program) restore(ctx context.Context, file string) error {
 	defer stop()
 	began, full := time.Now(), p.absolute(file)
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
-		return &failure{what: "the data folder is not empty", where: conf.Data, todo: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
+		return &failure{what: "the data folder is not empty", where: conf.Data, remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
 	}
 	findings, beside, err := auditBackup(ctx, full)
 	if ctx.Err() != nil {
@@ -102,10 +102,10 @@ func (p *program) restore(ctx context.Context, file string) error {
 		err = fmt.Errorf("the backup is not whole: %s", findings[0])
 	}
 	if err != nil {
-		return &failure{what: err.Error(), where: file, todo: "use another backup, and see trestle backup --check", code: exitFailed}
+		return &failure{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
 	}
 	if err := p.putInPlace(full, conf.Data); err != nil {
-		return &failure{what: err.Error(), where: conf.Data, todo: "see that there is room and that the folder can be written", code: exitFailed}
+		return &failure{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
 	}
 	a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 	if a.Bytes, a.SHA256, err = digest(filepath.Join(conf.Data, sqlite.FileName)); err != nil {

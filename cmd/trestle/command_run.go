@@ -25,13 +25,13 @@ func runCommand(p *program) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case play && check:
-				return &failure{what: "--demo and --check are two ways to start", where: "run", todo: "choose one of them", code: exitUsage}
+				return &failure{what: "--demo and --check are two ways to start", where: "run", remedy: "choose one of them", code: exitUsage}
 			case check:
 				return p.checkStart(c.Context())
 			case play:
 				return p.demo(c.Context(), modelURL)
 			case modelURL != "":
-				return &failure{what: "--model belongs to --demo", where: "run --model", todo: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
+				return &failure{what: "--model belongs to --demo", where: "run --model", remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
 			}
 			return p.serve(c.Context())
 		},

@@ -37,14 +37,14 @@ type silentMind struct {
 func (p *program) explainSilence(ctx context.Context, space, event string) error {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(event, "#"), 10, 64)
 	if err != nil || seq < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of an event", event), where: "explain --silence", todo: "write its number in the space, such as 41; see trestle spaces show " + space, code: exitUsage}
+		return &failure{what: fmt.Sprintf("%q is no number of an event", event), where: "explain --silence", remedy: "write its number in the space, such as 41; see trestle spaces show " + space, code: exitUsage}
 	}
 	log, err := p.log(ctx, space, seq+1, 1)
 	if err != nil {
 		return err
 	}
 	if len(log.Log) == 0 || log.Log[0].Seq != seq {
-		return &failure{what: fmt.Sprintf("there is no event #%d", seq), where: "explain --silence " + space, todo: "see trestle spaces show " + space, code: exitFailed}
+		return &failure{what: fmt.Sprintf("there is no event #%d", seq), where: "explain --silence " + space, remedy: "see trestle spaces show " + space, code: exitFailed}
 	}
 	l := log.Log[0]
 	names := map[spaces.EntityID]string{}

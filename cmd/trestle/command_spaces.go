@@ -83,9 +83,9 @@ func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID,
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: text, todo: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
+		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: text, remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
 	}
-	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, todo: "write the id; see trestle spaces", code: exitFailed}
+	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, remedy: "write the id; see trestle spaces", code: exitFailed}
 }
 
 func printRooms(w io.Writer, rooms []console.SpaceRow) {

@@ -196,7 +196,7 @@ func readJSON(rw http.ResponseWriter, r *http.Request, into any) bool {
 func refuse(rw http.ResponseWriter, err error) {
 	answer := refusal{Error: err.Error(), Exit: exitFailed}
 	if f, ok := errors.AsType[*failure](err); ok {
-		answer = refusal{Error: f.what, Where: f.where, Do: f.todo, Exit: f.code}
+		answer = refusal{Error: f.what, Where: f.where, Do: f.remedy, Exit: f.code}
 	}
 	writeJSON(rw, http.StatusBadRequest, answer)
 }
@@ -247,7 +247,7 @@ func (c *controller) get(ctx context.Context, path string, read func(io.Reader) 
 func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	resp, err := c.client.Do(r)
 	if err != nil {
-		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, todo: "see its log", code: exitTryAgain}
+		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 400 || r.URL.Path == "/health" {
@@ -260,5 +260,5 @@ func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {
 		return &failure{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
 	}
-	return &failure{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), todo: no.Do, code: max(no.Exit, exitFailed)}
+	return &failure{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), remedy: no.Do, code: max(no.Exit, exitFailed)}
 }

@@ -91,7 +91,7 @@ func shutOut(c *config.Config) error {
 }
 
 func notOurs(path string, code exitCode) *failure {
-	return &failure{what: "this user may not use the data folder", where: path, todo: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
+	return &failure{what: "this user may not use the data folder", where: path, remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
 }
 
 // placeOf says where people look for the record of a configuration.
@@ -107,36 +107,36 @@ const useNewer = "use the version named above, or restore a backup made before i
 
 // storeFailure says what people can do about a record that does not open.
 func storeFailure(err error, place string) error {
-	f := &failure{what: err.Error(), where: place, todo: "see that the folder can be written: trestle doctor data", code: exitConfig}
+	f := &failure{what: err.Error(), where: place, remedy: "see that the folder can be written: trestle doctor data", code: exitConfig}
 	_, locked := errors.AsType[*sqlite.LockedError](err)
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return notOurs(place, exitConfig)
 	case locked:
-		f.todo, f.code = "stop the other process, or use --data for another folder", exitTryAgain
+		f.remedy, f.code = "stop the other process, or use --data for another folder", exitTryAgain
 	case inUse:
-		f.todo, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
+		f.remedy, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
 	case errors.Is(err, record.ErrNewer):
-		f.todo = useNewer
+		f.remedy = useNewer
 	case errors.Is(err, record.ErrLacks):
-		f.todo = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
+		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, record.ErrFull) && place == "database":
-		f.todo, f.code = "make room on the disk of the server; nothing was changed (TRS-R01)", exitTryAgain
+		f.remedy, f.code = "make room on the disk of the server; nothing was changed (TRS-R01)", exitTryAgain
 	case errors.Is(err, record.ErrFull):
-		f.todo = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
+		f.remedy = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
 	case errors.Is(err, sqlite.ErrDamaged):
-		f.todo = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
+		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
 	case errors.Is(err, sqlite.ErrNetworkDisk):
-		f.todo = "move the data folder to a disk of this machine (TRS-R06)"
+		f.remedy = "move the data folder to a disk of this machine (TRS-R06)"
 	case errors.Is(err, postgres.ErrUnfinished):
-		f.todo = "call trestle move again: it goes on where it stood"
+		f.remedy = "call trestle move again: it goes on where it stood"
 	case errors.Is(err, postgres.ErrSetting):
-		f.todo = "set up the server as docs/operate.md says (TRS-R11)"
+		f.remedy = "set up the server as docs/operate.md says (TRS-R11)"
 	case errors.Is(err, postgres.ErrReadOnly):
-		f.todo, f.code = "start again when it takes writes, or name the server that does (TRS-R11)", exitTryAgain
+		f.remedy, f.code = "start again when it takes writes, or name the server that does (TRS-R11)", exitTryAgain
 	case place == "database":
-		f.todo, f.code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", exitTryAgain
+		f.remedy, f.code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", exitTryAgain
 	}
 	return f
 }

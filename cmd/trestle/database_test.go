@@ -104,9 +104,9 @@ func TestMoveSaysWhatItLacks(t *testing.T) {
 // A move that ended early says what is to be done, and whether calling it again helps.
 func TestMoveThatEndedEarlySaysWhatToDo(t *testing.T) {
 	for name, test := range map[string]struct {
-		err  error
-		todo string
-		code exitCode
+		err    error
+		remedy string
+		code   exitCode
 	}{
 		"a record is there":           {postgres.ErrNotEmpty, "name an empty database", exitUsage},
 		"used meanwhile":              {postgres.ErrDiffers, "make the database anew", exitFailed},
@@ -115,8 +115,8 @@ func TestMoveThatEndedEarlySaysWhatToDo(t *testing.T) {
 	} {
 		err := fmt.Errorf("move record: %w", test.err)
 		f, ok := errors.AsType[*failure](moveFailure(t.Context(), err))
-		if !ok || !strings.Contains(f.todo, test.todo) || f.code != test.code || f.what != err.Error() {
-			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.todo, test.code)
+		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
+			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
@@ -143,9 +143,9 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 	other := &postgres.InUseError{Host: "far", PID: 7, Program: "1.2", Expires: 9 * time.Second}
 	for name, test := range map[string]struct {
-		err  error
-		todo string
-		code exitCode
+		err    error
+		remedy string
+		code   exitCode
 	}{
 		"another process":                 {other, "its right to write ends in 10 s", exitTryAgain},
 		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", exitTryAgain},
@@ -158,8 +158,8 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)
 		f, ok := errors.AsType[*failure](storeFailure(err, "database"))
-		if !ok || !strings.Contains(f.todo, test.todo) || f.code != test.code || f.what != err.Error() {
-			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.todo, test.code)
+		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
+			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (p *program) demo(ctx context.Context, modelURL string) (err error) {
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-demo-")
 	if err != nil {
-		return &failure{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), todo: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &failure{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g, ctx := errgroup.WithContext(ctx)
@@ -107,7 +107,7 @@ func (p *program) demoModel(ctx context.Context, url string) (string, error) {
 	if name == "" {
 		var err error
 		if name, err = demo.FirstModel(ctx, http.DefaultClient, url, key); err != nil {
-			return "", &failure{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, todo: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
+			return "", &failure{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, remedy: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
 		}
 	}
 	return fmt.Sprintf("model: {base_url: %q, api_key: %q, name: %q}\n", url, key, name), nil

@@ -28,10 +28,10 @@ func (c exitCode) String() string { return strconv.Itoa(int(c)) }
 
 // failure is an error for people: what went wrong, where, and what to do.
 type failure struct {
-	what  string
-	where string
-	todo  string
-	code  exitCode
+	what   string
+	where  string
+	remedy string
+	code   exitCode
 }
 
 // Error returns what went wrong and where, in one line.
@@ -43,7 +43,7 @@ func (f *failure) Error() string {
 }
 
 // Refusal implements [console.Refused].
-func (f *failure) Refusal() console.Refusal { return console.Refusal{Error: f.what, Do: f.todo} }
+func (f *failure) Refusal() console.Refusal { return console.Refusal{Error: f.what, Do: f.remedy} }
 
 // report writes err for people and returns the exit code it asks for.
 func report(w io.Writer, err error) exitCode {
@@ -55,8 +55,8 @@ func report(w io.Writer, err error) exitCode {
 		if f.where != "" {
 			fmt.Fprintf(w, "  where: %s\n", f.where)
 		}
-		if f.todo != "" {
-			fmt.Fprintf(w, "  do:    %s\n", f.todo)
+		if f.remedy != "" {
+			fmt.Fprintf(w, "  do:    %s\n", f.remedy)
 		}
 		return f.code
 	}

@@ -25,17 +25,17 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 		return err
 	}
 	if noRecord(conf) {
-		return &failure{what: "there is no record here yet", where: conf.Data, todo: "start with trestle run, or name another folder with --data", code: exitFailed}
+		return &failure{what: "there is no record here yet", where: conf.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
 	}
 	store, err := lookAtRecord(ctx, conf)
 	switch {
 	case errors.Is(err, record.ErrOlder):
-		return &failure{what: err.Error(), where: placeOf(conf), todo: comeUpFirst(conf), code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), remedy: comeUpFirst(conf), code: exitFailed}
 	case errors.Is(err, record.ErrNewer):
-		return &failure{what: err.Error(), where: placeOf(conf), todo: useNewer, code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
 	}
 	if err != nil {
-		return &failure{what: err.Error(), where: placeOf(conf), todo: "see that it can be read: trestle doctor data", code: exitFailed}
+		return &failure{what: err.Error(), where: placeOf(conf), remedy: "see that it can be read: trestle doctor data", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)
@@ -88,7 +88,7 @@ func sinceFlag(text string) (time.Time, error) {
 	}
 	d, err := config.ParseSpan(text)
 	if err != nil || d < 0 {
-		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", todo: "write 90s, 5m, 2h or 7d", code: exitUsage}
+		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", remedy: "write 90s, 5m, 2h or 7d", code: exitUsage}
 	}
 	return time.Now().Add(-d), nil
 }

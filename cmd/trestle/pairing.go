@@ -120,7 +120,7 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 	case spaces.OfOwner.String():
 		g.Role = spaces.OfOwner
 	default:
-		return admittedPerson{}, &failure{what: "there is no role " + q.Role, where: "pair", todo: "member, admin or owner", code: exitUsage}
+		return admittedPerson{}, &failure{what: "there is no role " + q.Role, where: "pair", remedy: "member, admin or owner", code: exitUsage}
 	}
 	if q.Chat != "" {
 		return p.pairChat(ctx, q.Chat, g)
@@ -128,9 +128,9 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, activity.ErrNoPairing):
-		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, todo: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
+		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, remedy: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
 	case errors.Is(err, activity.ErrDeskLocked):
-		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, todo: "try again in an hour", code: exitTryAgain}
+		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, remedy: "try again in an hour", code: exitTryAgain}
 	case err != nil:
 		return admittedPerson{}, err
 	}
@@ -140,7 +140,7 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 // pairChat lets in a whole chat. A role is a person's.
 func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (admittedPerson, error) {
 	if g.Role != spaces.OfMember {
-		return admittedPerson{}, &failure{what: "a role is given to a person, not to a chat", where: "pair " + chat, todo: "pair the person with the code that the bot shows them", code: exitUsage}
+		return admittedPerson{}, &failure{what: "a role is given to a person, not to a chat", where: "pair " + chat, remedy: "pair the person with the code that the bot shows them", code: exitUsage}
 	}
 	account, id, err := p.onAccount(chat)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (ad
 	}
 	platform, _, _ := strings.Cut(account, ":")
 	if wrong := config.NoChat(platform, id); wrong != nil {
-		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, todo: wrong.Todo, code: exitUsage}
+		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, remedy: wrong.Todo, code: exitUsage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *parts) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, 
 	}
 	gone, err := p.approver().Revoke(ctx, account, id)
 	if errors.Is(err, activity.ErrNotAdmitted) {
-		return nil, &failure{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, todo: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
+		return nil, &failure{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, remedy: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
 	}
 	if err != nil {
 		return nil, err
@@ -186,16 +186,16 @@ func (p *parts) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, 
 func (p *parts) onAccount(text string) (account, id string, err error) {
 	adapter, id, ok := strings.Cut(text, ":")
 	if !ok || id == "" {
-		return "", "", &failure{what: text + " names nobody", where: "pair", todo: "write adapter:id, such as telegram:-1001234", code: exitUsage}
+		return "", "", &failure{what: text + " names nobody", where: "pair", remedy: "write adapter:id, such as telegram:-1001234", code: exitUsage}
 	}
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	i := slices.IndexFunc(p.joined, func(j joined) bool { return j.adapter == adapter })
 	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
-		return "", "", &failure{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, todo: "say it there, in its data folder", code: exitTryAgain}
+		return "", "", &failure{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, remedy: "say it there, in its data folder", code: exitTryAgain}
 	}
 	if i < 0 {
-		return "", "", &failure{what: "the adapter " + adapter + " is not connected", where: "pair " + text, todo: "see trestle status", code: exitTryAgain}
+		return "", "", &failure{what: "the adapter " + adapter + " is not connected", where: "pair " + text, remedy: "see trestle status", code: exitTryAgain}
 	}
 	return p.joined[i].account, id, nil
 }

@@ -134,10 +134,10 @@ func (p *program) checkFlags(c *cobra.Command) error {
 	switch p.output {
 	case "text", "json", "jsonl":
 	default:
-		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), todo: "choose one of them", code: exitUsage}
+		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), remedy: "choose one of them", code: exitUsage}
 	}
 	if p.remote != "" && c.Annotations[asksAPI] == "" {
-		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", todo: "run it there; the commands that read the record take --remote", code: exitUsage}
+		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", remedy: "run it there; the commands that read the record take --remote", code: exitUsage}
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (s *process) entitled(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-s.lost:
-		return &failure{what: err.Error(), where: "database", todo: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
+		return &failure{what: err.Error(), where: "database", remedy: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
 	}
 }
 
@@ -280,7 +280,7 @@ func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
 		return over(err)
 	case <-ctx.Done():
 	}
-	var why error = &failure{what: "work in hand did not end in time", where: "stop", todo: "nothing is lost: the next start goes on with it", code: exitFailed}
+	var why error = &failure{what: "work in hand did not end in time", where: "stop", remedy: "nothing is lost: the next start goes on with it", code: exitFailed}
 	grace := stopGrace
 	if gone, ok := errors.AsType[*failure](context.Cause(ctx)); ok {
 		why = gone
@@ -314,7 +314,7 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
 			code = exitTryAgain
 		}
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, todo: "stop what uses it, or set listen to another port", code: code}
+		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, remedy: "stop what uses it, or set listen to another port", code: code}
 	}
 	s.listenAt = ln.Addr().String()
 	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler(), time.Second) })

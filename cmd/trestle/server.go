@@ -32,7 +32,7 @@ func (p *program) server(ctx context.Context) (*config.Config, *controller, erro
 func (p *program) running(ctx context.Context) (*controller, error) {
 	conf, c, err := p.server(ctx)
 	if err == nil && c == nil {
-		err = &failure{what: "no process serves this data folder", where: conf.Data, todo: "start it with trestle run", code: exitTryAgain}
+		err = &failure{what: "no process serves this data folder", where: conf.Data, remedy: "start it with trestle run", code: exitTryAgain}
 	}
 	return c, err
 }
@@ -71,7 +71,7 @@ func (p *program) despite(ctx context.Context, path string, a any, err error) er
 	}
 	resp, err := c.client.Do(q)
 	if err != nil {
-		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, todo: "see its log", code: exitTryAgain}
+		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	body, err := io.ReadAll(resp.Body)

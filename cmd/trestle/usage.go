@@ -29,11 +29,11 @@ func wantUsage(c *cobra.Command) {
 }
 
 // misuse is a failure of usage of c.
-func misuse(c *cobra.Command, what, todo string) *failure {
-	if todo == "" {
-		todo = "see " + c.CommandPath() + " --help"
+func misuse(c *cobra.Command, what, remedy string) *failure {
+	if remedy == "" {
+		remedy = "see " + c.CommandPath() + " --help"
 	}
-	return &failure{what: what, where: c.CommandPath(), todo: todo, code: exitUsage}
+	return &failure{what: what, where: c.CommandPath(), remedy: remedy, code: exitUsage}
 }
 
 // wrongArguments says what c takes in place of args.
@@ -43,11 +43,11 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return misuse(c, "it needs "+takes, "")
 	case c.HasAvailableSubCommands():
-		todo := ""
+		remedy := ""
 		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			todo = fmt.Sprintf("did you mean %q?", near[0])
+			remedy = fmt.Sprintf("did you mean %q?", near[0])
 		}
-		return misuse(c, fmt.Sprintf("there is no command %q", args[0]), todo)
+		return misuse(c, fmt.Sprintf("there is no command %q", args[0]), remedy)
 	case takes == "":
 		return misuse(c, fmt.Sprintf("it takes no argument, and was given %q", given), "")
 	default:

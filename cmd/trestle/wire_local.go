@@ -70,7 +70,7 @@ func (p *parts) findRoom(name string) (config.Space, error) {
 	}
 	return config.Space{}, &failure{
 		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
-		todo: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), code: exitFailed,
+		remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), code: exitFailed,
 	}
 }
 
@@ -134,10 +134,10 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	}
 	home := p.lineOf(localName)
 	if home == nil {
-		return nil, &failure{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, todo: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
+		return nil, &failure{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, remedy: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
 	}
 	if has := home.other.Load(); has != nil {
-		return nil, &failure{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, todo: "talk there, or stop that process: this one takes over", code: exitTryAgain}
+		return nil, &failure{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, remedy: "talk there, or stop that process: this one takes over", code: exitTryAgain}
 	}
 	account, err := p.rooms.Connect(ctx)
 	if err != nil {

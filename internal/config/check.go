@@ -163,19 +163,19 @@ func (d *decoder) checkTwins() {
 	for i := range d.config.Adapters {
 		a := &d.config.Adapters[i]
 		for _, b := range d.config.Adapters[:i] {
-			what, todo := a.sharedWith(b)
+			what, remedy := a.sharedWith(b)
 			if what == "" || a.Misconfigured {
 				continue
 			}
 			at := d.config.doc.root.get("adapters").get(a.Name).origin
-			a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Todo: todo}})
+			a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Todo: remedy}})
 		}
 	}
 }
 
 // sharedWith returns what two entries have in common that each needs for itself, and
 // what to do about it; empty: nothing.
-func (a *Adapter) sharedWith(b Adapter) (what, todo string) {
+func (a *Adapter) sharedWith(b Adapter) (what, remedy string) {
 	switch {
 	case a.Type != b.Type || a.APIURL != b.APIURL:
 		return "", ""

@@ -36,8 +36,8 @@ func openSection(n *node, f form) *section {
 	return s
 }
 
-func (s *section) fail(at Origin, what, todo string) {
-	s.faults = append(s.faults, Fault{At: at, What: what, Todo: todo})
+func (s *section) fail(at Origin, what, remedy string) {
+	s.faults = append(s.faults, Fault{At: at, What: what, Todo: remedy})
 }
 
 // row returns the row of a key. To ask for one that the table does not have is a
@@ -282,13 +282,13 @@ func unknownKey(e entry, known []string) Fault {
 			candidates = append(candidates, k.name)
 		}
 	}
-	todo := DidYouMean(e.key, candidates)
+	remedy := DidYouMean(e.key, candidates)
 	switch {
-	case todo != "":
+	case remedy != "":
 	case len(known) > manyKeys:
-		todo = "`trestle config show --all` lists the keys, docs/configuration.md says what they mean"
+		remedy = "`trestle config show --all` lists the keys, docs/configuration.md says what they mean"
 	default:
-		todo = "keys here: " + strings.Join(known, ", ")
+		remedy = "keys here: " + strings.Join(known, ", ")
 	}
-	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: todo, key: e.key, hidden: true}
+	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: remedy, key: e.key, hidden: true}
 }

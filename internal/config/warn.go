@@ -83,14 +83,14 @@ func readableByOthers(mode fs.FileMode) bool {
 
 // warnOfOpen says where everybody may talk.
 func (d *decoder) warnOfOpen(top *section) {
-	const what, todo = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
+	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
 	if d.config.Admit == "open" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Todo: todo}})
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Todo: remedy}})
 	}
 	for _, a := range d.config.Adapters {
 		if a.Admit == "open" && d.config.Admit != "open" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Todo: todo}})
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Todo: remedy}})
 		}
 	}
 }
