@@ -84,7 +84,8 @@ func (r recipe) missing(out string) string {
 // is interrupted.
 func (r recipe) serves() bool {
 	last := r.script[strings.LastIndex(strings.TrimSpace(r.script), "\n")+1:]
-	return strings.HasPrefix(last, "trestle run") && !strings.Contains(last, "--check")
+	words := strings.Fields(last)
+	return len(words) > 1 && words[0] == "trestle" && words[1] == "run" && !slices.Contains(words, "--check")
 }
 
 // An output is what a script wrote so far.
