@@ -111,8 +111,11 @@ func (b Border) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref
 				continue // the answer of another agent is asked about
 			}
 			e, found, err := newestWords(ctx, src, m, space, seq)
-			if err != nil || !found {
+			if err != nil {
 				return err
+			}
+			if !found {
+				continue // it has not been asked anything yet
 			}
 			x, err := answered(ctx, src, m, e)
 			if err != nil {

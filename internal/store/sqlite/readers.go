@@ -91,7 +91,7 @@ func (r *readers) Query(ctx context.Context, statement string, args ...any) (rec
 }
 
 // View runs do with one unchanging view of the record.
-func (r *readers) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) error {
+func (r *readers) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) (err error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return err
@@ -101,9 +101,11 @@ func (r *readers) View(ctx context.Context, do func(ctx context.Context, src rec
 	if _, err := c.Exec(ctx, beginRead); err != nil {
 		return err
 	}
-	err = do(ctx, c)
-	_, end := c.Exec(ctx, endRead)
-	return errors.Join(err, end)
+	defer func() { // also when do panics: the next one would read what was true then
+		_, end := c.Exec(ctx, endRead)
+		err = errors.Join(err, end)
+	}()
+	return do(ctx, c)
 }
 
 // close waits for the reads under way and closes what was opened. It is called

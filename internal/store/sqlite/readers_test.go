@@ -48,6 +48,25 @@ func TestEveryReadGivesItsConnectionBack(t *testing.T) {
 	}
 }
 
+// A wake that panics is a failed attempt and no more: what it read on serves others.
+func TestViewThatPanicsLeavesNoViewBehind(t *testing.T) {
+	r := openSomeReaders(t)
+	for range readerCount {
+		func() {
+			defer func() { _ = recover() }()
+			_ = r.View(t.Context(), func(context.Context, record.Reader) error { panic("our own bug") })
+		}()
+	}
+	for range readerCount {
+		if err := r.View(t.Context(), func(context.Context, record.Reader) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestReadWaitsForAConnectionAsLongAsItsCallerDoes(t *testing.T) {
 	r := openSomeReaders(t)
 	held := make([]*connection, readerCount)

@@ -16,6 +16,7 @@ var authorityTests = map[string]func(*testing.T, *world){
 	"RefusalsAreCountedAndHoldNoName":     refusalsCounted,
 	"WhoWritesTooFastIsSeenAndDoesntWake": hushedSeen,
 	"TheRoomAloneIsToldOf":                insightRoom,
+	"WhoWasNotAskedHidesNobody":           insightLeavesOut,
 	"BeginningAfreshMovesTheMark":         renewMoves,
 }
 
@@ -166,6 +167,18 @@ func insightRoom(t *testing.T, w *world) {
 		t.Errorf("the room stands %+v", now)
 	}
 	w.rest(wake, 0)
+}
+
+// PRD-10-9: who was asked nothing yet is left out, and nobody else.
+func insightLeavesOut(t *testing.T, w *world) {
+	room := w.family("bea")
+	w.say(room, "zoe", "hello")
+	w.family("ada", "bea") // ada comes later, and is told of first
+	told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+	w.ok(err)
+	if len(told) != 1 || told[0].Agent != "bea" {
+		t.Errorf("the room is told %+v, want bea's part", told)
+	}
 }
 
 func renewMoves(t *testing.T, w *world) {
