@@ -28,7 +28,7 @@ func (e *Egress) filing(ctx context.Context, at *berth, part int, f spaces.File,
 	}
 	p := adapters.Post{Text: texts[0], Unmasked: unmasked, ReplyTo: answered}
 	if open != nil && e.unfit(a.Chat, f.Size, true) == "" {
-		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Size: f.Size, Open: open}}
+		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Open: open}}
 	}
 	s := e.post(at, part, p)
 	s.file, s.shown = true, adapters.Post{}

@@ -213,17 +213,15 @@ type AgentNow struct {
 
 // Answered is what became of a message with one agent.
 type Answered struct {
-	Agent   spaces.AgentID
-	Reason  string // the gate's word on the message; empty while nobody has judged it
-	Woke    bool
-	Run     spaces.CycleID    // empty when it did not wake
-	Stop    spaces.StopReason // empty while the run is open
-	Spoke   int               // messages in this room
-	Acts    []string          // what the agent asked for, in order, each name once
-	Denied  []string          // codes of the acts that were refused, each once
-	Usage   spaces.Usage
-	Started time.Time
-	Ended   time.Time // zero while the run is open
+	Agent  spaces.AgentID
+	Reason string // the gate's word on the message; empty while nobody has judged it
+	Woke   bool
+	Run    spaces.CycleID    // empty when it did not wake
+	Stop   spaces.StopReason // empty while the run is open
+	Spoke  int               // messages in this room
+	Acts   []string          // what the agent asked for, in order, each name once
+	Denied []string          // codes of the acts that were refused, each once
+	Usage  spaces.Usage
 }
 
 // A Notice is something the process itself says.

@@ -53,7 +53,6 @@ type Stretch struct {
 type Page struct {
 	Updates []Update
 	Cursor  []byte // where the next page begins; opaque; nil with the last page
-	Total   int    // how many messages there are in all; 0 when the platform does not say
 }
 
 // A Lister knows the chats of a server or workspace that the account can read.
@@ -135,7 +134,6 @@ type Masquerader interface {
 type File struct {
 	Name string
 	MIME string
-	Size int64 // bytes
 	// Open gives the bytes from the beginning, once for every attempt; the caller closes.
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }

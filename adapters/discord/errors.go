@@ -75,7 +75,6 @@ func short(raw json.RawMessage) string {
 
 // Codes of Discord's errors (docs.discord.com, topics/opcodes-and-status-codes).
 const (
-	unknownChannel     = 10003
 	unknownMessage     = 10008
 	unknownWebhook     = 10015
 	invalidForm        = 50035

@@ -85,7 +85,6 @@ func (r *receiver) unreadable(kind string, raw json.RawMessage, reason string) [
 		Body: adapters.Unreadable{Kind: kind, Reason: reason}, Raw: raw,
 	}
 	var inside struct {
-		ID        string `json:"id"`
 		ChannelID string `json:"channel_id"`
 	}
 	if json.Unmarshal(raw, &inside) == nil && inside.ChannelID != "" {

@@ -117,7 +117,7 @@ func everyRequest(t *testing.T, w *world) {
 	synctest.Wait()
 	kai := adapters.Person{ID: w.kai.ID.String(), Name: "Kai"}
 	face := adapters.Face{Name: "Discord Max", Avatar: "https://example.org/max.png"}
-	file := adapters.File{Name: "list.txt", MIME: "text/plain", Size: 4, Open: func(context.Context) (io.ReadCloser, error) {
+	file := adapters.File{Name: "list.txt", MIME: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader([]byte("milk"))), nil
 	}}
 	receipts := map[string]adapters.Receipt{}

@@ -177,7 +177,6 @@ func (c *Client) begin(ctx context.Context, forum string, p adapters.Post, out o
 		Message outgoing `json:"message"`
 	}{title(p.Text), out}
 	var made struct {
-		ID      string      `json:"id"`
 		Message sentMessage `json:"message"`
 	}
 	if err := c.post(ctx, channelRoute("begin thread", http.MethodPost, forum, "/threads"), body, p.Files, &made); err != nil {

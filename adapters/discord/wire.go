@@ -14,13 +14,12 @@ import (
 // field of a new kind does not decode.
 
 type user struct {
-	ID            string  `json:"id"`
-	Username      string  `json:"username"`
-	GlobalName    string  `json:"global_name"`
-	Discriminator string  `json:"discriminator"`
-	Bot           bool    `json:"bot"`
-	System        bool    `json:"system"`
-	Picture       picture `json:"avatar"`
+	ID         string  `json:"id"`
+	Username   string  `json:"username"`
+	GlobalName string  `json:"global_name"`
+	Bot        bool    `json:"bot"`
+	System     bool    `json:"system"`
+	Picture    picture `json:"avatar"`
 }
 
 // name returns what Discord shows for the user where there is no nickname.
@@ -47,10 +46,9 @@ func (u user) person(nick string) adapters.Person {
 }
 
 type member struct {
-	User        *user    `json:"user"`
-	Nick        string   `json:"nick"`
-	Roles       []string `json:"roles"`
-	Permissions string   `json:"permissions"`
+	User  *user    `json:"user"`
+	Nick  string   `json:"nick"`
+	Roles []string `json:"roles"`
 }
 
 // person returns the member in the contract's form; zero when nobody is named.
@@ -95,7 +93,6 @@ type message struct {
 	Poll          *poll                `json:"poll"`
 	WebhookID     string               `json:"webhook_id"`
 	ApplicationID string               `json:"application_id"`
-	Flags         int                  `json:"flags"`
 	Nonce         any                  `json:"nonce"` // a number or a string
 	Reference     *struct {
 		Type      int    `json:"type"` // 1: forwarded
@@ -110,15 +107,13 @@ type message struct {
 }
 
 type attachment struct {
-	ID       string  `json:"id"`
-	Filename string  `json:"filename"`
-	Title    string  `json:"title"`
-	MIME     string  `json:"content_type"`
-	Size     int64   `json:"size"`
-	URL      string  `json:"url"`
-	Duration float64 `json:"duration_secs"` // of a voice message
-	Waveform string  `json:"waveform"`
-	Width    int     `json:"width"`
+	ID       string `json:"id"`
+	Filename string `json:"filename"`
+	Title    string `json:"title"`
+	MIME     string `json:"content_type"`
+	Size     int64  `json:"size"`
+	URL      string `json:"url"`
+	Waveform string `json:"waveform"` // of a voice message
 }
 
 type embed struct {
@@ -157,7 +152,6 @@ type poll struct {
 
 // component is a part of a message laid out in components; only its words count.
 type component struct {
-	Type       int                 `json:"type"`
 	Content    string              `json:"content"`
 	Label      string              `json:"label"`
 	Components elements[component] `json:"components"`
@@ -172,11 +166,8 @@ type channel struct {
 	LastMessageID string                `json:"last_message_id"`
 	Recipients    elements[user]        `json:"recipients"`
 	Overwrites    elements[overwrite]   `json:"permission_overwrites"`
-	NewlyCreated  bool                  `json:"newly_created"`
-	OwnerID       string                `json:"owner_id"`
 	Archive       *struct {
-		Archived bool      `json:"archived"`
-		At       time.Time `json:"archive_timestamp"`
+		At time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
 }
 
@@ -189,7 +180,6 @@ type overwrite struct {
 
 type guild struct {
 	ID          string            `json:"id"`
-	Name        string            `json:"name"`
 	OwnerID     string            `json:"owner_id"`
 	Unavailable bool              `json:"unavailable"`
 	Channels    elements[channel] `json:"channels"`
@@ -223,12 +213,11 @@ type interaction struct {
 	User      *user    `json:"user"`
 	Message   *message `json:"message"`
 	Data      struct {
-		Name     string            `json:"name"`
-		CustomID string            `json:"custom_id"`
-		Values   []string          `json:"values"`
-		TargetID string            `json:"target_id"`
-		Options  []commandOption   `json:"options"`
-		Parts    []json.RawMessage `json:"components"`
+		Name     string          `json:"name"`
+		CustomID string          `json:"custom_id"`
+		Values   []string        `json:"values"`
+		TargetID string          `json:"target_id"`
+		Options  []commandOption `json:"options"`
 	} `json:"data"`
 }
 

@@ -80,7 +80,6 @@ type self struct {
 	User string `json:"user_id"`
 	Bot  string `json:"bot_id"`
 	Name string `json:"user"`
-	URL  string `json:"url"`
 }
 
 // account is our own id: a Slack user's is unique within its team only.

@@ -19,7 +19,6 @@ var _ adapters.Historian = (*Client)(nil)
 // marked is what must be known of a message to put it into its place.
 type marked struct {
 	TS          string `json:"ts"`
-	ThreadTS    string `json:"thread_ts"`
 	ReplyCount  int    `json:"reply_count"`
 	LatestReply string `json:"latest_reply"`
 }
@@ -318,7 +317,7 @@ func (c *Client) threadHistory(ctx context.Context, read reader, s adapters.Stre
 	if err != nil {
 		return err
 	}
-	return take(ctx, adapters.Page{Updates: read.all(ctx, s.Chat, inTime(said)), Total: len(said)})
+	return take(ctx, adapters.Page{Updates: read.all(ctx, s.Chat, inTime(said))})
 }
 
 // all returns the updates of messages of history.

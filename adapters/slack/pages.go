@@ -8,11 +8,10 @@ import (
 // pageSize is how many things one call for a list asks for.
 const pageSize = 200
 
-// A list is one page of what Slack lists: messages, channels or members.
+// A list is one page of what Slack lists: messages or channels.
 type list struct {
 	Messages []json.RawMessage `json:"messages"`
 	Channels []channel         `json:"channels"`
-	Members  []json.RawMessage `json:"members"` // of a channel their ids, of a workspace the whole users
 	Metadata struct {
 		Cursor string `json:"next_cursor"`
 	} `json:"response_metadata"`

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	slackgo "github.com/slack-go/slack"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -99,11 +98,7 @@ func (r *receiver) connect(ctx context.Context) error {
 	}
 	close(r.listens)
 	for ctx.Err() == nil { // requests come when people speak; whether Slack is there must be asked
-		_, err := r.c.call(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
-			_, err := api.AuthTestContext(ctx)
-			return err
-		})
-		if err != nil && adapters.KindOf(err) != adapters.Limited {
+		if _, err := r.c.authTest(ctx); err != nil && adapters.KindOf(err) != adapters.Limited {
 			return err
 		}
 		heard()

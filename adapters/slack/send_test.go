@@ -224,7 +224,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		c, _ := w.runs(b, w.options())
 		content := []byte("a,b\n1,2\n")
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Size: int64(len(content)), Open: open}}}
+		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
-		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Size: 3, Open: open}}}
+		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
 		if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
 			t.Fatalf("%v, want unknown", err)

@@ -9,7 +9,6 @@ import "encoding/json"
 // callback is the body of one delivery of the Events API.
 type callback struct {
 	Type    string          `json:"type"`
-	ID      string          `json:"event_id"`
 	Team    string          `json:"team_id"`         // where it happened: in a shared channel perhaps another's
 	Context string          `json:"context_team_id"` // through whose workspace it is told
 	Event   json.RawMessage `json:"event"`
@@ -24,7 +23,6 @@ type callback struct {
 // event is what the kinds of events have in common, and the fields of the small ones.
 type event struct {
 	Type    string          `json:"type"`
-	Subtype string          `json:"subtype"`
 	At      string          `json:"event_ts"`
 	User    json.RawMessage `json:"user"`    // an id, or a whole user
 	Channel json.RawMessage `json:"channel"` // an id, or a whole channel
@@ -102,8 +100,7 @@ type message struct {
 	Attachments json.RawMessage `json:"attachments"`
 	Files       json.RawMessage `json:"files"`
 	Edited      *struct {
-		User string `json:"user"`
-		TS   string `json:"ts"`
+		TS string `json:"ts"`
 	} `json:"edited"`
 	Profile struct {
 		Name string `json:"name"`

@@ -19,7 +19,7 @@ import (
 var png = "\x89PNG\r\n\x1a\n and the rest of it"
 
 func fileOf(name, media, content string) adapters.File {
-	return adapters.File{Name: name, MIME: media, Size: int64(len(content)), Open: func(context.Context) (io.ReadCloser, error) {
+	return adapters.File{Name: name, MIME: media, Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(content)), nil
 	}}
 }

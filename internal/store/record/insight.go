@@ -179,7 +179,7 @@ func answered(ctx context.Context, src Reader, m spaces.Mind, e entry) (activity
 		return x, err
 	}
 	y := run.Cycle
-	x.Stop, x.Usage, x.Started, x.Ended = y.Stop, y.Usage, y.Started, y.Ended
+	x.Stop, x.Usage = y.Stop, y.Usage
 	said := map[spaces.EventID]bool{}
 	for _, a := range run.Actions {
 		if a.Kind == spaces.ActSend && a.Space == y.Space {
