@@ -113,7 +113,7 @@ func (a *aside) tell(run console.Run) []string {
 		lines = append(lines, fmt.Sprintf("  step %d %s, %d tokens in, %d out", s.N, s.Phase, s.Usage.Prompt, s.Usage.Output))
 		for _, e := range run.Inner {
 			if b, ok := e.Body.(spaces.Acted); ok && b.Step == s.N {
-				lines = append(lines, "         "+b.Name+" "+plain(b.Args))
+				lines = append(lines, "         "+plain(b.Name+" "+b.Args))
 			}
 			if b, ok := e.Body.(spaces.Result); ok && b.Step == s.N && !b.OK {
 				lines = append(lines, "         refused"+because(plain(b.Note)))

@@ -128,7 +128,7 @@ func (p *program) listAdapters(ctx context.Context) error {
 func printAdapters(w io.Writer, all []adapterRow, at clock) {
 	rows := [][]string{{"ADAPTER", "STATE", "SINCE", "HEARD", "SAID", ""}}
 	for _, r := range all {
-		note := plain(r.Reason)
+		note := r.Reason
 		if r.Waiting > 0 {
 			note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("outbox %d waiting", r.Waiting)
 		}
@@ -225,12 +225,12 @@ func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
 func (a *adapterAnswer) print(w io.Writer, at clock) {
 	head := []string{a.Name, dash(a.Account)}
 	if a.Handle != "" {
-		head = append(head, "@"+plain(a.Handle))
+		head = append(head, "@"+a.Handle)
 	}
 	head = append(head, a.State, "heard "+at.moment(a.Heard), "said "+at.moment(a.Said))
 	fmt.Fprintln(w, strings.Join(head, "   "))
 	if a.Reason != "" {
-		fmt.Fprintln(w, plain(a.Reason))
+		fmt.Fprintln(w, a.Reason)
 	}
 	if len(a.Rooms) == 0 {
 		return
@@ -243,7 +243,7 @@ func (a *adapterAnswer) print(w io.Writer, at clock) {
 		if last.Closed != nil {
 			now = string(last.Closer) + " " + at.past(*last.Closed)
 		}
-		rows = append(rows, []string{plain(l.Name), l.Mind, l.line(a.From, a.To), fmt.Sprint(len(l.Spans)), now})
+		rows = append(rows, []string{l.Name, l.Mind, l.line(a.From, a.To), fmt.Sprint(len(l.Spans)), now})
 	}
 	table(w, rows)
 }

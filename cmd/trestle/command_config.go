@@ -175,7 +175,12 @@ func (p *program) migrateConfig() error {
 		return err
 	}
 	m := c.Migration()
-	if err := p.answer(m, func(w io.Writer) { fmt.Fprint(w, m.Patch) }); err != nil {
+	if p.output == "text" {
+		_, err = io.WriteString(p.hidden().Answers(p.out), m.Patch) // as it is: a program reads it
+	} else {
+		err = p.answer(m, nil)
+	}
+	if err != nil {
 		return err
 	}
 	for _, step := range m.ByHand {

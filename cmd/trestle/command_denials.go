@@ -57,8 +57,8 @@ func (p *program) denials(ctx context.Context, q url.Values) error {
 				root = cmp.Or(d.Because[n-1].Name, string(d.Because[n-1].Actor))
 			}
 			lines = append(lines, []string{
-				strconv.FormatInt(d.N, 10), when(d.At), string(d.Agent), plain(d.Act), d.Code, dash(string(d.Tier)), dash(string(d.Risk)),
-				dash(plain(root)), plain(d.Reason),
+				strconv.FormatInt(d.N, 10), when(d.At), string(d.Agent), d.Act, d.Code, dash(string(d.Tier)), dash(string(d.Risk)),
+				dash(root), d.Reason,
 			})
 		}
 		table(w, lines)
@@ -99,10 +99,10 @@ func (p *program) allowDenied(ctx context.Context, text string) error {
 		g.Says, g.Grant = allows.Says, allows.YAML
 	}
 	return p.answer(g, func(w io.Writer) {
-		fmt.Fprintf(w, "# %s\n", plain(g.Says))
+		fmt.Fprintf(w, "# %s\n", g.Says)
 		for _, e := range g.Denial.Because {
-			fmt.Fprintf(w, "# because %s\n", plain(causeOf(e)))
+			fmt.Fprintf(w, "# because %s\n", causeOf(e))
 		}
-		fmt.Fprint(w, plain(g.Grant))
+		fmt.Fprint(w, g.Grant)
 	})
 }

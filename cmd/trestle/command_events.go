@@ -103,7 +103,7 @@ func (p *program) events(ctx context.Context, which eventChoice) error {
 	return answerRows(p, rows, func(w io.Writer) {
 		var lines [][]string
 		for _, e := range rows {
-			who := dash(plain(cmp.Or(e.Name, string(e.Actor))))
+			who := dash(cmp.Or(e.Name, string(e.Actor)))
 			lines = append(lines, []string{e.At, called(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Kind), who, saidIn(e.Body)})
 		}
 		table(w, lines)

@@ -67,7 +67,7 @@ func (p *program) explainWithFrame(ctx context.Context, where string) error {
 	}
 	return p.answer(f, func(w io.Writer) {
 		for _, line := range frameLines(f) {
-			fmt.Fprintln(w, plain(line))
+			fmt.Fprintln(w, line)
 		}
 	})
 }
@@ -123,16 +123,16 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 	for _, s := range a.Steps {
 		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, dash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
 		for _, act := range s.Acts {
-			fmt.Fprintf(w, "  act      %s %s\n", act.Name, plain(compact(act.Args)))
+			fmt.Fprintf(w, "  act      %s %s\n", act.Name, compact(act.Args))
 			outcome := "ok"
 			if !act.OK {
 				outcome = "refused"
 			}
-			fmt.Fprintf(w, "  result   %s%s\n", outcome, because(plain(act.Note)))
+			fmt.Fprintf(w, "  result   %s%s\n", outcome, because(act.Note))
 		}
 	}
 	for _, d := range a.Denials {
-		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, plain(d.Reason), d.Code, plain(d.Hint))
+		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, d.Reason, d.Code, d.Hint)
 	}
 	for _, d := range a.Deliveries {
 		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(strings.TrimSpace(d.Code+" "+d.Problem)))
@@ -145,9 +145,9 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+when(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
 	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
-		stopOf(a.RunRow), because(plain(a.Detail)), a.Tokens, costOf(a), a.Calls, len(a.Denials))
+		stopOf(a.RunRow), because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
 	if a.Rest != "" {
-		fmt.Fprintf(w, "  rest     %s\n", plain(a.Rest))
+		fmt.Fprintf(w, "  rest     %s\n", a.Rest)
 	}
 }
 
@@ -168,10 +168,10 @@ func explainFrame(w io.Writer, raw json.RawMessage) {
 	}
 	fmt.Fprintf(w, "  frame    %d of %d tokens\n", plan.Tokens, plan.Budget)
 	for _, item := range plan.Items {
-		fmt.Fprintf(w, "           %-8s %6d  %s\n", item.Form, item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, plain(item.What), plain(item.Why)}, " ")))
+		fmt.Fprintf(w, "           %-8s %6d  %s\n", item.Form, item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, item.What, item.Why}, " ")))
 	}
 	for _, item := range plan.Shed {
-		fmt.Fprintf(w, "           left out %6d  %s\n", item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, plain(item.What), plain(item.Why)}, " ")))
+		fmt.Fprintf(w, "           left out %6d  %s\n", item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, item.What, item.Why}, " ")))
 	}
 }
 

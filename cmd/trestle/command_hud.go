@@ -97,7 +97,7 @@ func mindNamed(name string) (spaces.Mind, error) {
 
 func (a hudAnswer) print(w io.Writer) {
 	if a.Keyframe != "" {
-		fmt.Fprintf(w, "── keyframe ──\n%s\n", plain(a.Keyframe))
+		fmt.Fprintf(w, "── keyframe ──\n%s\n", a.Keyframe)
 	}
 	last := spaces.CycleID("")
 	for i, t := range a.Turns {
@@ -107,10 +107,10 @@ func (a hudAnswer) print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "[%s]", t.Role)
 		if t.Text != "" {
-			fmt.Fprintf(w, " %s", plain(t.Text))
+			fmt.Fprintf(w, " %s", t.Text)
 		}
 		for _, c := range t.Calls {
-			fmt.Fprintf(w, " %s(%s)", c.Name, plain(c.Args))
+			fmt.Fprintf(w, " %s(%s)", c.Name, c.Args)
 		}
 		fmt.Fprintf(w, "\n")
 	}

@@ -19,7 +19,7 @@ func printCut(w io.Writer, raw json.RawMessage) {
 	fmt.Fprintf(w, "\nkeyframe, cut for %s: %d of %d tokens, and %d of the turns behind it\n", plan.Cause, plan.Tokens, plan.Budget, plan.Kept)
 	rows := [][]string{{"LEVEL", "SHOWN", "OF"}}
 	for _, l := range plan.Levels {
-		rows = append(rows, []string{strconv.Itoa(l.Level), percent(l.Share), plain(l.Of)})
+		rows = append(rows, []string{strconv.Itoa(l.Level), percent(l.Share), l.Of})
 	}
 	table(w, rows)
 	if len(plan.Bundles) == 0 {

@@ -41,7 +41,7 @@ func (p *program) frame(ctx context.Context, mind string, which frameChoice) err
 			return
 		}
 		for _, line := range frameLines(f) {
-			fmt.Fprintln(w, plain(line))
+			fmt.Fprintln(w, line)
 		}
 	})
 }
@@ -124,10 +124,10 @@ func printPlan(w io.Writer, f console.FrameAnswer) {
 	}
 	rows := [][]string{{"FORM", "TOKENS", "AREA", "ELEMENT", "WHY"}}
 	for _, i := range plan.Items {
-		rows = append(rows, []string{string(i.Form), strconv.Itoa(i.Tokens), dash(i.Area), dash(plain(i.What)), plain(i.Why)})
+		rows = append(rows, []string{string(i.Form), strconv.Itoa(i.Tokens), dash(i.Area), dash(i.What), i.Why})
 	}
 	for _, i := range plan.Shed {
-		rows = append(rows, []string{"left out", strconv.Itoa(i.Tokens), dash(i.Area), dash(plain(i.What)), plain(i.Why)})
+		rows = append(rows, []string{"left out", strconv.Itoa(i.Tokens), dash(i.Area), dash(i.What), i.Why})
 	}
 	table(w, rows)
 	fmt.Fprintf(w, "%d of %d tokens, and %d fixed\n", plan.Tokens, plan.Budget, plan.Fixed)
@@ -163,7 +163,7 @@ func (d frameDifference) print(w io.Writer) {
 			continue
 		}
 		flush()
-		fmt.Fprintf(w, "%s %s\n", l.was+l.now, plain(l.what))
+		fmt.Fprintf(w, "%s %s\n", l.was+l.now, l.what)
 	}
 	flush()
 }

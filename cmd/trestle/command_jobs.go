@@ -80,7 +80,7 @@ func (p *program) listJobs(ctx context.Context, limit int) error {
 			fmt.Fprintln(w, "no job")
 		}
 		for _, j := range all {
-			fmt.Fprintf(w, "%d  %s\n", j.ID, plain(jobs.Text(j.Job, time.Now())))
+			fmt.Fprintf(w, "%d  %s\n", j.ID, jobs.Text(j.Job, time.Now()))
 		}
 	})
 }
@@ -211,7 +211,7 @@ func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work 
 }
 
 func printJob(w io.Writer, j jobs.Job) {
-	fmt.Fprintln(w, plain(jobs.Text(j, time.Now())))
+	fmt.Fprintln(w, jobs.Text(j, time.Now()))
 	rows := [][]string{{"id", strconv.FormatInt(j.ID, 10)}, {"state", string(j.State)}}
 	if j.Want != "" {
 		rows = append(rows, []string{"asked to be", string(j.Want)})
@@ -230,7 +230,7 @@ func (p *program) askJob(ctx context.Context, text string, want jobs.State) erro
 		return err
 	}
 	return p.answer(j, func(w io.Writer) {
-		fmt.Fprintln(w, plain(jobs.Text(j.Job, time.Now())))
+		fmt.Fprintln(w, jobs.Text(j.Job, time.Now()))
 		if j.Want != "" {
 			fmt.Fprintf(w, "it will be %s after its next piece\n", j.Want)
 		}

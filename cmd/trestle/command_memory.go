@@ -57,7 +57,7 @@ func printMemory(w io.Writer, a console.MemoryAnswer, called func(spaces.SpaceID
 	for _, x := range a.Memories {
 		var readers, from []string
 		for _, r := range x.Readers {
-			readers = append(readers, plain(cmp.Or(r.Name, string(r.ID))))
+			readers = append(readers, cmp.Or(r.Name, string(r.ID)))
 		}
 		for _, s := range x.Sources {
 			from = append(from, fmt.Sprintf("%s#%d", called(s.Space), s.Seq))
@@ -66,7 +66,7 @@ func printMemory(w io.Writer, a console.MemoryAnswer, called func(spaces.SpaceID
 	}
 	table(w, lines)
 	for _, g := range a.Goals {
-		fmt.Fprintf(w, "goal, %s: %q\n", plain(g.Status), g.Text)
+		fmt.Fprintf(w, "goal, %s: %q\n", g.Status, g.Text)
 	}
 	for _, t := range a.Plans {
 		fmt.Fprintf(w, "plan for %s: %q %s\n", when(t.Due), t.Note, strings.TrimSpace(t.Cron+" "+t.ID))

@@ -68,10 +68,10 @@ func (p *program) changeMemory(ctx context.Context, path string, q memoryChange)
 	}
 	return p.answer(done, func(w io.Writer) {
 		if done.Fact == nil {
-			fmt.Fprintf(w, "%s has forgotten %s\n", done.Mind, plain(done.ID))
+			fmt.Fprintf(w, "%s has forgotten %s\n", done.Mind, done.ID)
 			return
 		}
-		fmt.Fprintf(w, "%s remembers as %s: %q\n", done.Mind, plain(done.ID), *done.Fact)
+		fmt.Fprintf(w, "%s remembers as %s: %q\n", done.Mind, done.ID, *done.Fact)
 	})
 }
 

@@ -104,7 +104,7 @@ func (p *program) listTokens(ctx context.Context) error {
 	return answerRows(p, a.Tokens, func(w io.Writer) {
 		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
 		for _, t := range a.Tokens {
-			rows = append(rows, []string{t.ID, plain(t.Name), when(t.Created), when(t.Used)})
+			rows = append(rows, []string{t.ID, t.Name, when(t.Created), when(t.Used)})
 		}
 		table(w, rows)
 	})
@@ -127,5 +127,5 @@ func (p *program) revokeToken(ctx context.Context, id string) error {
 	if err := c.do(r, func(io.Reader) error { return nil }); err != nil {
 		return err
 	}
-	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", plain(id)) })
+	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })
 }

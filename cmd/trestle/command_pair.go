@@ -64,7 +64,7 @@ func (p *program) pair(ctx context.Context, q pairRequest) error {
 		if a.Role != "member" {
 			as = ", as " + a.Role
 		}
-		fmt.Fprintf(w, "%s (%s) may now talk to your agents in the chat %s%s\n", plain(a.Name), a.User, a.Chat, as)
+		fmt.Fprintf(w, "%s (%s) may now talk to your agents in the chat %s%s\n", a.Name, a.User, a.Chat, as)
 	})
 }
 
@@ -103,10 +103,10 @@ func showPairings(w io.Writer, all pairingLists) {
 	}
 	lines := [][]string{{"STATE", "ACCOUNT", "CHAT", "USER", "NAME", "ROLE", "SINCE"}}
 	for _, x := range all.Waiting {
-		lines = append(lines, []string{"waiting", x.Account, x.Chat, x.User, dash(plain(x.Name)), "-", "until " + when(x.Expires)})
+		lines = append(lines, []string{"waiting", x.Account, x.Chat, x.User, dash(x.Name), "-", "until " + when(x.Expires)})
 	}
 	for _, a := range all.Admitted {
-		lines = append(lines, []string{"admitted", a.Account, a.Chat, dash(a.User), dash(plain(a.Name)), a.Role, when(a.At)})
+		lines = append(lines, []string{"admitted", a.Account, a.Chat, dash(a.User), dash(a.Name), a.Role, when(a.At)})
 	}
 	for _, r := range all.Refused {
 		lines = append(lines, []string{"refused", r.Account, r.Chat, dash(r.User), "-", "-", when(r.Last) + ", " + r.Kind + times(r.Count)})
@@ -127,5 +127,5 @@ func whoIs(a admittedPerson) string {
 	if a.User == "" {
 		return "everybody"
 	}
-	return fmt.Sprintf("%s (%s)", dash(plain(a.Name)), a.User)
+	return fmt.Sprintf("%s (%s)", dash(a.Name), a.User)
 }

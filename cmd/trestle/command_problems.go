@@ -108,18 +108,18 @@ func printProblems(w io.Writer, rows []problemRow, at clock) {
 	}
 	lines := [][]string{{"ID", "CODE", "SEVERITY", "SINCE", "WHAT"}}
 	for _, r := range rows {
-		what := plain(r.What)
+		what := r.What
 		if r.Evidence != "" {
-			what += ": " + plain(r.Evidence)
+			what += ": " + r.Evidence
 		}
 		lines = append(lines, []string{strconv.FormatInt(int64(r.ID), 10), string(r.Code), string(r.Severity), at.ago(r.Opened), what})
 		switch {
 		case r.Closed != nil:
 			lines = append(lines, []string{"", "", "", "", "over since " + at.ago(*r.Closed)})
 		case r.Quiet != nil:
-			lines = append(lines, []string{"", "", "", "", "→ " + plain(r.Remedy) + "   (quiet until " + when(*r.Quiet) + ")"})
+			lines = append(lines, []string{"", "", "", "", "→ " + r.Remedy + "   (quiet until " + when(*r.Quiet) + ")"})
 		default:
-			lines = append(lines, []string{"", "", "", "", "→ " + plain(r.Remedy)})
+			lines = append(lines, []string{"", "", "", "", "→ " + r.Remedy})
 		}
 	}
 	table(w, lines)

@@ -40,7 +40,7 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	a.Seconds = time.Since(began).Seconds()
 	err = p.answer(a, func(w io.Writer) {
 		for _, f := range a.Findings {
-			fmt.Fprintln(w, plain(f))
+			fmt.Fprintln(w, f)
 		}
 		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
 	})

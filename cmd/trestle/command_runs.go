@@ -85,7 +85,7 @@ func printRun(w io.Writer, a console.RunAnswer) {
 		{"mind", a.Mind},
 		{"space", dash(string(a.Space))},
 		{"woken by", a.Wake},
-		{"stop", stopOf(a.RunRow) + because(plain(a.Detail))},
+		{"stop", stopOf(a.RunRow) + because(a.Detail)},
 		{"started", when(a.Started)},
 		{"ended", when(a.Ended)},
 		{"seconds", strconv.FormatFloat(a.Seconds, 'f', 2, 64)},
@@ -95,7 +95,7 @@ func printRun(w io.Writer, a console.RunAnswer) {
 		{"denials", strconv.Itoa(len(a.Denials))},
 		{"sent", strconv.Itoa(len(a.Deliveries))},
 		{"tools", dash(a.Manifest)},
-		{"rest", dash(plain(a.Rest))},
+		{"rest", dash(a.Rest)},
 	})
 }
 
@@ -140,7 +140,7 @@ func because(text string) string {
 
 func speaker(e spaces.Event, names map[spaces.EntityID]spaces.Entity) string {
 	if known, ok := names[e.Actor]; ok && known.Name != "" {
-		return plain(known.Name)
+		return known.Name
 	}
 	return dash(string(e.Actor))
 }
@@ -155,15 +155,15 @@ func saidIn(b spaces.Body) string {
 	case spaces.Transcribed:
 		return "heard " + strconv.Quote(b.Text)
 	case spaces.Reacted:
-		return "reacted " + plain(b.Emoji)
+		return "reacted " + b.Emoji
 	case spaces.Renamed:
 		return "renamed to " + strconv.Quote(b.Title)
 	case spaces.Failed:
-		return string(b.State) + because(plain(b.Reason))
+		return string(b.State) + because(b.Reason)
 	case spaces.Gap:
-		return "gap" + because(plain(b.Reason))
+		return "gap" + because(b.Reason)
 	case spaces.Unreadable:
-		return "unreadable" + because(plain(b.Reason))
+		return "unreadable" + because(b.Reason)
 	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
 		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought,
 		spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,

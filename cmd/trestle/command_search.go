@@ -57,7 +57,7 @@ func (p *program) search(ctx context.Context, q url.Values) error {
 		for _, m := range a.Messages {
 			lines = append(lines, []string{
 				when(m.At), called(m.Space), strconv.FormatInt(m.Seq, 10),
-				dash(plain(cmp.Or(m.Name, string(m.Actor)))), strconv.Quote(m.Text),
+				dash(cmp.Or(m.Name, string(m.Actor))), strconv.Quote(m.Text),
 			})
 		}
 		table(w, lines)

@@ -149,8 +149,8 @@ func (a silenceAnswer) print(w io.Writer, room string) {
 	if a.Text != "" {
 		what = strconv.Quote(a.Text)
 	}
-	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, plain(room), dash(plain(a.Actor)), what, a.Answer)
+	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, room, dash(a.Actor), what, a.Answer)
 	for _, m := range a.Minds {
-		fmt.Fprintf(w, "  %s   %s   %s\n", m.Mind, dash(m.Reason), plain(m.Says))
+		fmt.Fprintf(w, "  %s   %s   %s\n", m.Mind, dash(m.Reason), m.Says)
 	}
 }

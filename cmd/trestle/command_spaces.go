@@ -58,7 +58,7 @@ func (p *program) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, 
 	for _, r := range rooms {
 		names[r.Space] = r.Name
 	}
-	return func(id spaces.SpaceID) string { return dash(plain(cmp.Or(names[id], string(id)))) }, nil
+	return func(id spaces.SpaceID) string { return dash(cmp.Or(names[id], string(id))) }, nil
 }
 
 // spaceCalled returns the id of a space that is called so: by its id, by the
@@ -96,7 +96,7 @@ func printRooms(w io.Writer, rooms []console.SpaceRow) {
 	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
 	for _, r := range rooms {
 		lines = append(lines, []string{
-			dash(plain(r.Name)), string(r.Space), string(r.Circle), dash(agentList(r.Agents)),
+			dash(r.Name), string(r.Space), string(r.Circle), dash(agentList(r.Agents)),
 			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), when(r.Last), dash(chatList(r)),
 		})
 	}
@@ -187,11 +187,11 @@ func (a shownSpace) print(w io.Writer) {
 	var people []string
 	names := map[spaces.EntityID]string{}
 	for _, m := range a.People {
-		names[m.ID] = plain(m.Name)
-		people = append(people, fmt.Sprintf("%s (%s)", plain(m.Name), m.Kind))
+		names[m.ID] = m.Name
+		people = append(people, fmt.Sprintf("%s (%s)", m.Name, m.Kind))
 	}
 	table(w, [][]string{
-		{"name", dash(plain(a.Name))},
+		{"name", dash(a.Name)},
 		{"space", string(a.Space)},
 		{"circle", string(a.Circle)},
 		{"wake", string(a.Wake)},

@@ -152,7 +152,7 @@ func (a *statusAnswer) wrong() []string {
 	}
 	for _, r := range a.Problems {
 		if r.Severity == problems.Fail && r.Quiet == nil {
-			lines = append(lines, string(r.Code)+" "+plain(r.What))
+			lines = append(lines, string(r.Code)+" "+r.What)
 		}
 	}
 	return lines
@@ -293,9 +293,9 @@ func (a *statusAnswer) printParts(w io.Writer) {
 		switch {
 		case x.Kind == "adapter":
 		case x.Kind == "model" && x.State == "offline":
-			fmt.Fprintf(w, "\n%s: %s\n", x.Name, plain(x.Reason))
+			fmt.Fprintf(w, "\n%s: %s\n", x.Name, x.Reason)
 		case !x.Healthy:
-			fmt.Fprintf(w, "\n%s is %s: %s\n", x.Name, x.State, plain(x.Reason))
+			fmt.Fprintf(w, "\n%s is %s: %s\n", x.Name, x.State, x.Reason)
 		}
 	}
 }
@@ -304,7 +304,7 @@ func printProcesses(w io.Writer, all []console.Fellow, at clock) {
 	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "ROLES", "HAS"}}
 	for _, r := range all {
 		rows = append(rows, []string{
-			fmt.Sprint(r.PID), plain(r.Host), dash(r.Version), at.past(r.Since), dash(strings.Join(r.Roles, ", ")), dash(strings.Join(r.Has, ", ")),
+			fmt.Sprint(r.PID), r.Host, dash(r.Version), at.past(r.Since), dash(strings.Join(r.Roles, ", ")), dash(strings.Join(r.Has, ", ")),
 		})
 	}
 	table(w, rows)
@@ -349,7 +349,7 @@ func (a *statusAnswer) printTally(w io.Writer, at clock) {
 	fmt.Fprintf(w, "\ninbox %d   open cycles %d   %s   unknown %d   failed today %d   waits %d   timers %d   jobs %d   tokens today %d\n",
 		t.Inbox, t.Open, outbox, t.Unknown, t.Failed, t.Waits, t.Timers, len(a.Jobs), t.Tokens)
 	for _, j := range a.Jobs {
-		fmt.Fprintf(w, "  job %s\n", plain(jobs.Text(j.Job, at.now)))
+		fmt.Fprintf(w, "  job %s\n", jobs.Text(j.Job, at.now))
 	}
 }
 
@@ -367,7 +367,7 @@ func (a *statusAnswer) printProblems(w io.Writer, at clock) {
 		if r.Quiet != nil {
 			quiet = " (quiet)"
 		}
-		rows = append(rows, []string{count, string(r.Code), plain(r.What) + " since " + at.ago(r.Opened) + quiet, "→ " + plain(r.Remedy)})
+		rows = append(rows, []string{count, string(r.Code), r.What + " since " + at.ago(r.Opened) + quiet, "→ " + r.Remedy})
 	}
 	table(w, rows)
 }

@@ -53,9 +53,9 @@ func comeUpFirst(c *config.Config) string {
 func table(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+		fmt.Fprintln(t, plain(strings.TrimRight(strings.Join(r, "\t"), "\t"))) // a cell makes no columns of its own
 	}
-	_ = t.Flush() // w tells its own story when the answer is written
+	_ = t.Flush() // w is the text of an answer
 }
 
 // when writes a moment as ISO time; a dash for none.

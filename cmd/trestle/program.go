@@ -171,23 +171,25 @@ func (p *program) source() config.Source {
 	return config.Source{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
 }
 
-// answer writes the answer of a command: by text, or v as JSON.
+// answer writes the answer of a command: by text, or v as JSON. Nothing that
+// somebody wrote steers the terminal of whoever reads it (SECURITY S18).
 func (p *program) answer(v any, text func(io.Writer)) error {
+	out := p.hidden().Answers(p.out)
 	switch p.output {
 	case "json":
-		e := json.NewEncoder(p.hidden().Answers(p.out))
+		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
 		return e.Encode(v)
 	case "jsonl":
-		return json.NewEncoder(p.hidden().Answers(p.out)).Encode(v)
-	}
-	if !p.onTerminal() {
-		text(p.hidden().Answers(p.out))
-		return nil
+		return json.NewEncoder(out).Encode(v)
 	}
 	var raw strings.Builder
 	text(&raw)
-	_, err := io.WriteString(p.hidden().Answers(p.out), forTerminal(raw.String(), time.Now(), p.coloured()))
+	shown := plain(raw.String())
+	if p.onTerminal() {
+		shown = forTerminal(shown, time.Now(), p.coloured())
+	}
+	_, err := io.WriteString(out, shown)
 	return err
 }
 
