@@ -16,6 +16,10 @@ const redacted = "[deleted]"
 // do not stand as a rendered message.
 const plainRedaction = 12
 
+// partRedaction is from how many bytes on a part of a message is replaced like the
+// whole.
+const partRedaction = 20
+
 // A Redaction takes the words of deleted messages out of what was rendered. The zero
 // value takes nothing.
 type Redaction []wording
@@ -26,15 +30,40 @@ type wording struct {
 	core  string // a part that every rendering of the words has as it is; may be empty
 }
 
-// NewRedaction returns what takes the words out, one after the other.
+// NewRedaction returns what takes the words out, one after the other; then what may
+// have been quoted of them, the parts between punctuation marks; then what is left of
+// words that shared a part with others which went before.
 func NewRedaction(words ...string) Redaction {
 	var r Redaction
 	for _, w := range words {
-		if strings.TrimSpace(w) != "" {
-			r = append(r, wording{w, core(w)})
+		r = r.with(w)
+	}
+	var rests []string
+	for _, w := range words {
+		rest := w
+		for part := range strings.FieldsFuncSeq(w, parts) {
+			if part = strings.TrimSpace(part); len(part) >= partRedaction && part != strings.TrimSpace(w) {
+				r, rest = r.with(part), strings.ReplaceAll(rest, part, redacted)
+			}
 		}
+		rests = append(rests, rest)
+	}
+	for _, rest := range rests {
+		r = r.with(rest)
 	}
 	return r
+}
+
+func (r Redaction) with(words string) Redaction {
+	if strings.TrimSpace(words) == "" || slices.ContainsFunc(r, func(w wording) bool { return w.words == words }) {
+		return r
+	}
+	return append(r, wording{words, core(words)})
+}
+
+// parts reports whether a mark stands between two parts of a message.
+func parts(r rune) bool {
+	return strings.ContainsRune("\n.,;:!?…()\"“”«»—–、。，；：！？", r)
 }
 
 // Distinct returns the part of r that is also found where it does not stand as a
@@ -46,8 +75,9 @@ func (r Redaction) Distinct() Redaction {
 // Text returns text, a rendered turn, keyframe or account or the JSON arguments
 // of a call, without the words of a message that was deleted: every rendered form
 // of it, quoted or behind a gutter, whole or only its beginning, becomes
-// "[deleted]"; words of twelve bytes or more are replaced wherever they stand.
-// JSON stays JSON. Other messages with the very same words are redacted with it.
+// "[deleted]"; words of twelve bytes or more, and parts of twenty, are replaced
+// wherever they stand. JSON stays JSON. Other messages with the very same words are
+// redacted with it.
 func (r Redaction) Text(text string) string {
 	for _, w := range r {
 		if strings.Contains(text, w.core) {

@@ -38,6 +38,34 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 	}
 }
 
+// SECURITY S14: what a mind quotes of a message goes with it, also where it is a later
+// part; what is short enough for anybody to write stays.
+func TestQuotedPartsOfDeletedWordsAreGone(t *testing.T) {
+	by := NewRedaction("Hi! Please remember: the door code is 4711, and Bob must not know. Thanks!")
+	for text, want := range map[string]string{
+		"Kai says the door code is 4711. Bob must not know.": "Kai says [deleted]. Bob must not know.",
+		"Keep it quiet (and Bob must not know).":             "Keep it quiet ([deleted]).",
+		`{"fact":"the door code is 4711"}`:                   `{"fact":"[deleted]"}`,
+		"Hi! Thanks!":                                        "Hi! Thanks!",
+	} {
+		if got := by.Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// SECURITY S14: who deletes a message, writes it anew and deletes it again leaves
+// nothing of either.
+func TestWhatTwoDeletedMessagesShareHidesNothing(t *testing.T) {
+	shown := " Kai: The safe is behind the picture. PIN 4711\n Kai: The safe is behind the picture. PIN 4712"
+	for _, words := range []string{"The safe is behind the picture. PIN 4711", "The safe is behind the picture. PIN 4712"} {
+		shown = NewRedaction(words).Text(shown)
+	}
+	if want := " Kai: [deleted]\n Kai: [deleted]"; shown != want {
+		t.Errorf("%q is left, want %q", shown, want)
+	}
+}
+
 // DESIGN 2: frames that an older program stored had a bar before what people wrote.
 func TestDeletedWordsAreGoneFromOlderFrames(t *testing.T) {
 	stored := "= Fri 2026-11-20 14:05\n| Kai: ok\n|: ok\n| Nova: ok then"
@@ -57,7 +85,11 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short),
 		}).Draw(rt, "line")
 		by := NewRedaction(words)
-		if got, want := by.Text(line), redact(line, words); strings.TrimSpace(words) != "" && got != want {
+		want := line
+		for _, w := range by {
+			want = redact(want, w.words)
+		}
+		if got := by.Text(line); got != want {
 			rt.Errorf("%q became %q, want %q", line, got, want)
 		}
 		stored, err := json.Marshal(spaces.Turn{Text: line, Calls: []spaces.TurnCall{{Args: line}}})
