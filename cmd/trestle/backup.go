@@ -103,7 +103,7 @@ func (w backingUp) copy(ctx context.Context, t *jobs.Task, q backupRequest) erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
-	go func() { written <- w.store.Backup(ctx, q.Partial) }() // waited for below
+	go func() { written <- w.store.Console().Backup(ctx, q.Partial) }() // waited for below
 	tick := time.NewTicker(backupTick)
 	defer tick.Stop()
 	for {

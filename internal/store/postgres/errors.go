@@ -43,9 +43,8 @@ func (e *InUseError) Error() string {
 
 // Codes of the server (its documentation, appendix A).
 const (
-	diskFull     = "53100"
-	undefined    = "42P01" // no such table
-	adminStopped = "57P"   // class: the server goes down or ends the connection
+	diskFull  = "53100"
+	undefined = "42P01" // no such table
 )
 
 // kind gives an error of the server the type its callers look for.

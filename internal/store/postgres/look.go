@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
-
-	"github.com/pressly/goose/v3"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/migrations"
@@ -40,7 +36,7 @@ func (e *engine) checkSchema(ctx context.Context) error {
 	case have == 0:
 		return fmt.Errorf("%w: the database is empty", record.ErrOlder)
 	case have > want:
-		return newer(have, want, programOf(ctx, e.pool))
+		return record.Newer(have, want, programOf(ctx, e.pool))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
 	case len(left) > 0:
@@ -53,15 +49,4 @@ func (e *engine) checkSchema(ctx context.Context) error {
 func Schema() int64 { return slices.Max(steps()) }
 
 // steps returns the numbers of all migrations.
-func steps() (all []int64) {
-	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
-	if err != nil {
-		panic("postgres: a constant pattern is wrong")
-	}
-	for _, name := range names {
-		if n, err := goose.NumericComponent(path.Base(name)); err == nil {
-			all = append(all, n)
-		}
-	}
-	return all
-}
+func steps() []int64 { return migrations.Steps(migrations.Postgres, "postgres") }

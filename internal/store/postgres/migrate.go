@@ -35,7 +35,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 		return err
 	}
 	if have > want {
-		return newer(have, want, programOf(ctx, pool))
+		return record.Newer(have, want, programOf(ctx, pool))
 	}
 	if len(left) > 0 {
 		if err := walkAlone(ctx, pool, files, record.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
@@ -140,15 +140,6 @@ func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	return p, nil
-}
-
-// newer is the refusal of a record that a newer program wrote.
-func newer(have, want int64, program string) error {
-	reads := "the newer program"
-	if program != "" {
-		reads = "trestle " + program
-	}
-	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it", record.ErrNewer, have, want, reads)
 }
 
 // programOf returns the version that last opened the record; empty when it is

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -32,33 +34,40 @@ var _ record.Crew = (*engine)(nil)
 func (e *engine) Process() string { return e.id }
 
 // Members implements [record.Crew].
-func (e *engine) Members(ctx context.Context) (all []record.Member, err error) {
-	found, err := e.Query(ctx, members)
+func (e *engine) Members(ctx context.Context) ([]record.Member, error) {
+	found, err := e.pool.Query(ctx, members)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	for found.Next() {
-		var m record.Member
+	return pgx.CollectRows(found, func(r pgx.CollectableRow) (m record.Member, err error) {
 		var since int64
 		var has string
-		if err := found.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &m.Bulletin, &has, &m.Dead); err != nil {
-			return nil, err
-		}
+		err = r.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &m.Bulletin, &has, &m.Dead)
 		m.Since = time.UnixMilli(since).UTC()
 		if has != "" {
 			m.Has = strings.Split(has, "\n")
 		}
-		all = append(all, m)
-	}
-	return all, found.Err()
+		return m, err
+	})
 }
 
 // Bury implements [record.Crew].
 func (e *engine) Bury(ctx context.Context, s record.Session, starting bool) (gone []string, err error) {
 	if starting {
-		return e.buryAtStart(ctx, s)
+		gone, err = e.buryAtStart(ctx, s)
+	} else {
+		gone, err = e.burySome(ctx, s)
 	}
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range gone {
+		e.opts.Logger.Warn("process given up", "process", id)
+	}
+	return gone, nil
+}
+
+func (e *engine) burySome(ctx context.Context, s record.Session) (gone []string, err error) {
 	found, err := s.Query(ctx, burySome, e.id)
 	if err != nil {
 		return nil, err
@@ -70,7 +79,6 @@ func (e *engine) Bury(ctx context.Context, s record.Session, starting bool) (gon
 			return nil, err
 		}
 		gone = append(gone, id)
-		e.opts.Logger.Warn("process given up", "process", id)
 	}
 	return gone, found.Err()
 }
@@ -84,13 +92,8 @@ func (e *engine) buryAtStart(ctx context.Context, s record.Session) ([]string, e
 	if err != nil || len(gone) == 0 {
 		return nil, err
 	}
-	if _, err := s.Exec(ctx, bury, gone); err != nil {
-		return nil, err
-	}
-	for _, id := range gone {
-		e.opts.Logger.Warn("process given up", "process", id)
-	}
-	return gone, nil
+	_, err = s.Exec(ctx, bury, gone)
+	return gone, err
 }
 
 // Own implements [record.Crew].

@@ -98,7 +98,7 @@ func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 func grownMeanwhile(ctx context.Context, t pgx.Tx) error {
 	have, _, err := schemaOf(ctx, t)
 	if err == nil && have > Schema() {
-		err = newer(have, Schema(), programOf(ctx, t))
+		err = record.Newer(have, Schema(), programOf(ctx, t))
 	}
 	return err
 }

@@ -7,12 +7,15 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-const allAccounts query = `select a.account,
+const (
+	allAccounts query = `select a.account,
   (select coalesce(max(c.at), 0) from cursors c where c.account = a.account),
   (select coalesce(max(o.settled), 0) from outbox o where o.account = a.account and o.state = 'sent'),
   (select count(*) from outbox o where o.account = a.account and o.state in ('ready', 'sending')),
   (select count(*) from outbox o where o.account = a.account and o.state = 'unknown')
 from (select account from mappings union select account from cursors) a order by a.account`
+	unsentOf query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
+)
 
 // Accounts implements [console.Accounts].
 func (c Console) Accounts(ctx context.Context) ([]console.Account, error) {
@@ -23,4 +26,13 @@ func (c Console) Accounts(ctx context.Context) ([]console.Account, error) {
 		return nil, fmt.Errorf("list accounts: %w", err)
 	}
 	return found, nil
+}
+
+// Unsent returns how many actions of an account have not ended, those under way
+// included.
+func (c Console) Unsent(ctx context.Context, account string) (n int, err error) {
+	if _, err := one(ctx, c.engine, unsentOf, []any{account}, &n); err != nil {
+		return 0, fmt.Errorf("count what %s has not sent: %w", account, err)
+	}
+	return n, nil
 }

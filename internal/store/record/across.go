@@ -10,7 +10,7 @@ import (
 
 // The rooms that somebody is in are few; those of an agent may be all there are.
 // The order of a cross join is the order in which they are gone through.
-const uplinksAcross query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
+const uplinksAcross query = `select ` + headedColumns + `
 from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
 where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
 

@@ -100,7 +100,7 @@ func (k *commit) rested(ctx context.Context) error {
 	if err != nil || r == nil || !r.waits {
 		return err
 	}
-	read, err := all(ctx, k.tx, cyclesEvents, []any{string(k.c.Step.Cycle)}, func(r row) (id spaces.EventID, err error) { return id, r.Scan(&id) })
+	read, err := all(ctx, k.tx, cyclesEvents, []any{string(k.c.Step.Cycle)}, scanOnly[spaces.EventID])
 	if err != nil {
 		return err
 	}

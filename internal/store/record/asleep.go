@@ -28,9 +28,7 @@ func (t *tx) eachUplink(ctx context.Context, timer spaces.Timer, do func(spaces.
 	if timer.Kind != spaces.TimerSleep {
 		return nil
 	}
-	ids, err := all(ctx, t, mindsUplinks, []any{string(timer.Mind.Agent), string(timer.Mind.Circle)}, func(r row) (id spaces.SpaceID, err error) {
-		return id, r.Scan(&id)
-	})
+	ids, err := all(ctx, t, mindsUplinks, []any{string(timer.Mind.Agent), string(timer.Mind.Circle)}, scanOnly[spaces.SpaceID])
 	if err != nil {
 		return err
 	}

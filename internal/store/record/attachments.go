@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -17,11 +16,8 @@ values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do
 where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
 	settleAttachment query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
 where account = $1 and file = $2 and state = 'wanted'`
-	attachmentOf query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
-	sameContent  query = `select count(*) from attachments where hash = $1 and hash <> ''`
-	addShelved   query = `insert into meta (name, value) values ('shelved', $1)
-on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
-	shelvedBytes   query = `select value from meta where name = 'shelved'`
+	attachmentOf   query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent    query = `select count(*) from attachments where hash = $1 and hash <> ''`
 	attachmentPart query = `select object, thread from events where id = $1`
 )
 
@@ -56,11 +52,7 @@ func (b Border) Wanted(ctx context.Context, account string, at time.Time, limit 
 // Shelve implements [activity.Shelf].
 func (b Border) Shelve(ctx context.Context, o activity.FileOutcome) (waiting []string, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		counted := 0
-		if o.Counted {
-			counted = 1
-		}
-		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), counted, notBefore(t.clock.of(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
+		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, notBefore(t.clock.of(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
 		case err != nil || o.State == activity.FileWanted:
 			return err
@@ -98,7 +90,7 @@ func (t *tx) shelved(ctx context.Context, o activity.FileOutcome) error {
 	if _, err := one(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
 		return err
 	}
-	return t.run(ctx, addShelved, strconv.FormatInt(o.Bytes, 10))
+	return t.addTo(ctx, metaShelved, o.Bytes)
 }
 
 // missing tells a room that a file of it will not come.
@@ -116,20 +108,20 @@ func (t *tx) missing(ctx context.Context, o activity.FileOutcome) error {
 
 // File implements [activity.Shelf].
 func (b Border) File(ctx context.Context, account, file string) (f activity.KnownFile, found bool, err error) {
-	found, err = one(ctx, b.s.engine, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
-	if err != nil {
+	if f, found, err = fileOf(ctx, b.s.engine, account, file); err != nil {
 		return f, false, fmt.Errorf("look up attachment: %w", err)
 	}
 	return f, found, nil
 }
 
+func fileOf(ctx context.Context, src Reader, account, file string) (f activity.KnownFile, found bool, err error) {
+	found, err = one(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
+	return f, found, err
+}
+
 // Shelved implements [activity.Shelf].
 func (b Border) Shelved(ctx context.Context) (int64, error) {
-	text := "0"
-	if _, err := one(ctx, b.s.engine, shelvedBytes, nil, &text); err != nil {
-		return 0, fmt.Errorf("count attachments: %w", err)
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := numberOf(ctx, b.s.engine, metaShelved)
 	if err != nil {
 		return 0, fmt.Errorf("count attachments: %w", err)
 	}

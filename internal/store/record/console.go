@@ -90,7 +90,12 @@ func scanRoom(r row) (o console.Room, err error) {
 
 // furnish adds chats and agents to rooms.
 func furnish(ctx context.Context, src Reader, rooms []console.Room) error {
-	chats, err := all(ctx, src, mappings, []any{"", ""}, scanMapping)
+	chats := map[spaces.SpaceID][]spaces.Mapping{}
+	err := each(ctx, src, mappings, []any{"", ""}, func(r row) error {
+		m, err := scanMapping(r)
+		chats[m.Space] = append(chats[m.Space], m)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -107,12 +112,7 @@ func furnish(ctx context.Context, src Reader, rooms []console.Room) error {
 	}
 	for i := range rooms {
 		id := rooms[i].Space.ID
-		rooms[i].Agents = agents[id]
-		for _, m := range chats {
-			if m.Space == id {
-				rooms[i].Chats = append(rooms[i].Chats, m)
-			}
-		}
+		rooms[i].Agents, rooms[i].Chats = agents[id], chats[id]
 	}
 	return nil
 }
@@ -129,12 +129,9 @@ func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error
 		})
 		for i := range minds {
 			m := &minds[i]
-			last, err := all(ctx, src, lastCycle, []any{string(m.Mind.Agent), string(m.Mind.Circle)}, scanCycle)
+			m.Last, err = first(ctx, src, lastCycle, []any{string(m.Mind.Agent), string(m.Mind.Circle)}, scanCycle)
 			if err != nil {
 				return err
-			}
-			if len(last) > 0 {
-				m.Last = &last[0]
 			}
 		}
 		return err
@@ -157,7 +154,7 @@ func (c Console) Run(ctx context.Context, id string) (console.Run, error) {
 			return console.ErrUnknown
 		}
 		run.Cycle = found[0]
-		return recount(ctx, src, &run)
+		return fillRun(ctx, src, &run)
 	})
 	if err != nil {
 		return console.Run{}, fmt.Errorf("read run %s: %w", id, err)
@@ -165,8 +162,8 @@ func (c Console) Run(ctx context.Context, id string) (console.Run, error) {
 	return run, nil
 }
 
-// recount adds everything that belongs to the cycle of a run.
-func recount(ctx context.Context, src Reader, run *console.Run) error {
+// fillRun adds everything that belongs to the cycle of a run.
+func fillRun(ctx context.Context, src Reader, run *console.Run) error {
 	y := run.Cycle
 	entries, err := all(ctx, src, cycleRows, []any{string(y.ID)}, scanEntry)
 	if err != nil {
@@ -265,23 +262,13 @@ func (c Console) Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]
 
 // Names implements [console.Record].
 func (c Console) Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
-	known := map[spaces.EntityID]spaces.Entity{}
-	for _, id := range ids {
-		e, found, err := entityOf(ctx, c.engine, id)
-		if err != nil {
-			return nil, fmt.Errorf("name %s: %w", id, err)
-		}
-		if found {
-			known[id] = e
-		}
-	}
-	return known, nil
+	return entitiesOf(ctx, c.engine, ids)
 }
 
 // Turns implements [console.Record].
 func (c Console) Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.Turn, error) {
 	key := []any{string(m.Agent), string(m.Circle)}
-	frames, err := all(ctx, c.engine, newestKeyframe, key, scanKeyframe)
+	k, err := first(ctx, c.engine, newestKeyframe, key, scanKeyframe)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read keyframe of %s: %w", m, err)
 	}
@@ -289,8 +276,5 @@ func (c Console) Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.K
 	if err != nil {
 		return nil, nil, fmt.Errorf("read turns of %s: %w", m, err)
 	}
-	if len(frames) == 0 {
-		return nil, turns, nil
-	}
-	return &frames[0], turns, nil
+	return k, turns, nil
 }

@@ -12,7 +12,6 @@ import (
 
 const (
 	oneRoom     query = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
-	roomPeople  query = `select e.id, e.kind, e.name, e.handle, m.since from members m join entities e on e.id = m.entity where m.space = $1 order by m.since, e.id`
 	roomUplinks query = `select agent, circle from uplinks where space = $1 order by agent, n`
 	roomLog     query = `select ` + eventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
 	rowsBetween query = `select seq, state, reason, cycle from inbox where agent = $1 and circle = $2 and space = $3 and seq >= $4 and seq <= $5`
@@ -39,9 +38,7 @@ func (c Console) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []s
 		if err := furnish(ctx, src, rooms); err != nil {
 			return err
 		}
-		people, err = all(ctx, src, roomPeople, []any{string(id)}, func(r row) (m spaces.Member, err error) {
-			return m, r.Scan(&m.ID, &m.Kind, &m.Name, &m.Handle, &m.Since)
-		})
+		people, err = membersOf(ctx, src, id, everyone)
 		return err
 	})
 	if err != nil {
@@ -82,9 +79,7 @@ func scanRef(r row) (f spaces.Ref, err error) { return f, r.Scan(&f.Account, &f.
 
 // marked adds to lines, newest first, what each mind made of them.
 func marked(ctx context.Context, src Reader, id spaces.SpaceID, lines []console.Line) error {
-	minds, err := all(ctx, src, roomUplinks, []any{string(id)}, func(r row) (m spaces.Mind, err error) {
-		return m, r.Scan(&m.Agent, &m.Circle)
-	})
+	minds, err := all(ctx, src, roomUplinks, []any{string(id)}, scanMind)
 	if err != nil {
 		return err
 	}

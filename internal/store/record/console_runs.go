@@ -19,10 +19,6 @@ const (
 	foundStops  query = `select ` + cycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
 	foundOf     query = `select ` + cycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
 	cycleBegan  query = `select started from cycles where id = $1`
-	lastDenials query = `select n, agent, act, code, reason, hint, space, cycle, phase, tier, risk, at from denials
-where n < $1 and at >= $2 order by n desc limit $3 + 0`
-	agentDenials query = `select n, agent, act, code, reason, hint, space, cycle, phase, tier, risk, at from denials
-where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
 )
 
 // Runs implements [console.Record].
@@ -50,27 +46,6 @@ func (c Console) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, er
 	found, err := all(ctx, c.engine, q, args, scanCycle)
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	return found, nil
-}
-
-// Denials implements [console.Record].
-func (c Console) Denials(ctx context.Context, f console.DenialFilter) ([]console.Denial, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	if f.Before <= 0 {
-		f.Before = math.MaxInt64
-	}
-	q, args := lastDenials, []any{f.Before, ms(f.Since), f.Limit}
-	if f.Agent != "" {
-		q, args = agentDenials, append(args, string(f.Agent))
-	}
-	found, err := all(ctx, c.engine, q, args, func(r row) (d console.Denial, err error) {
-		return d, r.Scan(&d.N, &d.Agent, &d.Act, &d.Code, &d.Reason, &d.Hint, &d.Space, &d.Cycle, &d.Phase, &d.Tier, &d.Risk, stamp{&d.At})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list denials: %w", err)
 	}
 	return found, nil
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -26,8 +27,8 @@ where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edite
 func (c Console) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error) {
 	var chain []spaces.Event
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		cycle, err := all(ctx, src, namedCycles, []any{string(run)}, scanCycle)
-		if err != nil || len(cycle) == 0 || cycle[0].ID != run {
+		cycle, err := first(ctx, src, selectCycle, []any{string(run)}, scanCycle)
+		if err != nil || cycle == nil {
 			return err
 		}
 		entries, err := all(ctx, src, cycleRows, []any{string(run)}, scanEntry)
@@ -36,16 +37,16 @@ func (c Console) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Even
 		}
 		var next spaces.EventID
 		for _, e := range entries {
-			if next == "" || e.Reason == cycle[0].Wake {
+			if next == "" || e.Reason == cycle.Wake {
 				next = e.event.ID
 			}
 		}
 		for next != "" && len(chain) < console.MaxChain {
-			found, err := all(ctx, src, eventOf, []any{string(next)}, scanEvent)
-			if err != nil || len(found) == 0 {
+			e, err := eventOf(ctx, src, next)
+			if err != nil || e == nil {
 				return err
 			}
-			chain, next = append(chain, found[0]), found[0].Cause
+			chain, next = append(chain, *e), e.Cause
 		}
 		return nil
 	})
@@ -114,10 +115,5 @@ func (o overtaken) note(target spaces.EventID, ref spaces.Ref) {
 }
 
 func hasAll(text string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return len(words) > 0
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }

@@ -15,16 +15,13 @@ const (
 	stepColumns query = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
   coalesce((select y.text from systems y where y.hash = steps.system), '')`
 	startStep  query = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
-	finishStep query = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
-  finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
-  estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame,
-  shown = excluded.shown, refs = excluded.refs, system = excluded.system`
+	finishStep query = thisStep + overStarted
 	// The next step is the newest of its cycle: it meets no other.
-	finishAndStart query = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16),
-  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $17, null, null, '[]', '')
+	finishAndStart query = thisStep + `,
+  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $17, null, null, '[]', '')` + overStarted
+	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+	overStarted = `
 on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
   finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
   estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame,

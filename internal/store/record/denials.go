@@ -3,14 +3,18 @@ package record
 import (
 	"context"
 	"fmt"
+	"math"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertDenial query = `insert into denials (agent, circle, act, code, reason, hint, space, cycle, phase, tier, risk, at)
+	denialColumns query = `agent, act, code, reason, hint, space, cycle, phase, tier, risk, at`
+	insertDenial  query = `insert into denials (agent, circle, act, code, reason, hint, space, cycle, phase, tier, risk, at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-	denialsOf query = `select agent, act, code, reason, hint, space, cycle, phase, tier, risk, at from denials where cycle = $1 order by n`
+	lastDenials query = `select n, ` + denialColumns + ` from denials where n < $1 and at >= $2 order by n desc limit $3 + 0`
+	denialsOf   query = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
 )
 
 func (t *tx) deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
@@ -31,4 +35,25 @@ func (s Shell) Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
 		}
 		return t.inner(ctx, m, d.At, spaces.Denied{Denial: d})
 	})
+}
+
+// Denials implements [console.Record].
+func (c Console) Denials(ctx context.Context, f console.DenialFilter) ([]console.Denial, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	if f.Before <= 0 {
+		f.Before = math.MaxInt64
+	}
+	q, args := lastDenials, []any{f.Before, ms(f.Since), f.Limit}
+	if f.Agent != "" {
+		q, args = denialsOf, append(args, string(f.Agent))
+	}
+	found, err := all(ctx, c.engine, q, args, func(r row) (d console.Denial, err error) {
+		return d, r.Scan(&d.N, &d.Agent, &d.Act, &d.Code, &d.Reason, &d.Hint, &d.Space, &d.Cycle, &d.Phase, &d.Tier, &d.Risk, stamp{&d.At})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list denials: %w", err)
+	}
+	return found, nil
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/shell"
@@ -35,28 +36,17 @@ func (s Shell) Digests(ctx context.Context, m spaces.Mind) ([]spaces.Digest, err
 func (s Shell) Digest(ctx context.Context, d spaces.Digest) error {
 	stale := false
 	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		stale = false
-		if u := d.Usage; u != (spaces.Usage{}) { // it was paid for, whatever becomes of it
-			if err := t.run(ctx, addUsage, day(d.At), "", string(d.Space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
-				return fmt.Errorf("count usage: %w", err)
-			}
+		if err := t.spend(ctx, d.At, "", d.Space, d.Usage); err != nil { // whatever becomes of it
+			return err
 		}
 		if d.Text == "" {
 			return nil
 		}
-		gone := map[spaces.EventID]bool{}
-		err := each(ctx, t, takenBack, []any{string(d.Mind.Agent), string(d.Mind.Circle)}, func(r row) error {
-			var id spaces.EventID
-			err := r.Scan(&id)
-			gone[id] = true
-			return err
-		})
+		gone, err := all(ctx, t, takenBack, []any{string(d.Mind.Agent), string(d.Mind.Circle)}, scanOnly[spaces.EventID])
 		if err != nil {
 			return err
 		}
-		for _, id := range d.Sources {
-			stale = stale || gone[id]
-		}
+		stale = slices.ContainsFunc(d.Sources, func(id spaces.EventID) bool { return slices.Contains(gone, id) })
 		if stale {
 			return nil
 		}

@@ -157,9 +157,7 @@ func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, a
 // Hearing implements [activity.Log].
 func (b Border) Hearing(ctx context.Context, account string, hears bool, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		ids, err := all(ctx, t, heardSpaces, []any{account}, func(r row) (id spaces.SpaceID, err error) {
-			return id, r.Scan(&id)
-		})
+		ids, err := all(ctx, t, heardSpaces, []any{account}, scanOnly[spaces.SpaceID])
 		if err != nil {
 			return err
 		}

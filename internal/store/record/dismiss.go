@@ -48,16 +48,11 @@ func (b Border) furnished(ctx context.Context, q query, args ...any) ([]spaces.C
 }
 
 func (b Border) furnish(ctx context.Context, c *spaces.Configured) (err error) {
-	c.Agents, err = all(ctx, b.s.engine, seatedAgents, []any{string(c.Space)}, func(r row) (a spaces.AgentID, err error) {
-		return a, r.Scan(&a)
-	})
+	c.Agents, err = all(ctx, b.s.engine, seatedAgents, []any{string(c.Space)}, scanOnly[spaces.AgentID])
 	if err != nil {
 		return err
 	}
 	c.Chats, err = all(ctx, b.s.engine, mappings, []any{"", string(c.Space)}, scanMapping)
-	if err != nil {
-		return err
-	}
 	return err
 }
 

@@ -36,12 +36,12 @@ func (b Border) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was ac
 	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		state = activity.DraftRefused
 		var may int
-		found, err := all(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
+		found, err := first(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			if was = found[0]; !was.Left {
+		if found != nil {
+			if was = *found; !was.Left {
 				state = activity.DraftKnown
 			}
 			return nil

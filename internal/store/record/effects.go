@@ -188,9 +188,7 @@ func (k *commit) leave(ctx context.Context, a *spaces.Action) error {
 		k.done.Leaving = append(k.done.Leaving, *a)
 		return nil
 	}
-	if !slices.Contains(k.done.Waiting, a.Account) {
-		k.done.Waiting = append(k.done.Waiting, a.Account)
-	}
+	k.done.Waiting = appendNew(k.done.Waiting, a.Account)
 	return nil
 }
 

@@ -102,6 +102,21 @@ func entityOf(ctx context.Context, src Reader, id spaces.EntityID) (e spaces.Ent
 	return e, found, err
 }
 
+// entitiesOf returns those of the entities that are in the record.
+func entitiesOf(ctx context.Context, src Reader, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
+	known := make(map[spaces.EntityID]spaces.Entity, len(ids))
+	for _, id := range ids {
+		e, found, err := entityOf(ctx, src, id)
+		if err != nil {
+			return nil, fmt.Errorf("read entity %s: %w", id, err)
+		}
+		if found {
+			known[id] = e
+		}
+	}
+	return known, nil
+}
+
 // Bind ties an identity to an entity, so that what it does and who mentions it
 // are known to be that one: the account of an adapter is its agent's. Binding
 // again moves the identity.

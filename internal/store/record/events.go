@@ -13,6 +13,7 @@ const (
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
 	eventColumns query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
   coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
+	selectEvent query = `select ` + eventColumns + ` from events e where e.id = $1`
 	eventsAfter query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
 	eventIDAt    query = `select id from events where space = $1 and branch = $2 and seq = $3`
@@ -225,4 +226,9 @@ func scanEvent(r row) (spaces.Event, error) {
 		return spaces.Event{}, err
 	}
 	return s.event()
+}
+
+// eventOf returns an event by its id; nil when it is not in the record.
+func eventOf(ctx context.Context, src Reader, id spaces.EventID) (*spaces.Event, error) {
+	return first(ctx, src, selectEvent, []any{string(id)}, scanEvent)
 }

@@ -29,18 +29,18 @@ order by s.cycle = $1 desc, s.n limit 1`
 func (c Console) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
 	var f console.Frame
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		cycles, err := all(ctx, src, selectCycle, []any{string(run)}, scanCycle)
+		cycle, err := first(ctx, src, selectCycle, []any{string(run)}, scanCycle)
 		if err != nil {
 			return err
 		}
-		steps, err := all(ctx, src, oneStep, []any{string(run), step}, scanStep)
+		shown, err := first(ctx, src, oneStep, []any{string(run), step}, scanStep)
 		if err != nil {
 			return err
 		}
-		if len(cycles) == 0 || len(steps) == 0 {
+		if cycle == nil || shown == nil {
 			return console.ErrUnknown
 		}
-		f.Run, f.Step = cycles[0], steps[0]
+		f.Run, f.Step = *cycle, *shown
 		if err := neighbours(ctx, src, &f); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func neighbours(ctx context.Context, src Reader, f *console.Frame) error {
 }
 
 // rebuild puts the messages of a frame together.
-func rebuild(ctx context.Context, src Reader, f *console.Frame) error {
+func rebuild(ctx context.Context, src Reader, f *console.Frame) (err error) {
 	made := f.Step.Shown
 	if made == nil {
 		return nil
@@ -75,20 +75,14 @@ func rebuild(ctx context.Context, src Reader, f *console.Frame) error {
 	y := f.Run
 	mind := []any{string(y.Mind.Agent), string(y.Mind.Circle)}
 	if made.Keyframe > 0 {
-		found, err := all(ctx, src, oneKeyframe, append(mind, made.Keyframe), scanKeyframe)
-		if err != nil {
+		if f.Keyframe, err = first(ctx, src, oneKeyframe, append(mind, made.Keyframe), scanKeyframe); err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			f.Keyframe = &found[0]
-		}
 	}
-	switch {
-	case made.Whole != nil:
-		for _, t := range made.Whole {
-			add("log", t)
-		}
-	default:
+	for _, t := range made.Whole {
+		add("log", t)
+	}
+	if made.Whole == nil {
 		if err := unfold(ctx, src, f, mind); err != nil {
 			return err
 		}

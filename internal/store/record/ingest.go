@@ -69,7 +69,7 @@ func (i *intake) record(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.refused(ctx); err != nil || i.batch.Cursor == nil {
+	if err := i.countRefusals(ctx); err != nil || i.batch.Cursor == nil {
 		return err
 	}
 	return i.run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, ms(i.batch.At))
@@ -417,9 +417,7 @@ func (i *intake) recall(ctx context.Context, e spaces.Event, made *tie) (spaces.
 
 func (i *intake) count(space spaces.SpaceID) {
 	i.done.New++
-	if !slices.Contains(i.done.Spaces, space) {
-		i.done.Spaces = append(i.done.Spaces, space)
-	}
+	i.done.Spaces = appendNew(i.done.Spaces, space)
 }
 
 // refuse records, in the same space, that an event did not fit (SEQ-10).

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i
 func (b Border) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (activity.RoomNow, error) {
 	var now activity.RoomNow
 	err := b.s.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		minds, err := mindsIn(ctx, src, space)
+		minds, err := all(ctx, src, liveMinds, []any{string(space)}, scanMind)
 		if err != nil {
 			return err
 		}
@@ -52,12 +53,6 @@ func (b Border) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (ac
 		return activity.RoomNow{}, fmt.Errorf("look at %s: %w", space, err)
 	}
 	return now, nil
-}
-
-func mindsIn(ctx context.Context, src Reader, space spaces.SpaceID) ([]spaces.Mind, error) {
-	return all(ctx, src, liveMinds, []any{string(space)}, func(r row) (m spaces.Mind, err error) {
-		return m, r.Scan(&m.Agent, &m.Circle)
-	})
 }
 
 func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (activity.AgentNow, error) {
@@ -98,7 +93,7 @@ func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.Space
 func (b Border) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]activity.Answered, error) {
 	var told []activity.Answered
 	err := b.s.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		minds, err := mindsIn(ctx, src, space)
+		minds, err := all(ctx, src, liveMinds, []any{string(space)}, scanMind)
 		if err != nil {
 			return err
 		}
@@ -134,10 +129,9 @@ func (b Border) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref
 // asked returns up to which event of the room a question about a message looks
 // back, and whose message that is: of an agent's it is what led to it.
 func asked(ctx context.Context, src Reader, space spaces.SpaceID, about spaces.Ref) (who spaces.EntityID, seq int64, err error) {
-	const newest = 1<<63 - 1
 	id, err := messageAt(ctx, src, space, about)
 	if err != nil || id == "" {
-		return "", newest, err
+		return "", math.MaxInt64, err
 	}
 	var cause spaces.EventID
 	found, err := one(ctx, src, causeOf, []any{string(id)}, &who, &cause, &seq)
@@ -147,7 +141,7 @@ func asked(ctx context.Context, src Reader, space spaces.SpaceID, about spaces.R
 		found, err = one(ctx, src, causeOf, []any{string(cause)}, &author, &before, &seq)
 	}
 	if !found {
-		seq = newest
+		seq = math.MaxInt64
 	}
 	return who, seq, err
 }
@@ -170,15 +164,14 @@ func answered(ctx context.Context, src Reader, m spaces.Mind, e entry) (activity
 	if !x.Woke {
 		return x, nil
 	}
-	found, err := all(ctx, src, selectCycle, []any{string(e.Cycle)}, scanCycle)
-	if err != nil || len(found) == 0 {
+	y, err := first(ctx, src, selectCycle, []any{string(e.Cycle)}, scanCycle)
+	if err != nil || y == nil {
 		return x, err
 	}
-	run := console.Run{Cycle: found[0]}
-	if err := recount(ctx, src, &run); err != nil {
+	run := console.Run{Cycle: *y}
+	if err := fillRun(ctx, src, &run); err != nil {
 		return x, err
 	}
-	y := run.Cycle
 	x.Stop, x.Usage = y.Stop, y.Usage
 	said := map[spaces.EventID]bool{}
 	for _, a := range run.Actions {
@@ -196,11 +189,4 @@ func answered(ctx context.Context, src Reader, m spaces.Mind, e entry) (activity
 		}
 	}
 	return x, nil
-}
-
-func appendNew(list []string, item string) []string {
-	if slices.Contains(list, item) {
-		return list
-	}
-	return append(list, item)
 }

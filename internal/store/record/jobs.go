@@ -29,10 +29,7 @@ where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id
 )
 
 // A Jobs keeps long work.
-type Jobs struct {
-	engine Engine
-	s      *Store // nil: for reading alone
-}
+type Jobs struct{ s *Store }
 
 var (
 	_ jobs.Ledger = Jobs{}
@@ -41,18 +38,11 @@ var (
 )
 
 // Jobs returns the store's view of long work.
-func (s *Store) Jobs() Jobs { return Jobs{s.engine, s} }
+func (s *Store) Jobs() Jobs { return Jobs{s} }
 
 // Jobs returns the view of long work of a record that is only read: what would
 // write fails with [ErrClosed].
-func (c Console) Jobs() Jobs { return Jobs{engine: c.engine} }
-
-func (v Jobs) write(ctx context.Context, do write) error {
-	if v.s == nil {
-		return ErrClosed
-	}
-	return v.s.write(ctx, do)
-}
+func (c Console) Jobs() Jobs { return Jobs{&Store{engine: c.engine}} }
 
 func scanJob(r row) (j jobs.Job, err error) {
 	return j, r.Scan(&j.ID, &j.Kind, &j.Subject, &j.Args, &j.State, &j.Want, &j.Done, &j.Total, &j.Unit, &j.Rate, &j.Cursor,
@@ -69,26 +59,24 @@ func blob(b []byte) []byte {
 }
 
 // Add implements [jobs.Desk].
-func (v Jobs) Add(ctx context.Context, j jobs.Job, at time.Time) (added jobs.Job, err error) {
-	err = v.write(ctx, func(ctx context.Context, t *tx) error {
-		rows, err := all(ctx, t, insertJob, []any{j.Kind, j.Subject, blob(j.Args), j.Done, j.Total, j.Unit, blob(j.Cursor), j.Note, ms(at)}, scanJob)
-		if err == nil {
-			added = rows[0]
-		}
+func (v Jobs) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
+	var added *jobs.Job
+	err := v.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		added, err = first(ctx, t, insertJob, []any{j.Kind, j.Subject, blob(j.Args), j.Done, j.Total, j.Unit, blob(j.Cursor), j.Note, ms(at)}, scanJob)
 		return err
 	})
 	if err != nil {
 		return jobs.Job{}, fmt.Errorf("add job %s %s: %w", j.Kind, j.Subject, err)
 	}
-	return added, nil
+	return *added, nil
 }
 
 // Claim implements [jobs.Ledger].
 func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
-	if waiting, err := all(ctx, v.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
+	if waiting, err := all(ctx, v.s.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
 		return nil, err // a look without the writer: mostly there is nothing
 	}
-	err = v.write(ctx, func(ctx context.Context, t *tx) error {
+	err = v.s.write(ctx, func(ctx context.Context, t *tx) error {
 		open, err := all(ctx, t, openJobs, []any{c.ID}, scanJob)
 		if err != nil {
 			return err
@@ -103,10 +91,7 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 				}
 				continue
 			}
-			rows, err := all(ctx, t, claimJob, []any{j.ID, c.Holder, t.shared(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
-			if err == nil {
-				claimed = &rows[0]
-			}
+			claimed, err = first(ctx, t, claimJob, []any{j.ID, c.Holder, t.shared(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
 			return err
 		}
 		return nil
@@ -117,23 +102,32 @@ func (v Jobs) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err e
 	return claimed, nil
 }
 
-// jobOf returns the job as it stands, or [jobs.ErrLost] when somebody else has it.
-func jobOf(ctx context.Context, t *tx, j jobs.Job) (jobs.Job, error) {
-	found, err := all(ctx, t, selectJob, []any{j.ID}, scanJob)
+// jobOf returns a job as it stands, or [jobs.ErrUnknown].
+func jobOf(ctx context.Context, src Reader, id int64) (jobs.Job, error) {
+	found, err := first(ctx, src, selectJob, []any{id}, scanJob)
 	if err != nil {
 		return jobs.Job{}, err
 	}
-	if len(found) == 0 || found[0].State != jobs.Running || found[0].Epoch != j.Epoch {
-		return jobs.Job{}, jobs.ErrLost
+	if found == nil {
+		return jobs.Job{}, jobs.ErrUnknown
 	}
-	return found[0], nil
+	return *found, nil
+}
+
+// held returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
+func (t *tx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
+	now, err := jobOf(ctx, t, j.ID)
+	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
+		err = jobs.ErrLost
+	}
+	return now, err
 }
 
 // Save implements [jobs.Ledger].
 func (v Jobs) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
 	var want jobs.State
-	err := v.write(ctx, func(ctx context.Context, t *tx) error {
-		now, err := jobOf(ctx, t, j)
+	err := v.s.write(ctx, func(ctx context.Context, t *tx) error {
+		now, err := t.held(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -157,8 +151,8 @@ func (v Jobs) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.T
 
 // End implements [jobs.Ledger].
 func (v Jobs) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
-	err := v.write(ctx, func(ctx context.Context, t *tx) error {
-		now, err := jobOf(ctx, t, j)
+	err := v.s.write(ctx, func(ctx context.Context, t *tx) error {
+		now, err := t.held(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -175,21 +169,15 @@ func (v Jobs) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) e
 
 // Ask implements [jobs.Desk].
 func (v Jobs) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
-	err = v.write(ctx, func(ctx context.Context, t *tx) error {
-		found, err := all(ctx, t, selectJob, []any{id}, scanJob)
+	err = v.s.write(ctx, func(ctx context.Context, t *tx) error {
+		now, err := jobOf(ctx, t, id)
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return jobs.ErrUnknown
-		}
-		if err := ask(ctx, t, found[0], want, at); err != nil {
+		if err := ask(ctx, t, now, want, at); err != nil {
 			return err
 		}
-		found, err = all(ctx, t, selectJob, []any{id}, scanJob)
-		if err == nil {
-			j = found[0]
-		}
+		j, err = jobOf(ctx, t, id)
 		return err
 	})
 	if err != nil {
@@ -217,19 +205,16 @@ func ask(ctx context.Context, t *tx, j jobs.Job, want jobs.State, at time.Time) 
 
 // Job implements [jobs.Shelf].
 func (v Jobs) Job(ctx context.Context, id int64) (jobs.Job, error) {
-	found, err := all(ctx, v.engine, selectJob, []any{id}, scanJob)
+	j, err := jobOf(ctx, v.s.engine, id)
 	if err != nil {
 		return jobs.Job{}, fmt.Errorf("read job %d: %w", id, err)
 	}
-	if len(found) == 0 {
-		return jobs.Job{}, fmt.Errorf("read job %d: %w", id, jobs.ErrUnknown)
-	}
-	return found[0], nil
+	return j, nil
 }
 
 // Jobs implements [jobs.Shelf].
 func (v Jobs) Jobs(ctx context.Context, before int64, limit int) ([]jobs.Job, error) {
-	found, err := all(ctx, v.engine, newestJobs, []any{before, limit}, scanJob)
+	found, err := all(ctx, v.s.engine, newestJobs, []any{before, limit}, scanJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}

@@ -188,10 +188,13 @@ func (t *tx) about(ctx context.Context, j *spaces.Judged, e entry) error {
 	if _, ok := j.Roots[e.root]; ok || fresh {
 		return nil // a fresh root has used nothing
 	}
-	var tally spaces.RootTally
-	if _, err := one(ctx, t, selectRoot, []any{string(e.root)}, &tally.Messages, &tally.Tokens, &tally.Stopped); err != nil {
-		return err
-	}
+	tally, err := t.used(ctx, e.root)
 	j.Roots[e.root] = tally
-	return nil
+	return err
+}
+
+// used returns what a chain has used so far.
+func (t *tx) used(ctx context.Context, root spaces.EventID) (tally spaces.RootTally, err error) {
+	_, err = one(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
+	return tally, err
 }

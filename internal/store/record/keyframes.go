@@ -60,12 +60,9 @@ func scanKeyframe(r row) (k spaces.Keyframe, err error) {
 
 // Keyframe implements [shell.Record].
 func (s Shell) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyframe, error) {
-	found, err := all(ctx, s.s.engine, newestKeyframe, []any{string(m.Agent), string(m.Circle)}, scanKeyframe)
+	k, err := first(ctx, s.s.engine, newestKeyframe, []any{string(m.Agent), string(m.Circle)}, scanKeyframe)
 	if err != nil {
 		return nil, fmt.Errorf("read keyframe of %s: %w", m, err)
 	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
+	return k, nil
 }

@@ -57,14 +57,14 @@ func (k Keys) KeyByID(ctx context.Context, id string) (console.Key, error) {
 }
 
 func (k Keys) one(ctx context.Context, q query, arg string) (console.Key, error) {
-	found, err := all(ctx, k.s.engine, q, []any{arg}, scanKey)
+	found, err := first(ctx, k.s.engine, q, []any{arg}, scanKey)
 	if err != nil {
 		return console.Key{}, fmt.Errorf("read key: %w", err)
 	}
-	if len(found) == 0 {
+	if found == nil {
 		return console.Key{}, console.ErrUnknown
 	}
-	return found[0], nil
+	return *found, nil
 }
 
 // UseKey implements [console.Keys].

@@ -40,9 +40,8 @@ func (s Shell) Meanings(ctx context.Context, space spaces.SpaceID, model string,
 func (s Shell) Mean(ctx context.Context, m spaces.Meant) error {
 	stale := false
 	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		u := m.Usage // it was paid for, whatever becomes of it
-		if err := t.run(ctx, addUsage, day(m.At), "", string(m.Space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
-			return fmt.Errorf("count usage: %w", err)
+		if err := t.spend(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
+			return err
 		}
 		if _, err := one(ctx, t, rewordedSince, []any{string(m.Space), m.Upto}, &stale); err != nil || stale {
 			return err

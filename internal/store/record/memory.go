@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -12,14 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const (
-	// What a step keeps stands in the inner log right behind its acts.
-	makerOf query = `select ` + eventColumns + ` from events e
+// What a step keeps stands in the inner log right behind its acts.
+const makerOf query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
-	countChange query = `insert into meta (name, value) values ('memories', '1')
-on conflict (name) do update set value = cast(cast(meta.value as bigint) + 1 as text)`
-	changesOf query = `select value from meta where name = 'memories'`
-)
 
 var _ shell.Forgetter = Shell{}
 
@@ -40,7 +34,7 @@ func (s Shell) Forget(ctx context.Context, m spaces.Mind, id string, at time.Tim
 		if err := t.run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
 			return err
 		}
-		return t.run(ctx, countChange)
+		return t.addTo(ctx, metaMemories, 1)
 	})
 	if err != nil {
 		return false, fmt.Errorf("forget %s of %s: %w", id, m, err)
@@ -64,7 +58,7 @@ func (s Shell) Correct(ctx context.Context, m spaces.Mind, id, fact string, at t
 		if err := t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
 			return err
 		}
-		return t.run(ctx, countChange)
+		return t.addTo(ctx, metaMemories, 1)
 	})
 	if err != nil {
 		return false, fmt.Errorf("correct %s of %s: %w", id, m, err)
@@ -74,12 +68,7 @@ func (s Shell) Correct(ctx context.Context, m spaces.Mind, id, fact string, at t
 
 // Changes implements [shell.Forgetter].
 func (s Shell) Changes(ctx context.Context) (n int64, err error) {
-	var text string
-	changed, err := one(ctx, s.s.engine, changesOf, nil, &text)
-	if err == nil && changed {
-		n, err = strconv.ParseInt(text, 10, 64)
-	}
-	if err != nil {
+	if n, err = numberOf(ctx, s.s.engine, metaMemories); err != nil {
 		return 0, fmt.Errorf("count what people changed of memories: %w", err)
 	}
 	return n, nil
@@ -100,7 +89,6 @@ const maxPlansShown = 100
 func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory, err error) {
 	key := []any{string(m.Agent), string(m.Circle)}
 	err = e.View(ctx, func(ctx context.Context, src Reader) error {
-		has.Self = spaces.Self{}
 		own, err := selfOf(ctx, src, m)
 		for _, e := range own {
 			has.Self.Apply(e)
@@ -112,7 +100,7 @@ func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory,
 			return err
 		}
 		if len(has.Plans) > 0 {
-			if err := hush(ctx, src, has.Plans); err != nil {
+			if err := hushNotes(ctx, src, has.Plans); err != nil {
 				return err
 			}
 		}
@@ -126,13 +114,14 @@ func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory,
 func (c Console) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error) {
 	var told []spaces.Event
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		told = nil
 		for _, id := range ids {
-			found, err := all(ctx, src, eventOf, []any{string(id)}, scanEvent)
+			e, err := eventOf(ctx, src, id)
 			if err != nil {
 				return err
 			}
-			told = append(told, found...)
+			if e != nil {
+				told = append(told, *e)
+			}
 		}
 		gone, err := silenceOf(ctx, src, m)
 		told = gone.over(told)
@@ -146,9 +135,9 @@ func (c Console) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) 
 
 // Maker implements [console.Memories].
 func (c Console) Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error) {
-	found, err := all(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, scanEvent)
-	if err != nil || len(found) == 0 {
+	acts, err := first(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, scanEvent)
+	if err != nil || acts == nil {
 		return "", err
 	}
-	return cycleOf(found[0].Body), nil
+	return cycleOf(acts.Body), nil
 }

@@ -17,29 +17,29 @@ where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
 
 // Named implements [activity.Outbox].
 func (b Border) Named(ctx context.Context, account string, message spaces.EventID, kin activity.Kin) (out []spaces.Identity, broadcast bool, err error) {
-	found, err := all(ctx, b.s.engine, eventOf, []any{string(message)}, scanEvent)
+	e, err := eventOf(ctx, b.s.engine, message)
 	if err != nil {
 		return nil, false, fmt.Errorf("read message %s: %w", message, err)
 	}
+	if e == nil {
+		return nil, false, nil
+	}
+	said, _ := e.Body.(spaces.Said)
 	people := 0
-	for _, e := range found {
-		said, _ := e.Body.(spaces.Said)
-		broadcast = said.Broadcast
-		for _, who := range said.Mentions {
-			if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
-				continue
-			}
-			here, err := b.namedOn(ctx, platformOf(account), e.Space, who, kin)
-			if err != nil {
-				return nil, false, fmt.Errorf("read who %s names: %w", message, err)
-			}
-			if len(here) > 0 {
-				people++
-				out = append(out, here...)
-			}
+	for _, who := range said.Mentions {
+		if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
+			continue
+		}
+		here, err := b.namedOn(ctx, platformOf(account), e.Space, who, kin)
+		if err != nil {
+			return nil, false, fmt.Errorf("read who %s names: %w", message, err)
+		}
+		if len(here) > 0 {
+			people++
+			out = append(out, here...)
 		}
 	}
-	return out, broadcast, nil
+	return out, said.Broadcast, nil
 }
 
 // namedOn returns by which identities a platform knows somebody, if they are a

@@ -16,8 +16,6 @@ const (
   target, policy, state, expires, created)
 values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
 	noticePosted query = `select exists (select 1 from outbox where id = $1)`
-	selectDesk   query = `select value from meta where name = 'desk'`
-	storeDesk    query = `insert into meta (name, value) values ('desk', $1) on conflict (name) do update set value = excluded.value`
 )
 
 // Post implements [activity.Notices].
@@ -90,7 +88,7 @@ func (b Border) Amend(ctx context.Context, change func(*activity.Desk)) error {
 		if err != nil {
 			return fmt.Errorf("encode pairings: %w", err)
 		}
-		if err := t.run(ctx, storeDesk, string(text)); err != nil {
+		if err := t.run(ctx, storeMeta, metaDesk, string(text)); err != nil {
 			return fmt.Errorf("store pairings: %w", err)
 		}
 		if err := t.appoint(ctx, d); err != nil {
@@ -101,9 +99,8 @@ func (b Border) Amend(ctx context.Context, change func(*activity.Desk)) error {
 }
 
 func loadDesk(ctx context.Context, src Reader) (d activity.Desk, err error) {
-	var text string
-	found, err := one(ctx, src, selectDesk, nil, &text)
-	if err == nil && found {
+	text, err := metaOf(ctx, src, metaDesk)
+	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &d)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ where t.agent = $1 and t.circle = $2 and t.kind in ('timer', 'plan') and (t.fire
   and exists (select 1 from cycles c where c.id = t.cycle and c.started <= $3) order by t.due, t.id limit $4 + 0`
 	waitsThen query = `select ` + waitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
   and (w.state <> 'told' or exists (select 1 from cycles c where c.id = w.woke and c.started > $3)) order by w.started, w.cycle`
-	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> '' limit 1`
+	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> ''`
 	// The event that opened the run in the inner log tells what was recorded before it.
 	runBegan query = `select y.inner_from, e.n from cycles y
 join events e on e.space = $2 and e.branch = $3 and e.seq = y.inner_from where y.id = $1`
@@ -33,12 +33,12 @@ where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
 type Past struct {
 	now   Shell
 	run   console.Run
-	inner int64          // its part of the inner log begins here
-	began int64          // and here in the order of recording
-	seen  int64          // last event of its room that the mind had been shown
-	head  int64          // last event of its room that was recorded
-	timer []spaces.Timer // that woke it; empty when a row did
-	waits []spaces.Wait  // whose end it was shown
+	inner int64         // its part of the inner log begins here
+	began int64         // and here in the order of recording
+	seen  int64         // last event of its room that the mind had been shown
+	head  int64         // last event of its room that was recorded
+	timer *spaces.Timer // that woke it; nil when a row did
+	waits []spaces.Wait // whose end it was shown
 }
 
 var _ shell.Record = (*Past)(nil)
@@ -50,24 +50,31 @@ func (c Console) Past(ctx context.Context, id string) (*Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := run.Cycle.Mind
 	p := &Past{now: Shell{&Store{engine: c.engine}}, run: run}
-	if _, err := one(ctx, c.engine, runBegan, []any{string(run.Cycle.ID), string(m.Inner()), string(m.Branch())}, &p.inner, &p.began); err != nil {
-		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
-	}
-	if p.timer, err = all(ctx, c.engine, firedTimer, []any{string(run.Cycle.ID)}, scanTimer); err != nil {
-		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
-	}
-	if p.waits, err = all(ctx, c.engine, wokenByWait, []any{string(run.Cycle.ID)}, scanWait); err != nil {
-		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
-	}
-	if p.seen, err = p.shown(ctx, run.Cycle.Space); err != nil {
-		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
-	}
-	if p.head, err = p.last(ctx, run.Cycle.Space); err != nil {
+	if err := p.lookBack(ctx, c.engine); err != nil {
 		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
 	}
 	return p, nil
+}
+
+// lookBack reads how things stood when the run began.
+func (p *Past) lookBack(ctx context.Context, src Reader) (err error) {
+	y := p.run.Cycle
+	id := string(y.ID)
+	if _, err := one(ctx, src, runBegan, []any{id, string(y.Mind.Inner()), string(y.Mind.Branch())}, &p.inner, &p.began); err != nil {
+		return err
+	}
+	if p.timer, err = first(ctx, src, firedTimer, []any{id}, scanTimer); err != nil {
+		return err
+	}
+	if p.waits, err = all(ctx, src, wokenByWait, []any{id}, scanWait); err != nil {
+		return err
+	}
+	if p.seen, err = p.shown(ctx, y.Space); err != nil {
+		return err
+	}
+	p.head, err = p.last(ctx, y.Space)
+	return err
 }
 
 // Run returns the run it looks back to.
@@ -88,11 +95,7 @@ func (p *Past) Wake() spaces.Wake {
 	w := spaces.Wake{Cycle: spaces.Cycle{
 		ID: y.ID, Mind: y.Mind, Space: y.Space, Epoch: y.Epoch, State: spaces.CycleOpen, Wake: y.Wake, Active: y.Space,
 		Upto: p.seen, Base: y.Base, Authority: y.Authority, Started: y.Started,
-	}}
-	if len(p.timer) > 0 {
-		w.Timer = &p.timer[0]
-	}
-	w.Waits = p.waits
+	}, Timer: p.timer, Waits: p.waits}
 	for i := range p.waits {
 		w.Consumed = append(w.Consumed, p.waits[i].Consumed())
 	}
@@ -170,7 +173,7 @@ func (p *Past) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Ti
 		seen[t.Name()] = true
 		return again
 	})
-	return plans, hush(ctx, p.now.s.engine, plans)
+	return plans, hushNotes(ctx, p.now.s.engine, plans)
 }
 
 // Uplinks implements [shell.Record].
@@ -209,11 +212,7 @@ func (p *Past) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyframe, e
 	if len(p.run.Steps) == 0 || p.run.Steps[0].Shown == nil || p.run.Steps[0].Shown.Keyframe == 0 {
 		return nil, nil
 	}
-	found, err := all(ctx, p.now.s.engine, oneKeyframe, []any{string(m.Agent), string(m.Circle), p.run.Steps[0].Shown.Keyframe}, scanKeyframe)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
+	return first(ctx, p.now.s.engine, oneKeyframe, []any{string(m.Agent), string(m.Circle), p.run.Steps[0].Shown.Keyframe}, scanKeyframe)
 }
 
 // Cycles implements [shell.Record].

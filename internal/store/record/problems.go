@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	openProblems query = `select id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over
-from problems where closed = 0 union all
-select id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over
-from problems where closed > $1 order by opened, id`
+	problemColumns query = `id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over`
+	openProblems   query = `select ` + problemColumns + ` from problems where closed = 0
+union all select ` + problemColumns + ` from problems where closed > $1 order by opened, id`
 	insertProblem query = `insert into problems (code, severity, subject, evidence, opened, seen, count, well, closed, told, over)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 on conflict (code, subject) where closed = 0 do update set evidence = excluded.evidence, seen = excluded.seen`
@@ -22,23 +21,20 @@ where id = $1 and closed = 0 or id = $1 and closed = $6`
 )
 
 // A Problems keeps what an operator should know of.
-type Problems struct {
-	engine Engine
-	s      *Store // nil: for reading alone
-}
+type Problems struct{ s *Store }
 
 var _ problems.Store = Problems{}
 
 // Problems returns the store's view of problems.
-func (s *Store) Problems() Problems { return Problems{s.engine, s} }
+func (s *Store) Problems() Problems { return Problems{s} }
 
 // Problems returns the view of problems of a record that is only read: what
 // would write fails with [ErrClosed].
-func (c Console) Problems() Problems { return Problems{engine: c.engine} }
+func (c Console) Problems() Problems { return Problems{&Store{engine: c.engine}} }
 
 // Problems implements [problems.Store].
 func (p Problems) Problems(ctx context.Context, since time.Time) ([]problems.Problem, error) {
-	found, err := all(ctx, p.engine, openProblems, []any{ms(since)}, scanProblem)
+	found, err := all(ctx, p.s.engine, openProblems, []any{ms(since)}, scanProblem)
 	if err != nil {
 		return nil, fmt.Errorf("read problems: %w", err)
 	}
@@ -52,7 +48,7 @@ func scanProblem(r row) (p problems.Problem, err error) {
 
 // Keep implements [problems.Store].
 func (p Problems) Keep(ctx context.Context, changed []problems.Problem) error {
-	return p.write(ctx, func(ctx context.Context, t *tx) error {
+	return p.s.write(ctx, func(ctx context.Context, t *tx) error {
 		for _, c := range changed {
 			if err := keepProblem(ctx, t, c); err != nil {
 				return fmt.Errorf("keep problem %s of %s: %w", c.Code, c.Subject, err)
@@ -63,20 +59,16 @@ func (p Problems) Keep(ctx context.Context, changed []problems.Problem) error {
 }
 
 func keepProblem(ctx context.Context, t *tx, c problems.Problem) error {
-	over := 0
-	if c.Over {
-		over = 1
-	}
 	if c.ID == 0 {
 		return t.run(ctx, insertProblem, string(c.Code), string(c.Severity), c.Subject, c.Evidence, ms(c.Opened), ms(c.Seen), c.Count,
-			ms(c.Well), ms(c.Closed), c.Told, over)
+			ms(c.Well), ms(c.Closed), c.Told, c.Over)
 	}
-	return t.run(ctx, updateProblem, int64(c.ID), c.Evidence, ms(c.Seen), c.Count, ms(c.Well), ms(c.Closed), c.Told, over)
+	return t.run(ctx, updateProblem, int64(c.ID), c.Evidence, ms(c.Seen), c.Count, ms(c.Well), ms(c.Closed), c.Told, c.Over)
 }
 
 // Ack implements [problems.Store].
 func (p Problems) Ack(ctx context.Context, id problems.ID, until time.Time) error {
-	return p.write(ctx, func(ctx context.Context, t *tx) error {
+	return p.s.write(ctx, func(ctx context.Context, t *tx) error {
 		n, err := t.exec(ctx, ackProblem, int64(id), ms(until))
 		if err == nil && n == 0 {
 			err = problems.ErrUnknown
@@ -86,11 +78,4 @@ func (p Problems) Ack(ctx context.Context, id problems.ID, until time.Time) erro
 		}
 		return nil
 	})
-}
-
-func (p Problems) write(ctx context.Context, do write) error {
-	if p.s == nil {
-		return ErrClosed
-	}
-	return p.s.write(ctx, do)
 }

@@ -38,6 +38,23 @@ func one(ctx context.Context, src Reader, q query, args []any, dest ...any) (boo
 	return found, err
 }
 
+// first returns what scan makes of the first row; nil when there is none.
+func first[T any](ctx context.Context, src Reader, q query, args []any, scan func(row) (T, error)) (*T, error) {
+	var out *T
+	err := each(ctx, src, q, args, func(r row) error {
+		if out != nil {
+			return nil
+		}
+		v, err := scan(r)
+		out = &v
+		return err
+	})
+	return out, err
+}
+
+// scanOnly scans a row of one column.
+func scanOnly[T any](r row) (v T, err error) { return v, r.Scan(&v) }
+
 // all collects what scan makes of every row.
 func all[T any](ctx context.Context, src Reader, q query, args []any, scan func(row) (T, error)) ([]T, error) {
 	var out []T

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -47,14 +48,12 @@ func (s Shell) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []sp
 
 // Events implements [shell.Record].
 func (s Shell) Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error) {
-	out, err := branchEvents(ctx, s.s.engine, space, branch, after, maxSeq, limit)
+	out, err := branchEvents(ctx, s.s.engine, space, branch, after, math.MaxInt64, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read events of %s: %w", space, err)
 	}
 	return out, nil
 }
-
-const maxSeq = int64(1) << 62
 
 // branchEvents reads the events of a branch after one seq and up to another;
 // what a fork shares comes from the branch it left.
@@ -142,17 +141,7 @@ func fillTurns(ctx context.Context, src Reader, m spaces.Mind, cycles []spaces.C
 
 // Entities implements [shell.Record].
 func (s Shell) Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
-	out := make(map[spaces.EntityID]spaces.Entity, len(ids))
-	for _, id := range ids {
-		e, found, err := entityOf(ctx, s.s.engine, id)
-		if err != nil {
-			return nil, fmt.Errorf("read entity %s: %w", id, err)
-		}
-		if found {
-			out[id] = e
-		}
-	}
-	return out, nil
+	return entitiesOf(ctx, s.s.engine, ids)
 }
 
 // Failures implements [shell.Record].

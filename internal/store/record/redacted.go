@@ -30,16 +30,16 @@ type consequence struct {
 
 // ledTo finds what a message led to, beside the writer: rooms and inner logs are long.
 func (s Shell) ledTo(ctx context.Context, m spaces.Mind, message spaces.EventID) (c consequence, err error) {
-	found, err := all(ctx, s.s.engine, eventOf, []any{string(message)}, scanEvent)
-	if err != nil || len(found) == 0 {
+	gone, err := eventOf(ctx, s.s.engine, message)
+	if err != nil || gone == nil {
 		return c, err
 	}
-	later, err := all(ctx, s.s.engine, wordsAfter, []any{string(found[0].Space), found[0].Seq}, scanEvent)
+	later, err := all(ctx, s.s.engine, wordsAfter, []any{string(gone.Space), gone.Seq}, scanEvent)
 	if err != nil {
 		return c, err
 	}
 	c.words = []spaces.EventID{message}
-	said, _ := found[0].Body.(spaces.Said)
+	said, _ := gone.Body.(spaces.Said)
 	for _, e := range later {
 		if target, ref := spaces.Target(e.Body); target == message || target == "" && !ref.IsZero() && ref == said.Ref {
 			c.words = append(c.words, e.ID)

@@ -19,8 +19,8 @@ on conflict (account, chat, scope, user_id, kind) do update set n = refusals.n +
 	newestRefusals query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
 )
 
-// refused counts who was turned away with this batch.
-func (i *intake) refused(ctx context.Context) error {
+// countRefusals counts who was turned away with this batch.
+func (i *intake) countRefusals(ctx context.Context) error {
 	for _, r := range i.batch.Refused {
 		err := i.run(ctx, countRefusal, i.batch.Account, r.Chat, r.Who.Scope, r.Who.User, r.Kind, ms(i.batch.At))
 		if err != nil {

@@ -53,7 +53,7 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 		if err != nil {
 			return err
 		}
-		i.wait(waiting)
+		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
 	}
 	return i.relayFiles(ctx, r, e, c)
 }

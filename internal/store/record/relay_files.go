@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 )
 
 const (
-	eventOf         query = `select ` + eventColumns + ` from events e where e.id = $1`
 	insertFileRelay query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
 	fileRelays      query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
 	dropFileRelay   query = `delete from file_relays where account = $1 and file = $2`
@@ -24,8 +22,7 @@ const (
 // that no lane of words ever waits for bytes.
 func (i *intake) relayFiles(ctx context.Context, r *room, e spaces.Event, c cargo) error {
 	for n, f := range c.files {
-		var known activity.KnownFile
-		found, err := one(ctx, i.tx, attachmentOf, []any{f.Account, f.ID}, &known.State, &known.Hash, &known.Bytes, &known.Media, &known.Reason)
+		known, found, err := fileOf(ctx, i.tx, f.Account, f.ID)
 		if err != nil {
 			return fmt.Errorf("look up file of %s: %w", e.ID, err)
 		}
@@ -39,18 +36,9 @@ func (i *intake) relayFiles(ctx context.Context, r *room, e spaces.Event, c carg
 		if err != nil {
 			return err
 		}
-		i.wait(waiting)
+		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
 	}
 	return nil
-}
-
-// wait notes accounts that have something to carry.
-func (i *intake) wait(accounts []string) {
-	for _, a := range accounts {
-		if !slices.Contains(i.done.Waiting, a) {
-			i.done.Waiting = append(i.done.Waiting, a)
-		}
-	}
 }
 
 // relayFile orders the n-th file of a cargo, or a line that says why it does not come.
@@ -84,28 +72,26 @@ func (t *tx) fileSettled(ctx context.Context, o activity.FileOutcome) (waiting [
 	}
 	known := activity.KnownFile{State: o.State, Hash: o.Hash, Bytes: o.Bytes, Media: o.Media, Reason: o.Reason}
 	for _, p := range due {
-		found, err := all(ctx, t, eventOf, []any{string(p.event)}, scanEvent)
+		e, err := eventOf(ctx, t, p.event)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		if e == nil {
 			continue // forgotten meanwhile
 		}
-		e := found[0]
 		r, err := t.room(ctx, e.Space)
 		if err != nil {
 			return nil, err
 		}
-		c, ok := carried(e, true)
+		c, ok := carried(*e, true)
 		if r == nil || !ok || p.n >= len(c.files) || !r.relays(c.from.Account, c.from.Chat) {
 			continue
 		}
-		more, err := t.relayFile(ctx, r, e, c, p.n, known, o.At)
+		more, err := t.relayFile(ctx, r, *e, c, p.n, known, o.At)
 		if err != nil {
 			return nil, err
 		}
-		waiting = append(waiting, more...)
+		waiting = appendNew(waiting, more...)
 	}
-	slices.Sort(waiting)
-	return slices.Compact(waiting), t.run(ctx, dropFileRelay, o.File.Account, o.File.ID)
+	return waiting, t.run(ctx, dropFileRelay, o.File.Account, o.File.ID)
 }

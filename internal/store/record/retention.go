@@ -18,11 +18,9 @@ const (
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
 where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
-	stepShown    query = `select shown from steps where cycle = $1 and n = $2`
-	dropShown    query = `update steps set shown = null, refs = '[]' where cycle = $1 and shown is not null`
-	emptyBefore  query = `update keyframes set body = $4, refs = '[]' where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
-	framesCursor query = `select value from meta where name = 'frames'`
-	moveFrames   query = `insert into meta (name, value) values ('frames', $1) on conflict (name) do update set value = excluded.value`
+	stepShown   query = `select shown from steps where cycle = $1 and n = $2`
+	dropShown   query = `update steps set shown = null, refs = '[]' where cycle = $1 and shown is not null`
+	emptyBefore query = `update keyframes set body = $4, refs = '[]' where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
 // aged is a cycle that is older than what is kept of frames.
@@ -71,7 +69,7 @@ func (t *tx) shedFrames(ctx context.Context, before int64, limit int) (more bool
 		}
 	}
 	last := old[len(old)-1]
-	return len(old) == limit, t.run(ctx, moveFrames, strconv.FormatInt(last.started, 10)+" "+string(last.id))
+	return len(old) == limit, t.run(ctx, storeMeta, metaFrames, strconv.FormatInt(last.started, 10)+" "+string(last.id))
 }
 
 // shedCycle lets go of one cycle's frames and notes the keyframe of the newest.
@@ -93,9 +91,8 @@ func (t *tx) shedCycle(ctx context.Context, a aged, newest map[spaces.Mind]int64
 
 // framesShed returns the cycle up to which frames were let go.
 func (t *tx) framesShed(ctx context.Context) (started int64, id string, err error) {
-	var at string
-	found, err := one(ctx, t, framesCursor, nil, &at)
-	if err != nil || !found {
+	at, err := metaOf(ctx, t, metaFrames)
+	if err != nil || at == "" {
 		return 0, "", err
 	}
 	number, id, _ := strings.Cut(at, " ")

@@ -8,8 +8,8 @@ import (
 
 const (
 	expireLeases query = `update leases set expires = 0 where expires > 0`
-	liveUplinks  query = `select u.agent, u.circle, u.space, u.cursor, u.cursor_id, u.live, u.muted, u.opened_at, u.fresh, u.fresh_at from uplinks u
-where u.live = 1 and exists (select 1 from mappings m where m.space = u.space and m.live = 1) order by u.agent, u.n`
+	liveUplinks  query = `select ` + uplinkColumns + ` from uplinks
+where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
 )
 
 // revive gives back what earlier processes held, once all of them are gone. Where
@@ -52,13 +52,13 @@ func revive(ctx context.Context, t *tx, lives bool) error {
 
 // resume opens a span where the last one of the uplink ended.
 func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
-	last, err := all(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
+	last, err := first(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
 	if err != nil {
 		return err
 	}
 	from := mark{seq: u.Cursor + 1}
-	if len(last) > 0 {
-		from.seq = last[0].To + 1
+	if last != nil {
+		from.seq = last.To + 1
 	}
 	if from.id, err = idAt(ctx, t, u.Space, spaces.Primary, from.seq); err != nil {
 		return err

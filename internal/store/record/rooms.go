@@ -73,10 +73,7 @@ func (t *tx) fill(ctx context.Context, r *room) error {
 // relist reads again who is uplinked to the room and which chats it has.
 func (t *tx) relist(ctx context.Context, r *room) (err error) {
 	key := []any{string(r.ID)}
-	r.minds, err = all(ctx, t, liveMinds, key, func(row row) (m spaces.Mind, err error) {
-		return m, row.Scan(&m.Agent, &m.Circle)
-	})
-	if err != nil {
+	if r.minds, err = all(ctx, t, liveMinds, key, scanMind); err != nil {
 		return err
 	}
 	r.chats, err = all(ctx, t, openChats, key, func(row row) (c chat, err error) {
@@ -84,6 +81,8 @@ func (t *tx) relist(ctx context.Context, r *room) (err error) {
 	})
 	return err
 }
+
+func scanMind(r row) (m spaces.Mind, err error) { return m, r.Scan(&m.Agent, &m.Circle) }
 
 // touch has the room's own columns written at the end of the job.
 func (t *tx) touch(r *room) {
@@ -95,10 +94,7 @@ func (t *tx) touch(r *room) {
 
 // spaceOf reads a space.
 func spaceOf(ctx context.Context, src Reader, id spaces.SpaceID) (s spaces.Space, found bool, err error) {
-	found, err = one(ctx, src, selectSpace, []any{string(id)}, spaceColumns(&s)...)
+	found, err = one(ctx, src, selectSpace, []any{string(id)},
+		&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, stamp{&s.CreatedAt})
 	return s, found, err
-}
-
-func spaceColumns(s *spaces.Space) []any {
-	return []any{&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, stamp{&s.CreatedAt}}
 }

@@ -25,8 +25,6 @@ const (
 )
 
 const (
-	seenHorizon query = `select value from meta where name = 'seen'`
-	moveHorizon query = `insert into meta (name, value) values ('seen', $1) on conflict (name) do update set value = excluded.value`
 	cyclesToSee query = `select id, state, started from cycles where started > $1 and started <= $2
   and started <= (select max(o.started) from (select started from cycles where started > $1 order by started limit $3 + 0) o) order by started`
 	openToSee    query = `select y.id, y.state, y.started from unseen u join cycles y on y.id = u.cycle where y.state <> 'open' order by y.id limit $1 + 0`
@@ -71,15 +69,8 @@ type sight struct {
 
 // see moves the horizon up when enough happened behind it, and returns where it is.
 func (s *Store) see(ctx context.Context) (horizon int64, err error) {
-	var at string
-	found, err := one(ctx, s.engine, seenHorizon, nil, &at)
-	if err != nil {
+	if horizon, err = numberOf(ctx, s.engine, metaSeen); err != nil {
 		return 0, err
-	}
-	if found {
-		if horizon, err = strconv.ParseInt(at, 10, 64); err != nil {
-			return 0, err
-		}
 	}
 	scan := func(r row) (g sight, err error) {
 		var state string
@@ -102,7 +93,7 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	}
 	past := fresh[len(fresh)-1].started
 	return past, s.write(ctx, func(ctx context.Context, t *tx) error {
-		return t.run(ctx, moveHorizon, strconv.FormatInt(past, 10))
+		return t.run(ctx, storeMeta, metaSeen, strconv.FormatInt(past, 10))
 	})
 }
 

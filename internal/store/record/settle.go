@@ -32,14 +32,14 @@ func (b Border) Settle(ctx context.Context, at time.Time, settlements []activity
 }
 
 func (t *tx) settle(ctx context.Context, at time.Time, s activity.Settlement) error {
-	found, err := all(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
+	found, err := first(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if found == nil {
 		return ErrUnknown
 	}
-	o := found[0]
+	o := *found
 	if ended(o.State) {
 		t.lg.Warn("action is settled already", "action", o.ID, "state", o.State, "settlement", s.State)
 		return nil

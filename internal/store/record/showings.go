@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -20,9 +19,6 @@ where s.event = $1 and not exists (select 1 from showings o where o.account = s.
 	dropVoice      query = `delete from voices where account = $1 and file = $2`
 	dropFileWaits  query = `delete from file_relays where account = $1 and file = $2`
 	contentStored  query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
-	countRemoval   query = `insert into meta (name, value) values ('unshelved', '1')
-on conflict (name) do update set value = cast(cast(meta.value as bigint) + 1 as text)`
-	removals query = `select value from meta where name = 'unshelved'`
 )
 
 // orphan is a file that no other message shows.
@@ -71,11 +67,11 @@ func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
 		return err
 	}
 	if counted > 0 {
-		if err := t.run(ctx, addShelved, strconv.FormatInt(-counted, 10)); err != nil {
+		if err := t.addTo(ctx, metaShelved, -counted); err != nil {
 			return err
 		}
 	}
-	return t.run(ctx, countRemoval)
+	return t.addTo(ctx, metaUnshelved, 1)
 }
 
 // Holds implements [activity.Stock].
@@ -88,11 +84,7 @@ func (b Border) Holds(ctx context.Context, hash string) (held bool, err error) {
 
 // Removals implements [activity.Stock].
 func (b Border) Removals(ctx context.Context) (int64, error) {
-	text := "0"
-	if _, err := one(ctx, b.s.engine, removals, nil, &text); err != nil {
-		return 0, fmt.Errorf("count files that were forgotten: %w", err)
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := numberOf(ctx, b.s.engine, metaUnshelved)
 	if err != nil {
 		return 0, fmt.Errorf("count files that were forgotten: %w", err)
 	}

@@ -46,17 +46,16 @@ func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(st
 		return err
 	}
 	for _, f := range frames {
-		s := f.shown
-		s.Tail = redact(s.Tail)
-		for i := range s.Whole {
-			redactTurnText(&s.Whole[i], redact)
+		changed := redactText(&f.shown.Tail, redact)
+		for i := range f.shown.Whole {
+			changed = redactTurnText(&f.shown.Whole[i], redact) || changed
 		}
-		body, err := json.Marshal(s)
+		if !changed {
+			continue
+		}
+		body, err := json.Marshal(f.shown)
 		if err != nil {
 			return err
-		}
-		if string(body) == string(f.body) {
-			continue
 		}
 		if err := t.run(ctx, redactShown, string(id), f.n, body); err != nil {
 			return err
@@ -65,26 +64,34 @@ func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(st
 	return nil
 }
 
-// A shownStep is what the frame of a step was made of, also as it is stored.
+// A shownStep is what the frame of a step was made of.
 type shownStep struct {
 	n     int
-	body  []byte
 	shown spaces.Shown
 }
 
 func scanShown(r row) (f shownStep, err error) {
-	if err = r.Scan(&f.n, &f.body); err != nil {
+	var body []byte
+	if err = r.Scan(&f.n, &body); err != nil {
 		return f, err
 	}
-	if f.shown, err = readShown(f.body); err != nil {
+	if f.shown, err = readShown(body); err != nil {
 		return f, fmt.Errorf("read frame of step %d: %w", f.n, err)
 	}
 	return f, nil
 }
 
-func redactTurnText(t *spaces.Turn, redact func(string) string) {
-	t.Text = redact(t.Text)
+// redactTurnText reports whether anything of the turn had to be redacted.
+func redactTurnText(t *spaces.Turn, redact func(string) string) (changed bool) {
+	changed = redactText(&t.Text, redact)
 	for i := range t.Calls {
-		t.Calls[i].Args = redact(t.Calls[i].Args)
+		changed = redactText(&t.Calls[i].Args, redact) || changed
 	}
+	return changed
+}
+
+func redactText(text *string, redact func(string) string) (changed bool) {
+	was := *text
+	*text = redact(was)
+	return *text != was
 }

@@ -45,7 +45,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	engine Engine
 	opts   Options
-	writer *writer
+	writer *writer // nil: for reading alone
 	close  sync.Once
 	closed error // what close gave
 }
@@ -127,16 +127,14 @@ func (s *Store) release() error {
 // Size returns how many bytes the record takes.
 func (s *Store) Size(ctx context.Context) (int64, error) { return s.engine.Size(ctx) }
 
-// Backup writes a copy of the record as it stands now to file, which must be
-// absent or empty. Writers go on meanwhile. It fails with [ErrNoBackup] where the
-// engine leaves that to its own tools.
-func (s *Store) Backup(ctx context.Context, file string) error {
-	return s.Console().Backup(ctx, file)
-}
-
 // clock returns that of the last turn.
 func (s *Store) clock() clock { return *s.writer.clock.Load() }
 
 // write runs do in a transaction that is on disk when write returns nil. It
 // stops waiting for its turn when ctx ends, and never after it had its turn.
-func (s *Store) write(ctx context.Context, do write) error { return s.writer.write(ctx, do) }
+func (s *Store) write(ctx context.Context, do write) error {
+	if s.writer == nil {
+		return ErrClosed
+	}
+	return s.writer.write(ctx, do)
+}

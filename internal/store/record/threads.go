@@ -56,12 +56,12 @@ func (i *intake) thread(ctx context.Context, e *spaces.Event) (made *tie, err er
 		return nil, i.chained(ctx, e)
 	}
 	here := spotOf(i.batch.Account, i.chat)
-	known, err := all(ctx, i.tx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
+	known, err := first(ctx, i.tx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
 	if err != nil {
 		return nil, fmt.Errorf("find thread %s: %w", e.Thread, err)
 	}
-	if len(known) > 0 {
-		return nil, i.enterThread(ctx, e, known[0])
+	if known != nil {
+		return nil, i.enterThread(ctx, e, *known)
 	}
 	if e.Body.Kind() != spaces.KindSaid {
 		return nil, nil
@@ -87,12 +87,12 @@ func (i *intake) begin(ctx context.Context, e *spaces.Event, made *tie) (err err
 		return err
 	}
 	if made.root != "" {
-		elsewhere, err := all(ctx, i.tx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
+		elsewhere, err := first(ctx, i.tx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
 		if err != nil {
 			return fmt.Errorf("find thread on %s: %w", made.root, err)
 		}
-		if len(elsewhere) > 0 {
-			made.thread, made.title, made.began = elsewhere[0].thread, elsewhere[0].title, false
+		if elsewhere != nil {
+			made.thread, made.title, made.began = elsewhere.thread, elsewhere.title, false
 		}
 	}
 	if made.began {
@@ -195,19 +195,12 @@ func (b Border) Mooring(ctx context.Context, account, chat string, space spaces.
 		&m.Anchor.Account, &m.Anchor.Chat, &m.Anchor.Message); err != nil {
 		return m, fmt.Errorf("find where thread %s hangs in %s: %w", thread, chat, err)
 	}
-	if m.Title == "" {
-		m.Title, err = b.wordsOf(ctx, ties[0].root)
+	if m.Title != "" {
+		return m, nil
+	}
+	root, err := eventOf(ctx, b.s.engine, ties[0].root)
+	if err == nil && root != nil {
+		m.Title = wordsOf(root.Body)
 	}
 	return m, err
-}
-
-// wordsOf returns what a message says; empty when it is gone.
-func (b Border) wordsOf(ctx context.Context, message spaces.EventID) (text string, err error) {
-	found, err := all(ctx, b.s.engine, eventOf, []any{string(message)}, scanEvent)
-	for _, e := range found {
-		if said, ok := e.Body.(spaces.Said); ok {
-			text = said.Text
-		}
-	}
-	return text, err
 }

@@ -46,12 +46,12 @@ func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) 
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return &found[0], hush(ctx, src, found)
+	return &found[0], hushNotes(ctx, src, found)
 }
 
-// hush takes out of the notes of a mind's timers what they repeat of words that were
+// hushNotes takes out of the notes of a mind's timers what they repeat of words that were
 // deleted.
-func hush(ctx context.Context, src Reader, timers []spaces.Timer) error {
+func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
 	hushed, err := silenceOf(ctx, src, timers[0].Mind)
 	for i := range timers {
 		timers[i].Note = hushed.words.Text(timers[i].Note)
@@ -102,13 +102,10 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 	if err != nil || p.leased || p.open != "" {
 		return nil, err // an earlier wake runs, or waits to be resumed first
 	}
-	w := &spaces.Wake{
-		Cycle: spaces.Cycle{
-			ID: spaces.CycleID(t.newID()), Mind: timer.Mind, State: spaces.CycleOpen, Wake: string(timer.Kind), Started: at,
-		},
-	}
+	w := &spaces.Wake{Cycle: spaces.Cycle{
+		ID: spaces.CycleID(t.newID()), Mind: timer.Mind, State: spaces.CycleOpen, Wake: string(timer.Kind), Started: at, Authority: spaces.OfMember,
+	}}
 	y := &w.Cycle
-	y.Authority = spaces.OfMember
 	if _, err := one(ctx, t, runAuthority, []any{string(timer.Cycle)}, &y.Authority); err != nil { // of who had it set
 		return nil, err
 	}
@@ -146,7 +143,7 @@ func (s Shell) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Ti
 	if err != nil || len(plans) == 0 {
 		return nil, err
 	}
-	return plans, hush(ctx, s.s.engine, plans)
+	return plans, hushNotes(ctx, s.s.engine, plans)
 }
 
 // NextTimer implements [shell.Inbox].

@@ -11,9 +11,9 @@ import (
 const (
 	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at`
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
-	uplinksOf     query = `select ` + uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')
-from uplinks where agent = $1 and circle = $2 order by n`
-	insertUplink query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
+	headedColumns query = uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
+	uplinksOf     query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
+	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
 values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
@@ -21,13 +21,15 @@ on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cur
 	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
-func scanUplink(r row) (u spaces.Uplink, err error) {
-	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt})
+func uplinkFields(u *spaces.Uplink) []any {
+	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt}}
 }
+
+func scanUplink(r row) (u spaces.Uplink, err error) { return u, r.Scan(uplinkFields(&u)...) }
 
 // scanHeaded reads an uplink with the head of its space.
 func scanHeaded(r row) (u spaces.Uplink, err error) {
-	return u, r.Scan(&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt}, &u.Head)
+	return u, r.Scan(append(uplinkFields(&u), &u.Head)...)
 }
 
 // uplinkOf reads the uplink of a mind to a room, zero when there is none.

@@ -37,11 +37,8 @@ where i.cycle = $1 and i.cycle <> ''`
 // cycle answers to.
 func (k *commit) charge(ctx context.Context) error {
 	u := k.c.Step.Usage
-	if u != (spaces.Usage{}) {
-		err := k.run(ctx, addUsage, day(k.c.At), string(k.mind.Agent), string(k.space), u.Prompt, u.Cached, u.Output, u.Calls)
-		if err != nil {
-			return fmt.Errorf("count usage: %w", err)
-		}
+	if err := k.spend(ctx, k.c.At, k.mind.Agent, k.space, u); err != nil {
+		return err
 	}
 	if u.Total() == 0 && k.spoke == 0 {
 		return nil
@@ -64,6 +61,18 @@ func (k *commit) charge(ctx context.Context) error {
 		if err := k.run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// spend adds what was used in a room to the day's tallies; no agent stands for what
+// was used beside one's steps.
+func (t *tx) spend(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
+	if u == (spaces.Usage{}) {
+		return nil
+	}
+	if err := t.run(ctx, addUsage, day(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
+		return fmt.Errorf("count usage: %w", err)
 	}
 	return nil
 }

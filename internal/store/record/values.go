@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -73,4 +74,14 @@ func null(s string) any {
 		return nil
 	}
 	return s
+}
+
+// appendNew appends those of the items that the list has not.
+func appendNew[T comparable](list []T, items ...T) []T {
+	for _, item := range items {
+		if !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
 }

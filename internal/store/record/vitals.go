@@ -24,7 +24,7 @@ var _ problems.Gauge = Problems{}
 
 // Vitals implements [problems.Gauge].
 func (p Problems) Vitals(ctx context.Context, since, at time.Time) (v problems.Vitals, err error) {
-	err = p.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
+	err = p.s.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
 		v.Queues, err = all(ctx, src, waitingByAccount, nil, func(r row) (q problems.Queue, err error) {
 			return q, r.Scan(&q.Account, &q.Waiting, stamp{&q.Oldest})
 		})
@@ -52,7 +52,7 @@ func (p Problems) Vitals(ctx context.Context, since, at time.Time) (v problems.V
 	if err != nil {
 		return problems.Vitals{}, fmt.Errorf("read vitals: %w", err)
 	}
-	if p.s != nil {
+	if p.s.writer != nil {
 		v.Slowest = time.Duration(p.s.writer.slowest.Swap(0))
 	}
 	return v, nil

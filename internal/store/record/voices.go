@@ -53,11 +53,8 @@ func (b Border) Hear(ctx context.Context, h activity.Heard) error {
 		if err != nil {
 			return err
 		}
-		if h.Usage != (spaces.Usage{}) { // it was paid for, whatever became of it
-			u := h.Usage
-			if err := t.run(ctx, addUsage, day(h.At), "", string(h.Voice.Space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
-				return fmt.Errorf("count usage: %w", err)
-			}
+		if err := t.spend(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
+			return err
 		}
 		if n == 0 || h.State != activity.VoiceHeard || h.Text == "" {
 			return nil
@@ -72,18 +69,17 @@ func (b Border) Hear(ctx context.Context, h activity.Heard) error {
 
 // heard tells the room what was said in a voice of it.
 func (t *tx) heard(ctx context.Context, h activity.Heard) error {
-	found, err := all(ctx, t, eventOf, []any{string(h.Voice.Event)}, scanEvent)
-	if err != nil || len(found) == 0 {
+	m, err := eventOf(ctx, t, h.Voice.Event)
+	if err != nil || m == nil {
 		return err
 	}
-	said, ok := found[0].Body.(spaces.Said)
+	said, ok := m.Body.(spaces.Said)
 	if !ok {
 		return nil
 	}
-	e := spaces.Event{
-		Space: found[0].Space, Branch: spaces.Primary, Object: found[0].Object, Thread: found[0].Thread, At: h.At, RecvAt: h.At,
-		Cause: found[0].ID, Root: found[0].Root, Depth: found[0].Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
-		Body: spaces.Transcribed{Target: found[0].ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
-	}
-	return t.append(ctx, &e)
+	return t.append(ctx, &spaces.Event{
+		Space: m.Space, Branch: spaces.Primary, Object: m.Object, Thread: m.Thread, At: h.At, RecvAt: h.At,
+		Cause: m.ID, Root: m.Root, Depth: m.Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
+		Body: spaces.Transcribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
+	})
 }

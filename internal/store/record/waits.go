@@ -96,11 +96,8 @@ func (t *tx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycl
 // goesOn reports whether a chain may go on with the end of a wait: nobody stopped
 // it, and it is not too deep. An answer has passed the gate already.
 func (t *tx) goesOn(ctx context.Context, w spaces.Wait) (bool, error) {
-	var tally spaces.RootTally
-	if _, err := one(ctx, t, selectRoot, []any{string(w.Root)}, &tally.Messages, &tally.Tokens, &tally.Stopped); err != nil {
-		return false, err
-	}
-	return !tally.Stopped && (w.Outcome == spaces.WaitReplied || w.Depth < spaces.MaxDepth), nil
+	tally, err := t.used(ctx, w.Root)
+	return !tally.Stopped && (w.Outcome == spaces.WaitReplied || w.Depth < spaces.MaxDepth), err
 }
 
 // told ends a wait for good: it has woken a cycle, or wakes none.

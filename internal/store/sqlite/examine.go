@@ -101,17 +101,12 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 		return err
 	}
 	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL, quick_check ok"
-	p, err := newProvider(db, migrations.SQLite)
-	if err != nil {
-		return err
-	}
-	known := versions(p)
-	r.Knows = known[len(known)-1]
+	r.Knows = Schema()
 	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&r.Schema); err != nil {
 		return err
 	}
 	r.Program = programOf(ctx, db)
-	if err := x.readShape(ctx, db, known, r); err != nil {
+	if err := readShape(ctx, db, r); err != nil {
 		return err
 	}
 	c, err := connect(db.Driver(), source(file, "rw", looking))
@@ -124,11 +119,11 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 }
 
 // readShape finds out what the next start makes of the record.
-func (x Examination) readShape(ctx context.Context, db *sql.DB, known []int64, r *doctor.Record) (err error) {
+func readShape(ctx context.Context, db *sql.DB, r *doctor.Record) (err error) {
 	if r.Schema > r.Knows {
 		return nil
 	}
-	if r.Untaken, err = untaken(ctx, db, known); err != nil {
+	if r.Untaken, err = untaken(ctx, db, migrations.SQLite); err != nil {
 		return err
 	}
 	err = whole(ctx, db, migrations.SQLite, r.Untaken)

@@ -23,7 +23,7 @@ const noteStep = "insert into goose_db_version (version_id, is_applied) values (
 // quarter of the time of walking all migrations; those that are newer than the
 // file are left to be walked.
 func create(ctx context.Context, db *sql.DB, files fs.FS, steps []*goose.Source) error {
-	dir, err := schemaFiles(files)
+	dir, err := fs.Sub(files, "sqlite")
 	if err != nil {
 		return err
 	}

@@ -10,17 +10,13 @@ import (
 )
 
 // lockFile takes an exclusive lock that ends with the file or the process.
-func lockFile(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return errHeld
-	}
-	return err
-}
+func lockFile(f *os.File) error { return flock(f, unix.LOCK_EX) }
 
 // shareFile takes a lock that others may share, until the file is closed.
-func shareFile(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+func shareFile(f *os.File) error { return flock(f, unix.LOCK_SH) }
+
+func flock(f *os.File, how int) error {
+	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return errHeld
 	}

@@ -25,7 +25,7 @@ const schemaVersion = `select max(version_id) from goose_db_version where is_app
 func Look(ctx context.Context, dir string) (record.Console, error) {
 	e := &engine{file: filepath.Join(dir, FileName)}
 	var err error
-	if e.readers, err = connectReaders(ctx, e.file, "rw", looking); err == nil {
+	if e.readers, err = openReaders(ctx, e.file, "rw", looking); err == nil {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
@@ -46,12 +46,7 @@ func (e *engine) checkSchema(ctx context.Context) (err error) {
 
 // sameSchema compares the schema of a record with the one this program knows.
 func sameSchema(ctx context.Context, db *sql.DB) error {
-	p, err := newProvider(db, migrations.SQLite)
-	if err != nil {
-		return err
-	}
-	known := versions(p)
-	want := known[len(known)-1]
+	want := Schema()
 	var have int64
 	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&have); err != nil {
 		return damage(err)
@@ -62,7 +57,7 @@ func sameSchema(ctx context.Context, db *sql.DB) error {
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", record.ErrOlder, have, want)
 	}
-	left, err := untaken(ctx, db, known)
+	left, err := untaken(ctx, db, migrations.SQLite)
 	if err == nil && len(left) > 0 {
 		err = fmt.Errorf("%w: steps %v of its schema were not taken", record.ErrOlder, left)
 	}

@@ -22,7 +22,7 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(t.TempDir(), FileName)
-	if err := s.Backup(t.Context(), copied); err != nil {
+	if err := s.Console().Backup(t.Context(), copied); err != nil {
 		t.Fatal(err)
 	}
 	check := func(when, dir string) {
@@ -40,7 +40,7 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 		if err != nil || len(rooms) != 1 || rooms[0].Space.Name != "Den" || len(rooms[0].Agents) != 1 {
 			t.Errorf("%s: rooms are %+v, %v", when, rooms, err)
 		}
-		r, err := connectReaders(t.Context(), filepath.Join(dir, FileName), "rw", looking)
+		r, err := openReaders(t.Context(), filepath.Join(dir, FileName), "rw", looking)
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}

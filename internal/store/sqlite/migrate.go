@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -53,7 +53,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 
 // comeUp takes the steps that a record has not gone through, if there are any.
 func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, files fs.FS, m record.Migration, o Options) error {
-	left, err := untaken(ctx, db, versions(p))
+	left, err := untaken(ctx, db, files)
 	if err != nil {
 		return err
 	}
@@ -94,16 +94,8 @@ func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m r
 	return err
 }
 
-// versions returns the steps of a program, in order.
-func versions(p *goose.Provider) (all []int64) {
-	for _, s := range p.ListSources() {
-		all = append(all, s.Version)
-	}
-	return all
-}
-
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
-	sub, err := schemaFiles(files)
+	sub, err := fs.Sub(files, "sqlite")
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +111,7 @@ func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 
 // newer is the refusal of a record that a newer program wrote.
 func newer(have, want int64, program string) error {
-	reads := "the newer program"
-	if program != "" {
-		reads = "trestle " + program
-	}
-	return fmt.Errorf("%w: its schema is %d, this program knows %d; use %s, which wrote it, or restore a backup", record.ErrNewer, have, want, reads)
+	return fmt.Errorf("%w, or restore a backup", record.Newer(have, want, program))
 }
 
 // sign notes which version of the program last opened the record, so that an
@@ -148,20 +136,5 @@ func programOf(ctx context.Context, db *sql.DB) string {
 	return version
 }
 
-// schemaFiles returns the migrations of this engine.
-func schemaFiles(files fs.FS) (fs.FS, error) { return fs.Sub(files, "sqlite") }
-
 // Schema returns the version of the schema that this program writes.
-func Schema() int64 {
-	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
-	if err != nil {
-		panic("sqlite: a constant pattern is wrong")
-	}
-	var newest int64
-	for _, name := range names {
-		if n, err := goose.NumericComponent(path.Base(name)); err == nil {
-			newest = max(newest, n)
-		}
-	}
-	return newest
-}
+func Schema() int64 { return slices.Max(migrations.Steps(migrations.SQLite, "sqlite")) }

@@ -158,7 +158,7 @@ func (e *engine) start(ctx context.Context) (*record.Store, error) {
 
 // prepare opens the connections that read and sets the ballast aside.
 func (e *engine) prepare(ctx context.Context) (err error) {
-	if e.readers, err = openReaders(ctx, e.file); err != nil {
+	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
 		return err
 	}
 	return layBallast(e.opts.Dir, e.opts.Ballast)

@@ -62,7 +62,7 @@ func raw(t *testing.T, dir string) *sql.DB {
 func TestSettingsAreReadBack(t *testing.T) {
 	dir := t.TempDir()
 	openIn(t, dir)
-	reading, err := openReaders(t.Context(), filepath.Join(dir, FileName))
+	reading, err := openReaders(t.Context(), filepath.Join(dir, FileName), "ro", reading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,13 +231,13 @@ func TestBackupIsAWholeRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "backup.db")
-	if err := s.Backup(t.Context(), file); err != nil {
+	if err := s.Console().Backup(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Border().Record(t.Context(), message(room, 2)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Backup(t.Context(), file); err == nil {
+	if err := s.Console().Backup(t.Context(), file); err == nil {
 		t.Error("a backup overwrote another")
 	}
 	restored := openIn(t, copyAs(t, file))

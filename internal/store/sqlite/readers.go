@@ -25,13 +25,9 @@ type readers struct {
 	quit   chan struct{}    // closed once no read may begin
 }
 
-func openReaders(ctx context.Context, file string) (*readers, error) {
-	return connectReaders(ctx, file, "ro", reading)
-}
-
-// connectReaders opens and verifies all of the connections. What it returns is to
+// openReaders opens and verifies all of the connections. What it returns is to
 // be closed in any case.
-func connectReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
+func openReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
 	r := &readers{free: make(chan *connection, readerCount), quit: make(chan struct{})}
 	for range readerCount {
 		c, err := connect(new(sqlite.Driver), source(file, mode, settings))

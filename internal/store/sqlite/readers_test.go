@@ -14,7 +14,7 @@ func openSomeReaders(t *testing.T) *readers {
 	t.Helper()
 	dir := t.TempDir()
 	openIn(t, dir)
-	r, err := openReaders(t.Context(), filepath.Join(dir, FileName))
+	r, err := openReaders(t.Context(), filepath.Join(dir, FileName), "ro", reading)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 const (
@@ -83,7 +84,7 @@ func shapeAfter(ctx context.Context, files fs.FS, begin func(mem *sql.DB) error)
 			return nil, err
 		}
 	}
-	left, err := untaken(ctx, mem, versions(p))
+	left, err := untaken(ctx, mem, files)
 	if err == nil && len(left) > 0 {
 		_, err = p.Up(ctx)
 	}
@@ -134,11 +135,11 @@ func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (out 
 	return out, rows.Err()
 }
 
-// untaken returns the steps of the program that a record has not gone through.
-func untaken(ctx context.Context, db *sql.DB, known []int64) ([]int64, error) {
+// untaken returns those of the steps in files that a record has not gone through.
+func untaken(ctx context.Context, db *sql.DB, files fs.FS) ([]int64, error) {
 	taken, err := texts(ctx, db, stepsTaken)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known, func(n int64) bool { return slices.Contains(taken, fmt.Sprint(n)) }), nil
+	return slices.DeleteFunc(migrations.Steps(files, "sqlite"), func(n int64) bool { return slices.Contains(taken, fmt.Sprint(n)) }), nil
 }

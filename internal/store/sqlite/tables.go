@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -114,18 +113,14 @@ func (t *Tables) Count(ctx context.Context, table record.Table) (n int64, err er
 }
 
 // Page implements [record.Pager].
-func (t *Tables) Page(ctx context.Context, table record.Table, after []any, limit int) ([][]any, error) {
+func (t *Tables) Page(ctx context.Context, table record.Table, after []any, limit int) (page [][]any, err error) {
 	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", table.Name, err)
 	}
 	defer rows.Close()
-	return pageOf(rows, len(table.Columns))
-}
-
-func pageOf(rows *sql.Rows, width int) (page [][]any, err error) {
 	for rows.Next() {
-		row, places := make([]any, width), make([]any, width)
+		row, places := make([]any, len(table.Columns)), make([]any, len(table.Columns))
 		for i := range row {
 			places[i] = &row[i]
 		}
