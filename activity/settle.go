@@ -48,7 +48,7 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step
 	case adapters.Moved:
 		return e.moved(ctx, a, err, s)
 	case adapters.Unauthorized:
-		e.pause(now.Add(unpausing), "the platform refuses our credentials")
+		e.pause(now, "the platform refuses our credentials")
 		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
 	case adapters.Forbidden:
 		s.State = spaces.ActionFailed
