@@ -65,9 +65,6 @@ func (c *Client) gateway(ctx context.Context) (whereTo, error) {
 	if to.URL == "" {
 		return to, &adapters.Error{Kind: adapters.Unknown, Op: "get gateway", Err: errors.New("the answer names no address")}
 	}
-	if c.shards > 0 {
-		to.Shards = c.shards
-	}
 	const most = 256
 	to.Shards = min(max(to.Shards, 1), most)
 	return to, nil

@@ -41,9 +41,6 @@ type Options struct {
 	HookPath string
 	// CallTimeout bounds every call. Default: 30 s.
 	CallTimeout time.Duration
-	// Shards is how many connections share the servers among them. Default: as
-	// many as Discord recommends.
-	Shards int
 	// Unpaced gives up the pace we keep before Discord has named its limits. Those
 	// it names are always kept. Default: false.
 	Unpaced bool
@@ -59,7 +56,6 @@ type Client struct {
 	files   *http.Client // without it
 	log     *slog.Logger
 	limit   time.Duration
-	shards  int
 	unpaced bool
 	markup  dialect
 
@@ -109,7 +105,7 @@ func New(o Options) (*Client, error) {
 	c := &Client{
 		token: token, base: base, rest: rest,
 		http: client(o, token, base), files: bareClient(o),
-		log: o.Logger, limit: o.CallTimeout, shards: o.Shards, unpaced: o.Unpaced,
+		log: o.Logger, limit: o.CallTimeout, unpaced: o.Unpaced,
 		markup: newDialect(), hookPath: o.HookPath,
 	}
 	rest.Client = c.http

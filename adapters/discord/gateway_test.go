@@ -3,6 +3,7 @@ package discord_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -293,7 +294,7 @@ func TestAStopEndsThePauseBetweenAttempts(t *testing.T) {
 
 // R-DC: after these codes Discord is not asked again.
 func TestFatalCloseCodesStop(t *testing.T) {
-	for _, code := range []int{4004, 4010, 4011, 4012, 4013, 4014} {
+	for _, code := range []int{4004, 4012, 4013, 4014} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
@@ -305,6 +306,29 @@ func TestFatalCloseCodesStop(t *testing.T) {
 				pass(time.Hour)
 				if fresh, resumed := w.begun(); fresh+resumed != 1 {
 					t.Errorf("connected again after %d", code)
+				}
+			})
+		})
+	}
+}
+
+// I13: how many connections there are is Discord's to say. When it says that there are
+// too few, it is asked again how many, slowly, and nobody has to change anything.
+func TestAnotherNumberOfShardsIsAskedFor(t *testing.T) {
+	for _, code := range []int{4010, 4011} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.bot.Close(code)
+				err := w.failure(5 * time.Second)
+				if adapters.KindOf(err) != adapters.Unauthorized || adapters.IsFinal(err) || !strings.Contains(fmt.Sprint(err), "asked again") {
+					t.Errorf("ended with %v, want unauthorized for now, and what follows", err)
+				}
+				w.receive()
+				pass(10 * time.Second)
+				w.says("hello")
+				if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
+					t.Error(diff)
 				}
 			})
 		})

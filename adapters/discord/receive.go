@@ -29,7 +29,8 @@ const (
 // with the cursor of the one before; only when Discord no longer has it a new one
 // begins, and what was said meanwhile is read from history. When the sink
 // refuses, the same batch is handed in again after a pause. Close codes after
-// which Discord must not be asked again are Unauthorized.
+// which Discord must not be asked again are Unauthorized, for good but for those
+// about the number of shards, which the next Receive asks for anew.
 func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
 	at, err := parsePosition(cursor)
 	if err != nil {

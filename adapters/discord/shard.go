@@ -103,7 +103,7 @@ func (s *shard) after(err error) (atOnce bool, fatal error) {
 	}
 	if advice, ok := fatalCodes[closed.Code]; ok {
 		return false, &adapters.Error{
-			Kind: adapters.Unauthorized, Op: "gateway", Final: true,
+			Kind: adapters.Unauthorized, Op: "gateway", Final: closed.Code != invalidShard && closed.Code != tooFewShards,
 			Err: fmt.Errorf("closed with %d: %s", closed.Code, advice),
 		}
 	}
@@ -113,18 +113,23 @@ func (s *shard) after(err error) (atOnce bool, fatal error) {
 	return false, nil
 }
 
-// Close codes after which another session has to begin.
 const (
+	// After these another session has to begin.
 	invalidSeq      = 4007
 	sessionTimedOut = 4009
+	// After these Discord may say another number of shards.
+	invalidShard = 4010
+	tooFewShards = 4011
 )
 
-// fatalCodes are those after which Discord must not be asked again, with what
-// can be done (docs.discord.com, topics/opcodes-and-status-codes#gateway).
+// fatalCodes are those after which Receive ends, with what can be done
+// (docs.discord.com, topics/opcodes-and-status-codes#gateway).
 var fatalCodes = map[int]string{
 	4004: "the token is not valid; take a new one from the developer portal, page Bot",
-	4010: "the shard is not valid; leave the number of shards to discord",
-	4011: "the bot is on too many servers for one connection; leave the number of shards to discord",
+
+	invalidShard: "the shard is not valid; discord is asked again how many connections it wants",
+	tooFewShards: "the bot is on too many servers for one connection; discord is asked again how many it wants",
+
 	4012: "discord no longer serves this version of its gateway; trestle has to be updated",
 	4013: "the intents are not valid; trestle has to be updated",
 	4014: "an intent is not allowed; switch on Message Content Intent in the developer portal, page Bot",
