@@ -71,6 +71,32 @@ func TestAnOpenChatGetsARoomOfItsOwn(t *testing.T) {
 	}
 }
 
+// Who no longer sees a chat is news of those alone who are known to be in it: it opens
+// no room, and turns nobody away.
+func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
+	hidden := adapters.Update{
+		ID: "2", Key: "unseen:c1", Chat: adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"},
+		Body: adapters.Left{People: []adapters.Person{kai}, Unseen: true},
+	}
+	for name, o := range map[string]IngressOptions{
+		"open": {Admit: AdmitOpen}, "deny": {Admit: AdmitDeny}, "named server": {Servers: map[string]Room{"112233": {}}},
+	} {
+		r := newRecord()
+		in := enter(r, o)
+		take(t, in, "1", hidden)
+		if n := in.Tally().Refused; len(r.rooms) != 0 || n != 0 {
+			t.Errorf("%s: %d rooms opened, %d refused, want none", name, len(r.rooms), n)
+		}
+		if o.Admit == AdmitDeny {
+			continue
+		}
+		take(t, in, "2", says(hidden.Chat, kai, "1", "hi"), hidden)
+		if len(r.events) != 2 || r.events[1].Event.Body.Kind() != spaces.KindLeft {
+			t.Errorf("%s: got %+v, want what was said, and that somebody left", name, r.events)
+		}
+	}
+}
+
 func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	r := newRecord()
 	server := Room{Circle: "acme", Wake: spaces.WakeMention, Agents: []spaces.AgentID{"max"}}

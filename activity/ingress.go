@@ -3,6 +3,7 @@ package activity
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -214,11 +215,13 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	if u.Chat.ID == "" {
 		u = wholeAccounts(u)
 	}
-	if _, ok := u.Body.(adapters.Migrated); ok && u.Chat.ID != "" {
+	_, moved := u.Body.(adapters.Migrated)
+	_, ended := u.Body.(adapters.Unlinked)
+	if (moved || ended) && u.Chat.ID != "" {
 		return in.remap(ctx, u, at)
 	}
-	if _, ok := u.Body.(adapters.Unlinked); ok && u.Chat.ID != "" {
-		return in.remap(ctx, u, at)
+	if nobodys, err := in.isNobodys(ctx, u); nobodys || err != nil {
+		return err
 	}
 	places, err := in.admit(ctx, u, at)
 	if err != nil {
@@ -241,6 +244,19 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	}
 	taken.Items = append(taken.Items, in.items(u, places, at)...)
 	return nil
+}
+
+// isNobodys reports whether an update is news of nobody: a chat is no longer shown to
+// people, and it has no room in which they could be known.
+func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, error) {
+	if left, ok := u.Body.(adapters.Left); !ok || !left.Unseen {
+		return false, nil
+	}
+	_, err := in.mapping.Resolve(ctx, in.account.Key(), u.Chat.ID)
+	if errors.Is(err, ErrUnmapped) {
+		return true, nil
+	}
+	return false, err
 }
 
 // regain tries a chat again that was out of reach and in which somebody speaks.
