@@ -2,7 +2,9 @@ package slack
 
 import (
 	"context"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -167,6 +169,20 @@ func (n *names) known(id, team string) adapters.Chat {
 		return k.chat
 	}
 	return guessed(id, "", team).chat
+}
+
+// rooms returns the conversations of several people that are known, in the order of
+// their ids.
+func (n *names) rooms() []adapters.Chat {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var rooms []adapters.Chat
+	for _, id := range slices.Sorted(maps.Keys(n.chats)) {
+		if k := n.chats[id]; k.chat.Kind != adapters.Direct {
+			rooms = append(rooms, k.chat)
+		}
+	}
+	return rooms
 }
 
 // guessed returns what the id and the channel_type, if there is one, say of a

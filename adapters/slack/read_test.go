@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,6 +83,37 @@ func TestNamesAreKeptCurrent(t *testing.T) {
 		}
 		if asked > 2 { // the person, and us
 			t.Errorf("asked %d times who people are", asked)
+		}
+	})
+}
+
+// SECURITY S1: who was deactivated reads nothing any more. Slack tells that of the
+// person, and of no channel.
+func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
+		other := w.NewChannel("other", w.maya)
+		other.Invites(w.maya, w.app)
+		pass(time.Second)
+		b.all()
+		w.maya.Deactivated()
+		pass(time.Second)
+		var got []string
+		for _, u := range b.all() {
+			if left, ok := u.Body.(adapters.Left); ok && left.Unseen {
+				got = append(got, fmt.Sprint(u.Chat.ID, " ", left.People[0].ID, " of ", left.People[0].Scope))
+			}
+		}
+		slices.Sort(got)
+		want := []string{w.ops.ID + " " + w.maya.ID + " of T0000001", other.ID + " " + w.maya.ID + " of T0000001"}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("gone from (-want +got):\n%s", diff)
+		}
+		w.ops.Says(w.AddPerson(fakeslack.Profile{Name: "Jonas"}), "hello", fakeslack.Said{})
+		pass(time.Second)
+		if said := heard[adapters.Message](b); len(said) == 0 {
+			t.Error("nothing is heard after it")
 		}
 	})
 }

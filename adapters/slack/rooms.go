@@ -85,14 +85,27 @@ func (r reader) migrated(e event) ([]adapters.Update, error) {
 	}}, nil
 }
 
-// person remembers what an event tells of somebody.
-func (r reader) person(e event) error {
+// person remembers what an event tells of somebody. Who is deactivated is gone from
+// every channel, and no channel's event tells it
+// (slack.com/help/articles/204475027-Deactivate-a-members-account).
+func (r reader) person(ctx context.Context, e event) ([]adapters.Update, error) {
 	var u user
 	if err := json.Unmarshal(e.User, &u); err != nil {
-		return fmt.Errorf("it does not say who: %w", err)
+		return nil, fmt.Errorf("it does not say who: %w", err)
 	}
-	if u.ID != "" {
-		r.c.names.learned(u)
+	if u.ID == "" {
+		return nil, nil
 	}
-	return nil
+	r.c.names.learned(u)
+	if !u.Deleted || e.Type != "user_change" {
+		return nil, nil
+	}
+	var updates []adapters.Update
+	for _, chat := range r.c.names.rooms() {
+		updates = append(updates, adapters.Update{
+			Key: eventKey("deactivated", chat.ID, u.ID, e.At), Chat: chat, At: timeOf(e.At),
+			Body: adapters.Left{People: []adapters.Person{r.who(ctx, u.ID, "")}, Unseen: true},
+		})
+	}
+	return updates, nil
 }

@@ -109,7 +109,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 	case "pin_added", "pin_removed":
 		return r.pin(ctx, e)
 	case "user_change", "user_profile_changed", "user_status_changed", "team_join":
-		return nil, r.person(e)
+		return r.person(ctx, e)
 	case "app_rate_limited":
 		return []adapters.Update{rateLimited("", e.Limited)}, nil
 	case "app_home_opened": // whoever dispatches fills it

@@ -71,6 +71,7 @@ type user struct {
 	Name     string `json:"name"`
 	RealName string `json:"real_name"`
 	IsBot    bool   `json:"is_bot"`
+	Deleted  bool   `json:"deleted"`
 	Profile  struct {
 		RealName    string `json:"real_name"`
 		DisplayName string `json:"display_name"`

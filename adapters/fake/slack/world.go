@@ -43,13 +43,7 @@ type Person struct {
 	// ID is the user's id.
 	ID    string
 	isBot bool
-}
-
-// Name returns what the person is called.
-func (p *Person) Name() string {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	return p.profile.Name
+	gone  bool // guarded by of.mu
 }
 
 // AddApp installs an app.
@@ -98,10 +92,25 @@ func (p *Person) Renames(name string) {
 	}
 }
 
+// Deactivated takes the person's account away: they are in no channel any more, and
+// that alone is told.
+func (p *Person) Deactivated() {
+	s := p.of
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.gone = true
+	for _, c := range s.channels {
+		delete(c.members, p.ID)
+	}
+	for _, a := range s.apps {
+		a.emit(map[string]any{"type": "user_change", "user": p.wire(), "event_ts": s.ts()}, "", "")
+	}
+}
+
 // wire is the person as the API shows them. mu is held.
 func (p *Person) wire() map[string]any {
 	return map[string]any{
-		"id": p.ID, "team_id": p.profile.Team, "name": p.profile.Handle, "real_name": p.profile.Name, "deleted": false,
+		"id": p.ID, "team_id": p.profile.Team, "name": p.profile.Handle, "real_name": p.profile.Name, "deleted": p.gone,
 		"is_bot": p.isBot, "is_stranger": p.profile.Team != p.of.o.Team, "updated": 1700000000,
 		"profile": map[string]any{"display_name": p.profile.Name, "real_name": p.profile.Name, "team": p.profile.Team, "image_72": p.profile.Image},
 	}
