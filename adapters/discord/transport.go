@@ -79,6 +79,9 @@ func (c *Client) dialer() *websocket.Dialer {
 	if t, ok := c.files.Transport.(*http.Transport); ok {
 		d.NetDialContext, d.TLSClientConfig, d.Proxy = t.DialContext, t.TLSClientConfig.Clone(), t.Proxy
 	}
+	if d.TLSClientConfig != nil {
+		d.TLSClientConfig.NextProtos = nil // the transport has put HTTP/2 there, which no websocket speaks
+	}
 	if d.NetDialContext == nil {
 		var dial net.Dialer
 		d.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

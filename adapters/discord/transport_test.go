@@ -2,10 +2,14 @@ package discord
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // SECURITY S16, PLATFORMS 0.10: the token goes to the API's own host alone, in no call
@@ -104,6 +108,50 @@ func TestTheBotsLimitLeavesInteractionsAlone(t *testing.T) {
 	} {
 		if wait := l.take(c.r, now); wait != c.want {
 			t.Errorf("%s: wait %s, want %s", c.r.op, wait, c.want)
+		}
+	}
+}
+
+// R-DC: a file that was fetched over HTTP/2 leaves the way to the gateway open, which
+// speaks HTTP/1.1.
+func TestTheGatewayIsReachedAfterAFile(t *testing.T) {
+	upgrade := websocket.Upgrader{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !websocket.IsWebSocketUpgrade(r) {
+			_, _ = w.Write([]byte("a file")) // it is read or not
+			return
+		}
+		if ws, err := upgrade.Upgrade(w, r, nil); err == nil {
+			_ = ws.Close() // it was reached
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	c, err := New(Options{Token: "the-token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusting := server.Client().Transport.(*http.Transport).TLSClientConfig
+	c.files.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusting.RootCAs, MinVersion: tls.VersionTLS12}
+	s := &shard{client: c}
+	for range 2 {
+		ws, err := s.dial(t.Context(), "wss"+strings.TrimPrefix(server.URL, "https"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws.close(nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.files.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close() // nothing of it is wanted
+		if resp.ProtoMajor != 2 {
+			t.Fatalf("fetched over %s, want HTTP/2", resp.Proto)
 		}
 	}
 }

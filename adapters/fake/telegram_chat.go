@@ -167,17 +167,6 @@ func (c *Chat) AwaitSent(ctx context.Context, n int) ([]Message, error) {
 	return c.Sent(), err
 }
 
-// Message returns the message with that id, if the chat still has it.
-func (c *Chat) Message(id int64) (Message, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	m := c.messages[id]
-	if m == nil {
-		return Message{}, false
-	}
-	return c.view(m), true
-}
-
 func (c *Chat) view(m *message) Message {
 	v := Message{
 		ID: m.id, Chat: c.wire.ID, Thread: m.thread, ReplyTo: m.replyTo, From: m.from.ID,

@@ -152,13 +152,6 @@ func (b *Bot) Inject(event string, data json.RawMessage) {
 	b.of.dispatchTo(b, event, 0, data)
 }
 
-// InjectFrame sends the bot's connections bytes as they stand.
-func (b *Bot) InjectFrame(raw []byte) {
-	for _, s := range b.sockets() {
-		s.pushRaw(raw)
-	}
-}
-
 // Operations of the gateway.
 const (
 	opDispatch     = 0

@@ -67,13 +67,6 @@ func (s *socket) pushLocked(f frame) {
 	s.wake()
 }
 
-func (s *socket) pushRaw(raw []byte) {
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	s.extra = append(s.extra, raw)
-	s.wake()
-}
-
 // close ends the connection with a code; 0 cuts it.
 func (s *socket) close(code int) {
 	s.once.Do(func() {

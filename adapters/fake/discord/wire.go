@@ -163,9 +163,6 @@ const (
 
 // Kinds of message.
 const (
-	ordinary     = 0
-	pinning      = 6
-	joining      = 7
-	threadBegins = 18
-	reply        = 19
+	pinning = 6
+	reply   = 19
 )

@@ -256,11 +256,11 @@ func (a *App) Redeliver(n int) {
 func (a *App) Disorder(copies int) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.disorder, a.spread = copies, true
+	a.disorder = copies
 }
 
 // pick returns the socket for the next envelope: the one that is open longest, or
-// any of them when the app's envelopes are spread. mu is held.
+// any of them while nothing is in order. mu is held.
 func (a *App) pick(not *socket) *socket {
 	var open []*socket
 	for _, s := range a.sockets {
@@ -271,18 +271,11 @@ func (a *App) pick(not *socket) *socket {
 	switch {
 	case len(open) == 0:
 		return nil
-	case a.spread:
+	case a.disorder > 0:
 		return open[rand.N(len(open))]
 	default:
 		return open[0]
 	}
-}
-
-// Spread has the app's envelopes come by any of its sockets.
-func (a *App) Spread() {
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.spread = true
 }
 
 // end drops the app's sockets and gives up what is pending.

@@ -237,8 +237,7 @@ type App struct {
 	pending  []*envelope          // in order, not acknowledged
 	last     []*envelope          // the last ones that were acknowledged
 	sent     map[string]*envelope // those under way, by the envelopes' ids
-	spread   bool
-	drops    bool // nothing is delivered, and nothing kept
+	drops    bool                 // nothing is delivered, and nothing kept
 	disorder int
 	direct   map[string]*Channel // by user
 	homes    map[string]json.RawMessage
