@@ -110,7 +110,8 @@ func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bo
 	if err == nil {
 		return fault.Point("draft.edited") == nil
 	}
-	return !adapters.KindOf(err).Permanent()
+	kind := adapters.KindOf(err)
+	return !kind.Permanent() && kind != adapters.Moved
 }
 
 // finishing is the first step of an action that takes a draft over: the message that
@@ -125,6 +126,12 @@ func (e *Egress) finishing(a spaces.Action, s step, text string) step {
 			return adapters.Receipt{}, err
 		}
 		if !stands {
+			return post(ctx)
+		}
+		if d.Chat != a.Chat { // the chat has moved, and there that name may be another message's
+			if err := e.erase(ctx, d); err != nil {
+				return adapters.Receipt{}, err
+			}
 			return post(ctx)
 		}
 		at := adapters.Ref{Chat: a.Chat, Thread: string(a.Thread), Message: d.Message}
@@ -212,10 +219,11 @@ func (e *Egress) sought(ctx context.Context, d Drafted) (Drafted, bool, error) {
 	return d, false, e.rub(ctx, d)
 }
 
-// erase deletes the message of a draft and forgets it.
+// erase deletes the message of a draft and forgets it. In a chat that has moved
+// nobody can delete it any more.
 func (e *Egress) erase(ctx context.Context, d Drafted) error {
 	err := e.deleter.Delete(ctx, adapters.Ref{Chat: d.Chat, Thread: string(d.Thread), Message: d.Message})
-	if err != nil && !adapters.KindOf(err).Permanent() {
+	if kind := adapters.KindOf(err); err != nil && !kind.Permanent() && kind != adapters.Moved {
 		return beforehand("delete draft", err)
 	}
 	return e.rub(ctx, d)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -188,4 +189,57 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 			t.Errorf("the step that is thought again shows %q", got)
 		}
 	})
+}
+
+// K22, PLATFORMS 1.3: a group that became a supergroup keeps what was shown in it out of
+// reach. What is decided is posted where the chat goes on, and no message there is
+// taken for the draft; what nobody says is asked for once.
+func TestADraftStaysBehindInAChatThatMoved(t *testing.T) {
+	moved := refusal(adapters.Moved)
+	moved.MovedTo = "new"
+	for name, c := range map[string]struct {
+		decided bool
+		told    bool // the platform tells of the move before anybody is refused
+		want    []string
+	}{
+		"it is decided":                {decided: true, want: []string{`send  "There is soup. Take some."`, `send  "And bread."`}},
+		"it is decided after the news": {decided: true, told: true, want: []string{`send  "There is soup. Take some."`, `send  "And bread."`}},
+		"nobody says it":               {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, p := newRecord(), &platform{}
+				e := on(t, p, r, EgressOptions{Drafts: r})
+				e.Show(soup)
+				after(time.Second / 2)
+				p.script = func(c call) error {
+					if c.Chat == "group" {
+						return moved
+					}
+					return nil
+				}
+				before := len(p.attempted())
+				a := told
+				if c.told {
+					a.Chat = "new"
+				}
+				if c.decided {
+					r.put(a)
+				} else {
+					r.leave()
+				}
+				e.Over(soup.ID)
+				after(time.Minute)
+				if diff := cmp.Diff(c.want, did(p.accepted())[1:], cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("the platform took (-want +got):\n%s", diff)
+				}
+				if c.decided && r.action("a").State != spaces.ActionSent || len(r.drafts) != 0 {
+					t.Errorf("kept: %v", r.drafts)
+				}
+				if n := len(p.attempted()) - before - len(c.want); n > 2 {
+					t.Errorf("the chat was asked %d times where it is no more", n)
+				}
+			})
+		})
+	}
 }

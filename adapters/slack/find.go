@@ -41,8 +41,20 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 }
 
 // newest returns the newest messages of a chat, or of a thread of it, with their
-// metadata.
+// metadata. Of an answer Slack lists nothing but itself and whose thread it is in
+// (docs.slack.dev/reference/methods/conversations.replies): that thread is meant.
 func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
+	all, err := c.latest(ctx, chat, thread)
+	for _, one := range all {
+		if m := markOf(one); m.TS == thread && m.ThreadTS != "" && m.ThreadTS != thread && err == nil {
+			return c.latest(ctx, chat, m.ThreadTS)
+		}
+	}
+	return all, err
+}
+
+// latest is newest for a thread that is named by its first message.
+func (c *Client) latest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
 	method := "conversations.history"
 	if thread != "" {
 		method = "conversations.replies"

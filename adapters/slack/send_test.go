@@ -127,8 +127,10 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		answer := w.ops.Says(w.maya, "an answer", fakeslack.Said{Thread: root})
 		for name, p := range map[string]adapters.Post{
 			"in the channel": {Chat: w.ops.ID}, "in a thread": {Chat: w.ops.ID, Thread: root}, "as an answer": {Chat: w.ops.ID, ReplyTo: root},
+			"as an answer to one": {Chat: w.ops.ID, ReplyTo: answer}, // it is in the thread of that one
 		} {
 			p.Text, p.Key = "hello", "key "+name
 			if _, found, err := c.Find(t.Context(), p); found || err != nil {
