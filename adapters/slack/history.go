@@ -19,6 +19,7 @@ var _ adapters.Historian = (*Client)(nil)
 // marked is what must be known of a message to put it into its place.
 type marked struct {
 	TS          string `json:"ts"`
+	ThreadTS    string `json:"thread_ts"`
 	ReplyCount  int    `json:"reply_count"`
 	LatestReply string `json:"latest_reply"`
 }
