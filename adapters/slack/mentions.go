@@ -2,68 +2,40 @@ package slack
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/mentions"
 )
 
 // maxMentions bounds how many people one message calls (SECURITY 5).
 const maxMentions = 3
 
-// callName is a way to name somebody after @.
-type callName struct{ name, id string }
-
-// callNames returns the names of the people who can be called, the longest first,
-// so that "Ann Lee" is not taken for "Ann".
-func callNames(people []adapters.Person) []callName {
-	var names []callName
-	for _, p := range people {
-		if strings.Trim(p.ID, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" || p.ID == "" {
-			continue
-		}
-		for _, name := range []string{p.Name, p.Handle} {
-			if name != "" {
-				names = append(names, callName{name, p.ID})
-			}
-		}
+// written returns how the name of somebody stands in words, if they can be called.
+func written(who adapters.Person, name string) []string {
+	if who.ID == "" || strings.Trim(who.ID, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+		return nil
 	}
-	slices.SortStableFunc(names, func(a, b callName) int { return len(b.name) - len(a.name) })
-	return names
+	return []string{name}
 }
 
-// A caller replaces names after @, up to so many.
+// A caller calls people who are named, up to so many.
 type caller struct {
-	names []callName
+	names mentions.Names
 	left  int
 }
 
-// cut splits words at the first @name: what stands before it, who is called, and
-// what follows. No call is the zero callName.
-func (c *caller) cut(words string) (before string, called callName, after string) {
-	for at := 0; c.left > 0; at++ {
-		i := strings.IndexByte(words[at:], '@')
-		if i < 0 {
-			break
-		}
-		at += i
-		if r, _ := utf8.DecodeLastRuneInString(words[:at]); at > 0 && (inWord(r) || r == '_') {
-			continue
-		}
-		for _, n := range c.names {
-			rest := words[at+1:]
-			if len(rest) < len(n.name) || !strings.EqualFold(rest[:len(n.name)], n.name) {
-				continue
-			}
-			if r, _ := utf8.DecodeRuneInString(rest[len(n.name):]); len(rest) > len(n.name) && (inWord(r) || r == '_') {
-				continue
-			}
-			c.left--
-			return words[:at], n, rest[len(n.name):]
-		}
+// cut splits words at the first name of somebody who is to be called; id is empty
+// where nobody is.
+func (c *caller) cut(words string) (before, id, after string) {
+	if c.left == 0 {
+		return words, "", ""
 	}
-	return words, callName{}, ""
+	m, found := c.names.Cut(words)
+	if found {
+		c.left--
+	}
+	return m.Before, m.Who.ID, m.After
 }
 
 // inText calls people in mrkdwn or Markdown, outside code and links.
@@ -76,10 +48,10 @@ func (c *caller) inText(text string) string {
 		}
 		words := text[:end]
 		for words != "" {
-			before, called, after := c.cut(words)
+			before, id, after := c.cut(words)
 			b.WriteString(before)
-			if called.id != "" {
-				b.WriteString("<@" + called.id + ">")
+			if id != "" {
+				b.WriteString("<@" + id + ">")
 			}
 			words = after
 		}
@@ -144,12 +116,12 @@ func (c *caller) inRun(run richRun) []richRun {
 	}
 	var runs []richRun
 	for words := run.Text; words != ""; {
-		before, called, after := c.cut(words)
+		before, id, after := c.cut(words)
 		if before != "" {
 			runs = append(runs, richRun{Type: "text", Text: before, Style: run.Style})
 		}
-		if called.id != "" {
-			runs = append(runs, richRun{Type: "user", User: called.id})
+		if id != "" {
+			runs = append(runs, richRun{Type: "user", User: id})
 		}
 		words = after
 	}

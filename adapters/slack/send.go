@@ -12,6 +12,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/mentions"
 )
 
 var (
@@ -34,7 +35,7 @@ type form struct {
 
 // formOf reads a part as Split returned it and calls the people in it.
 func formOf(part string, people []adapters.Person) form {
-	names := &caller{callNames(people), maxMentions}
+	names := &caller{mentions.Of(people, written), maxMentions}
 	if md, ok := strings.CutPrefix(part, markdownSign); ok {
 		return form{markdown: names.inText(md)}
 	}

@@ -53,10 +53,10 @@ func cutUnits(text string, n int) (head, rest string) {
 	return text, ""
 }
 
-// mentions returns the people that text names, each once. Telegram gives the id
+// peopleIn returns those whom text names, each once. Telegram gives the id
 // only for people without a username and for us; of the others it gives only
 // the handle.
-func mentions(text string, entities []entity, self user) []adapters.Person {
+func peopleIn(text string, entities []entity, self user) []adapters.Person {
 	var out []adapters.Person
 	add := func(p adapters.Person) {
 		for _, have := range out {

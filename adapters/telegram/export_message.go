@@ -120,7 +120,7 @@ func (x *exportReader) read(raw json.RawMessage) adapters.Update {
 	}
 	text, entities := m.words()
 	said := adapters.Message{
-		ID: x.name(m.ID), Text: x.markdown.of(text, entities), Mentions: mentions(text, entities, user{}),
+		ID: x.name(m.ID), Text: x.markdown.of(text, entities), Mentions: peopleIn(text, entities, user{}),
 		Attachments: m.attachments(), Forwarded: m.Forwarded,
 	}
 	if m.ReplyTo != 0 && m.ReplyTo != topic && m.ReplyPeer == "" {

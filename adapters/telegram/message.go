@@ -119,7 +119,7 @@ func (r reader) said(m *message) adapters.Message {
 	out := adapters.Message{
 		ID:          formatID(m.ID),
 		Text:        r.quoted(m) + r.markdown.of(text, entities),
-		Mentions:    mentions(text, entities, r.self),
+		Mentions:    peopleIn(text, entities, r.self),
 		Attachments: m.attachments(),
 		Forwarded:   m.Origin.name(),
 	}

@@ -1,0 +1,85 @@
+// Package mentions finds the people that words name after @.
+//
+// It promises that a name is taken whole: not for the beginning of a longer one, and
+// not inside another word. It knows no platform: how a name stands in the words, and
+// what calls somebody, is its caller's to say.
+package mentions
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// Names are the names by which people can be called.
+type Names []name
+
+type name struct {
+	text string
+	who  adapters.Person
+}
+
+// Of returns the names of people, what they are called and their handle, each in the
+// forms that it may have in words. Somebody without any cannot be called.
+func Of(people []adapters.Person, forms func(who adapters.Person, name string) []string) Names {
+	var all Names
+	for _, p := range people {
+		for _, called := range []string{p.Name, p.Handle} {
+			if called == "" {
+				continue
+			}
+			for _, text := range forms(p, called) {
+				all = append(all, name{text, p})
+			}
+		}
+	}
+	// The longest first: "Ann Lee" is not to be taken for "Ann".
+	slices.SortStableFunc(all, func(a, b name) int { return len(b.text) - len(a.text) })
+	return all
+}
+
+// A Mention is somebody named in words.
+type Mention struct {
+	Before, After string // the words around it
+	Written       string // the name as it stands there, without the @
+	Who           adapters.Person
+}
+
+// Cut splits words at the first mention. Where there is none, all of them are Before.
+func (n Names) Cut(words string) (m Mention, found bool) {
+	for at := 0; len(n) > 0; at++ {
+		next := strings.IndexByte(words[at:], '@')
+		if next < 0 {
+			break
+		}
+		at += next
+		if last, _ := utf8.DecodeLastRuneInString(words[:at]); at > 0 && inName(last) {
+			continue
+		}
+		if called, ok := n.first(words[at+1:]); ok {
+			end := at + 1 + len(called.text)
+			return Mention{Before: words[:at], Written: words[at+1 : end], After: words[end:], Who: called.who}, true
+		}
+	}
+	return Mention{Before: words}, false
+}
+
+// first returns the first of the names that words begin with.
+func (n Names) first(words string) (name, bool) {
+	for _, one := range n {
+		if len(words) < len(one.text) || !strings.EqualFold(words[:len(one.text)], one.text) {
+			continue
+		}
+		rest := words[len(one.text):]
+		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !inName(next) {
+			return one, true
+		}
+	}
+	return name{}, false
+}
+
+// inName reports whether r may be part of a name.
+func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,0 +1,54 @@
+package mentions
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// SECURITY S6: who is named is called, and nobody whose name only looks like it.
+func TestANameIsTakenWhole(t *testing.T) {
+	people := []adapters.Person{{ID: "1", Name: "Ann", Handle: "ann"}, {ID: "2", Name: "Ann Lee"}, {ID: "", Name: "Nobody"}}
+	names := Of(people, func(who adapters.Person, name string) []string {
+		if who.ID == "" {
+			return nil
+		}
+		return []string{name}
+	})
+	for words, want := range map[string][]string{
+		"":                          nil,
+		"Ann":                       nil,
+		"@Ann":                      {"1 Ann"},
+		"hi @ann, @ANN LEE!":        {"1 ann", "2 ANN LEE"},
+		"@Ann Leeds":                {"1 Ann"},
+		"@Anna, @Ann_, @Ann1, @Änn": nil,
+		"mail@Ann, _@Ann, (@Ann)":   {"1 Ann"},
+		"@@Ann@Ann":                 {"1 Ann", "1 Ann"},
+		"@Nobody":                   nil,
+	} {
+		var got []string
+		rest, whole := words, ""
+		for {
+			m, found := names.Cut(rest)
+			whole += m.Before
+			if !found {
+				break
+			}
+			whole += "@" + m.Written
+			got = append(got, fmt.Sprint(m.Who.ID, " ", m.Written))
+			rest = m.After
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", words, diff)
+		}
+		if whole != words {
+			t.Errorf("%q became %q", words, whole)
+		}
+	}
+	if m, found := Names(nil).Cut("@Ann"); found || m.Before != "@Ann" {
+		t.Errorf("found %+v among nobody", m)
+	}
+}
