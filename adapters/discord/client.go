@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // Options say which bot this is and where its server stands.
@@ -104,7 +104,7 @@ func New(o Options) (*Client, error) {
 	rest.LogLevel = -1 // it would write to the standard error
 	c := &Client{
 		token: token, base: base, rest: rest,
-		http: client(o, token, base), files: bareClient(o),
+		http: client(o, token, base), files: wire.Client(o.HTTPClient, wire.Transport()),
 		log: o.Logger, limit: o.CallTimeout, unpaced: o.Unpaced,
 		markup: newDialect(), hookPath: o.HookPath,
 	}
@@ -123,22 +123,10 @@ var versioned = regexp.MustCompile(`/api/v[0-9]+$`)
 // baseURL checks the operator's URL and completes it with the version of the API
 // that the library speaks.
 func baseURL(s string) (string, error) {
-	if s == "" {
-		s = "https://discord.com/api"
-	}
-	u, err := url.Parse(s)
+	base, err := wire.BaseURL("discord", s, "https://discord.com/api")
 	switch {
-	case err != nil:
-		return "", errors.New("discord: api_url is not a URL")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", errors.New("discord: api_url must begin with http:// or https:// and name a host")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", errors.New("discord: api_url must be a base URL, without user, query or fragment")
-	}
-	base := strings.TrimRight(u.String(), "/")
-	switch {
-	case versioned.MatchString(base):
-		return base, nil
+	case err != nil, versioned.MatchString(base):
+		return base, err
 	case strings.HasSuffix(base, "/api"):
 		return base + "/v" + discordgo.APIVersion, nil
 	default:

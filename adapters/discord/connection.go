@@ -16,6 +16,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
+
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // Operations of the gateway (docs.discord.com, topics/opcodes-and-status-codes).
@@ -31,7 +33,6 @@ const (
 )
 
 const (
-	handshake = 15 * time.Second
 	helloWait = 30 * time.Second
 	// beginWait is how long a session may take to begin, or to be resumed: until then
 	// nothing is told, though heartbeats may be answered.
@@ -79,14 +80,14 @@ func (s *shard) dial(ctx context.Context, address string) (*connection, error) {
 	q.Set("v", discordgo.APIVersion)
 	q.Set("encoding", "json")
 	u.RawQuery = q.Encode()
-	ctx, cancel := context.WithTimeout(ctx, handshake)
+	ctx, cancel := context.WithTimeout(ctx, wire.Handshake)
 	defer cancel()
-	ws, resp, err := s.client.dialer().DialContext(ctx, u.String(), nil)
+	ws, resp, err := wire.Dialer(s.client.files.Transport).DialContext(ctx, u.String(), nil)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close() // a websocket's answer has none
 	}
 	if err != nil {
-		return nil, scrub(s.client.token, 0, err)
+		return nil, wire.Hide(err, 0, s.client.token)
 	}
 	ws.SetReadLimit(maxFrame)
 	return &connection{shard: s, ws: ws}, nil
@@ -123,7 +124,7 @@ func (c *connection) write(op int, data any) error {
 		Data any `json:"d"`
 	}{op, data}
 	if err := c.ws.WriteJSON(frame); err != nil {
-		return fmt.Errorf("write to the gateway: %w", scrub(c.shard.client.token, 0, err))
+		return fmt.Errorf("write to the gateway: %w", wire.Hide(err, 0, c.shard.client.token))
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (c *connection) hello() (time.Duration, error) {
 		if _, closed := errors.AsType[*websocket.CloseError](err); closed {
 			return 0, err
 		}
-		return 0, fmt.Errorf("%w: %w", errHello, scrub(c.shard.client.token, 0, err))
+		return 0, fmt.Errorf("%w: %w", errHello, wire.Hide(err, 0, c.shard.client.token))
 	}
 	var said struct {
 		Interval float64 `json:"heartbeat_interval"`

@@ -1,7 +1,7 @@
 package discord
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // refusal is Discord's own form of error.
@@ -21,27 +22,27 @@ type refusal struct {
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by what Discord says in its own form of error.
-func (c *Client) judge(r route, seen answer, err error) error {
+func (c *Client) judge(r route, seen wire.Answer, err error) error {
 	out := &adapters.Error{Op: r.op}
-	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: seen.status})
-	if seen.status/100 == 2 {
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.Written, Status: seen.Status})
+	if seen.Status/100 == 2 {
 		out.Kind = adapters.Unknown // accepted, but what it became cannot be read
 	}
 	if out.Kind == adapters.Limited {
-		out.RetryAfter, _ = seen.retryAfter()
+		out.RetryAfter, _ = retryAfter(seen)
 	}
 	var said refusal
-	if seen.read && json.Unmarshal(seen.whole, &said) == nil && said.Message != "" && seen.status/100 != 2 {
-		out.Kind = refusedAs(out.Kind, seen.status, said.Code)
-		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(strings.TrimRight(fmt.Sprintf("HTTP %d %d %s %s", seen.status, said.Code, said.Message, short(said.Errors)), " "))}
+	if seen.Whole != nil && json.Unmarshal(seen.Whole, &said) == nil && said.Message != "" && seen.Status/100 != 2 {
+		out.Kind = refusedAs(out.Kind, seen.Status, said.Code)
+		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(strings.TrimRight(fmt.Sprintf("HTTP %d %d %s %s", seen.Status, said.Code, said.Message, short(said.Errors)), " "))}
 		return out
 	}
 	switch {
-	case seen.status == http.StatusUnauthorized: // only Discord looks at the token
+	case seen.Status == http.StatusUnauthorized: // only Discord looks at the token
 		out.Kind = adapters.Unauthorized
-	case seen.status == http.StatusNotFound && r.method == http.MethodGet:
+	case seen.Status == http.StatusNotFound && r.method == http.MethodGet:
 		out.Kind = adapters.NoTarget // nothing happens where something is only read
-	case seen.status/100 == 4 && out.Kind != adapters.NotSent && out.Kind != adapters.Limited:
+	case seen.Status/100 == 4 && out.Kind != adapters.NotSent && out.Kind != adapters.Limited:
 		// Discord says why in JSON. A page without it comes from something in
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
@@ -50,14 +51,13 @@ func (c *Client) judge(r route, seen answer, err error) error {
 	if r.bare {
 		secret = adapters.Secret(r.path)
 	}
-	hidden := scrub(secret, seen.status, err)
-	if seen.accepted() {
-		hidden.cause = errUnread
-		if r.method == http.MethodGet && json.Valid(seen.whole) {
+	out.Err = wire.Hide(cmp.Or(err, errUnread), seen.Status, secret)
+	if accepted(seen) {
+		out.Err = fmt.Errorf("%w: %w", errUnread, out.Err)
+		if r.method == http.MethodGet && json.Valid(seen.Whole) {
 			out.Kind = adapters.Invalid // nothing happened, and it would be answered alike again
 		}
 	}
-	out.Err = hidden
 	return out
 }
 
@@ -117,37 +117,4 @@ func (e *refusedError) Error() string { return e.text }
 func refusedWith(err error, codes ...int) bool {
 	e, ok := errors.AsType[*refusedError](err)
 	return ok && slices.Contains(codes, e.code)
-}
-
-// scrubbedError is a foreign error in words free of the token. It unwraps to
-// nothing but the context's errors and errUnread, because the original may hold the
-// request.
-type scrubbedError struct {
-	text  string
-	cause error
-}
-
-// Error returns the words.
-func (e *scrubbedError) Error() string { return e.text }
-
-// Unwrap returns context.Canceled, context.DeadlineExceeded, errUnread or nil.
-func (e *scrubbedError) Unwrap() error { return e.cause }
-
-// scrub keeps of err only its words without the token, and whether the context ended it.
-func scrub(token adapters.Secret, status int, err error) *scrubbedError {
-	text := "the answer holds nothing we can read"
-	if err != nil {
-		text = err.Error()
-	}
-	if status != 0 {
-		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
-	}
-	const most = 1000
-	out := &scrubbedError{text: token.Scrub(text[:min(len(text), most)])}
-	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, cause) {
-			out.cause = cause
-		}
-	}
-	return out
 }

@@ -81,7 +81,7 @@ var saysNothing = []string{
 // unreadable keeps what could not be read, in its chat if that much can be told.
 func (r *receiver) unreadable(kind string, raw json.RawMessage, reason string) []adapters.Update {
 	u := adapters.Update{
-		ID: rawKey(raw), Key: rawKey(raw), At: time.Now().UTC(),
+		ID: adapters.RawKey(raw), Key: adapters.RawKey(raw), At: time.Now().UTC(),
 		Body: adapters.Unreadable{Kind: kind, Reason: reason}, Raw: raw,
 	}
 	var inside struct {

@@ -46,7 +46,7 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(g.ID) {
 		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: "linked:" + ch.ID + ":" + digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
+			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.Digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
 		})
 	}
 	return updates, nil

@@ -2,10 +2,11 @@ package discord
 
 import (
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // The keys below are the identity of what happened (DELIVERY 1.1), never of its
@@ -17,7 +18,7 @@ func messageKey(channel, message string) string { return "message:" + channel + 
 
 // editKey names one version of a message.
 func editKey(channel, message string, at time.Time, content string) string {
-	return fmt.Sprintf("edit:%s:%s:%d:%s", channel, message, at.UnixMilli(), digest(content))
+	return fmt.Sprintf("edit:%s:%s:%d:%s", channel, message, at.UnixMilli(), adapters.Digest(content))
 }
 
 // deleteKey names the end of a message.
@@ -27,16 +28,6 @@ func deleteKey(channel, message string) string { return "delete:" + channel + ":
 // each session and number, and only by the gateway.
 func eventKey(kind, session string, seq int64) string {
 	return fmt.Sprintf("%s:%s:%d", kind, session, seq)
-}
-
-// rawKey names what we could not read by its bytes.
-func rawKey(raw []byte) string { return "raw:" + digest(string(raw)) }
-
-// digest returns a short name for content.
-func digest(content string) string {
-	h := fnv.New128a()
-	_, _ = h.Write([]byte(content)) // a hash never fails
-	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // A snowflake is an id of Discord's as a number: it rises with time, and holds it

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // errSpent says that a limit which Discord told us of is used up: no request was made.
@@ -71,24 +73,24 @@ func (l *limits) take(r route, now time.Time) time.Duration {
 }
 
 // learn takes what an answer says of its limits.
-func (l *limits) learn(r route, a answer, now time.Time) {
-	if a.status == 0 {
+func (l *limits) learn(r route, a wire.Answer, now time.Time) {
+	if a.Status == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.status == http.StatusUnauthorized || a.status == http.StatusForbidden || a.status == http.StatusTooManyRequests {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == http.StatusTooManyRequests {
 		if now.Sub(l.window) >= refusedWindow {
 			l.window, l.refused = now, 0
 		}
 		l.refused++
 	}
-	after, global := a.retryAfter()
-	if a.status == http.StatusTooManyRequests && global {
+	after, global := retryAfter(a)
+	if a.Status == http.StatusTooManyRequests && global {
 		l.global = now.Add(after)
 		return
 	}
-	name := a.header.Get("X-RateLimit-Bucket")
+	name := a.Header.Get("X-RateLimit-Bucket")
 	if name == "" {
 		return
 	}
@@ -98,16 +100,16 @@ func (l *limits) learn(r route, a answer, now time.Time) {
 	_, first, _ := strings.Cut(r.key(), "/")
 	name += " " + first
 	l.names[r.key()] = name
-	left, err := strconv.Atoi(a.header.Get("X-RateLimit-Remaining"))
-	reset, errReset := strconv.ParseFloat(a.header.Get("X-RateLimit-Reset-After"), 64)
+	left, err := strconv.Atoi(a.Header.Get("X-RateLimit-Remaining"))
+	reset, errReset := strconv.ParseFloat(a.Header.Get("X-RateLimit-Reset-After"), 64)
 	if err != nil || errReset != nil || reset < 0 {
 		return
 	}
 	until := now.Add(seconds(reset))
-	if a.status == http.StatusTooManyRequests {
+	if a.Status == http.StatusTooManyRequests {
 		left, until = 0, now.Add(after)
 	}
-	if b := l.buckets[name]; b != nil && now.Before(b.until) && a.status != http.StatusTooManyRequests {
+	if b := l.buckets[name]; b != nil && now.Before(b.until) && a.Status != http.StatusTooManyRequests {
 		left = min(left, b.left) // calls on their way have not been counted there yet
 	}
 	l.buckets[name] = &bucket{left: left, until: until}
@@ -116,19 +118,19 @@ func (l *limits) learn(r route, a answer, now time.Time) {
 // retryAfter returns how long a 429 asks to wait, and whether that is for all
 // calls: from Discord's own words, else from the header, which is all that
 // Cloudflare in front of it says.
-func (a answer) retryAfter() (after time.Duration, global bool) {
-	if a.status != http.StatusTooManyRequests {
+func retryAfter(a wire.Answer) (after time.Duration, global bool) {
+	if a.Status != http.StatusTooManyRequests {
 		return 0, false
 	}
 	var said struct {
 		After  float64 `json:"retry_after"`
 		Global bool    `json:"global"`
 	}
-	global = a.header.Get("X-RateLimit-Global") != ""
-	if json.Unmarshal(a.whole, &said) == nil && said.After > 0 {
+	global = a.Header.Get("X-RateLimit-Global") != ""
+	if json.Unmarshal(a.Whole, &said) == nil && said.After > 0 {
 		return seconds(said.After), global || said.Global
 	}
-	n, err := strconv.ParseFloat(a.header.Get("Retry-After"), 64)
+	n, err := strconv.ParseFloat(a.Header.Get("Retry-After"), 64)
 	if err != nil || n < 0 {
 		return 0, global
 	}

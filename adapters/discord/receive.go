@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -38,11 +37,11 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	}
 	self, err := c.me(ctx)
 	if err != nil {
-		return orDone(ctx, err)
+		return adapters.OrDone(ctx, err)
 	}
 	gateway, err := c.gateway(ctx)
 	if err != nil {
-		return orDone(ctx, err)
+		return adapters.OrDone(ctx, err)
 	}
 	g, work := errgroup.WithContext(ctx)
 	events := make(chan event, maxWaiting)
@@ -63,15 +62,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		g.Go(func() error { return s.run(work) })
 	}
 	g.Go(func() error { return r.run(work, events, asks) })
-	return orDone(ctx, g.Wait())
-}
-
-// orDone returns err, or nil when the end of ctx explains it.
-func orDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return adapters.OrDone(ctx, g.Wait())
 }
 
 // intents returns what we ask to be told. Who is on a server is only asked for
@@ -115,58 +106,39 @@ type receiver struct {
 // run records events in their order until ctx is done or one cannot be.
 func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask) error {
 	for {
-		var updates []adapters.Update
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case a := <-asks:
-			err := r.grant(ctx)
+			err = r.grant(ctx)
 			a.granted <- err
-			if err != nil {
-				return orDone(ctx, err)
-			}
-			continue
 		case <-r.dun():
-			if err := r.collect(ctx); err != nil {
-				return orDone(ctx, err)
-			}
-			continue
+			err = r.collect(ctx)
 		case one := <-r.calls:
-			if err := r.takeCalled(ctx, one); err != nil {
-				return orDone(ctx, err)
-			}
-			continue
+			err = r.takeCalled(ctx, one)
 		case e := <-events:
-			more, err := r.take(ctx, e)
-			if err != nil {
-				return orDone(ctx, err)
-			}
-			updates = more
+			err = r.takeBatch(ctx, e, events)
 		}
-		for n := 1; n < maxBatch; n++ {
-			more, took, err := r.takeWaiting(ctx, events)
-			if err != nil {
-				return orDone(ctx, err)
-			}
-			if !took {
-				break
-			}
-			updates = append(updates, more...)
-		}
-		if err := r.settle(ctx, updates); err != nil {
-			return orDone(ctx, err)
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// takeWaiting takes an event if there is one already.
-func (r *receiver) takeWaiting(ctx context.Context, events <-chan event) (updates []adapters.Update, took bool, err error) {
-	select {
-	case e := <-events:
-		updates, err = r.take(ctx, e)
-		return updates, true, err
-	default:
-		return nil, false, nil
+// takeBatch records an event with those that wait behind it.
+func (r *receiver) takeBatch(ctx context.Context, e event, events <-chan event) error {
+	var updates []adapters.Update
+	for n := 1; ; n++ {
+		more, err := r.take(ctx, e)
+		if err != nil {
+			return err
+		}
+		updates = append(updates, more...)
+		if n == maxBatch || len(events) == 0 {
+			return r.settle(ctx, updates)
+		}
+		e = <-events // nobody else takes them
 	}
 }
 
@@ -222,22 +194,9 @@ func (r *receiver) settle(ctx context.Context, updates []adapters.Update) error 
 // record hands updates in until they are taken. They and the cursor are durable
 // when it returns nil.
 func (r *receiver) record(ctx context.Context, updates []adapters.Update) error {
-	pause := &backoff.ExponentialBackOff{
-		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 30 * time.Second,
+	err := adapters.HandIn(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: r.at.cursor()}, r.client.log)
+	if err == nil {
+		r.stored = time.Now()
 	}
-	pause.Reset()
-	b := adapters.Batch{Updates: updates, Cursor: r.at.cursor()}
-	for {
-		err := r.sink.Accept(ctx, b)
-		if err == nil {
-			r.stored = time.Now()
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		rest := pause.NextBackOff()
-		r.client.log.Error("updates not recorded, handing in again", "updates", len(updates), "pause", rest, "error", err)
-		adapters.Pause(ctx, rest)
-	}
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // shard keeps one connection of the gateway up, over as many websockets as it
@@ -75,7 +76,7 @@ func (s *shard) run(ctx context.Context) error {
 			failures = 0
 		}
 		if failures >= maxFailures {
-			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: scrub(s.client.token, 0, err)}
+			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: wire.Hide(err, 0, s.client.token)}
 		}
 		lasted := time.Since(began)
 		if lasted >= steady {

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // SECURITY S16, PLATFORMS 0.10: the token goes to the API's own host alone, in no call
 // whose address is a credential, and never behind a redirect.
 func TestTheTokenGoesToTheAPIAlone(t *testing.T) {
 	var carried []string
-	transport := tripper(func(r *http.Request) (*http.Response, error) {
+	transport := wire.Trip(func(r *http.Request) (*http.Response, error) {
 		carried = append(carried, r.Header.Get("Authorization"))
 		answer := httptest.NewRecorder()
 		http.Redirect(answer, r, "http://elsewhere.test/", http.StatusTemporaryRedirect)
@@ -62,7 +64,7 @@ func TestRefusalsEndBeforeTheBan(t *testing.T) {
 		if wait := l.take(r, now); wait > 0 {
 			t.Fatalf("after %d refusals: wait %s", n, wait)
 		}
-		l.learn(r, answer{status: []int{401, 403, 429}[n%3]}, now)
+		l.learn(r, wire.Answer{Status: []int{401, 403, 429}[n%3]}, now)
 	}
 	if wait := l.take(r, now.Add(time.Minute)); wait != refusedWindow-time.Minute {
 		t.Errorf("after %d refusals: wait %s, want to the end of the ten minutes", maxRefused, wait)
@@ -79,8 +81,8 @@ func TestARefusalHoldsItsBucket(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	edit, post := channelRoute("edit message", http.MethodPatch, "1", ""), channelRoute("create message", http.MethodPost, "1", "")
 	header := http.Header{"X-Ratelimit-Bucket": {"b"}, "X-Ratelimit-Remaining": {"3"}, "X-Ratelimit-Reset-After": {"1"}}
-	l.learn(edit, answer{status: http.StatusOK, header: header}, now)
-	l.learn(post, answer{status: http.StatusTooManyRequests, header: header, whole: []byte(`{"retry_after":7}`)}, now)
+	l.learn(edit, wire.Answer{Status: http.StatusOK, Header: header}, now)
+	l.learn(post, wire.Answer{Status: http.StatusTooManyRequests, Header: header, Whole: []byte(`{"retry_after":7}`)}, now)
 	for _, r := range []route{edit, post} {
 		if wait := l.take(r, now); wait != 7*time.Second {
 			t.Errorf("%s: wait %s, want what the refusal said", r.op, wait)
@@ -97,7 +99,7 @@ func TestTheBotsLimitLeavesInteractionsAlone(t *testing.T) {
 	var l limits
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	post := channelRoute("create message", http.MethodPost, "1", "")
-	l.learn(post, answer{status: http.StatusTooManyRequests, whole: []byte(`{"retry_after":7,"global":true}`)}, now)
+	l.learn(post, wire.Answer{Status: http.StatusTooManyRequests, Whole: []byte(`{"retry_after":7,"global":true}`)}, now)
 	for _, c := range []struct {
 		r    route
 		want time.Duration

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // What Discord takes with one message (docs.discord.com/reference#uploading-files).
@@ -128,15 +129,15 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: scrub(c.token, 0, err)}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: wire.Hide(err, 0, c.token)}
 	}
 	resp, err := c.files.Do(req) // without the token: the address is enough
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: scrub(c.token, 0, err)}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: wire.Hide(err, 0, c.token)}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && resp.ContentLength <= limit:
-		return &capped{ReadCloser: resp.Body, left: limit}, nil
+		return wire.Capped(resp.Body, limit), nil
 	case resp.StatusCode == http.StatusOK:
 		err = fmt.Errorf("the file has %d bytes, more than %d", resp.ContentLength, limit)
 	default:
@@ -148,21 +149,6 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 		kind = adapters.Invalid
 	}
 	return nil, &adapters.Error{Kind: kind, Op: "get file", Err: err}
-}
-
-// capped is a file that fails when it is longer than was said.
-type capped struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read reads, and fails with [adapters.Invalid] beyond the limit.
-func (c *capped) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	if c.left -= int64(n); c.left < 0 {
-		return 0, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: fmt.Errorf("the file is longer than allowed")}
-	}
-	return n, err
 }
 
 // addressOf returns where an attachment can be had now.

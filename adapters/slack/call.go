@@ -1,29 +1,16 @@
 package slack
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
-
-// maxAnswer bounds one answer of the Web API.
-const maxAnswer = 64 << 20
-
-// answer is what was seen of one call, as far as it came.
-type answer struct {
-	written    bool
-	status     int
-	retryAfter string // the header
-	whole      []byte // the body, once it was read to its end
-	scopes     string // those of the token, as the answer's header lists them
-}
 
 // verdict is the part of an answer that every method has.
 type verdict struct {
@@ -42,24 +29,24 @@ type verdict struct {
 // [*adapters.Error].
 func (c *Client) call(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) ([]byte, error) {
 	seen, err := c.callSeen(ctx, method, do)
-	return seen.whole, err
+	return seen.Whole, err
 }
 
 // callSeen is call for those who look at the whole answer.
-func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (answer, error) {
+func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (wire.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
-	var seen answer
+	var seen wire.Answer
 	api := slackgo.New(botPlace, slackgo.OptionAppLevelToken(appPlace),
-		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(c.exchange(&seen)))
+		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(wire.Trip(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r)) })))
 	err := do(traced, api)
-	seen.written = written.Load()
+	seen.Written = written.Load()
 	var said verdict
-	if seen.whole != nil && json.Unmarshal(seen.whole, &said) != nil {
+	if seen.Whole != nil && json.Unmarshal(seen.Whole, &said) != nil {
 		said = verdict{}
 	}
-	if seen.status == http.StatusOK && said.OK != nil && *said.OK {
+	if seen.Status == http.StatusOK && said.OK != nil && *said.OK {
 		if said.Warning != "" {
 			c.log.Debug("slack warns", "op", method, "warning", said.Warning)
 		}
@@ -68,7 +55,7 @@ func (c *Client) callSeen(ctx context.Context, method string, do func(context.Co
 	if err == nil {
 		err = fmt.Errorf("the answer says neither yes nor no")
 	}
-	return answer{}, c.judge(method, seen, said, err)
+	return wire.Answer{}, c.judge(method, seen, said, err)
 }
 
 // callInto is call with the answer read as a T.
@@ -82,34 +69,4 @@ func callInto[T any](ctx context.Context, c *Client, method string, do func(cont
 		return out, &adapters.Error{Kind: adapters.Unknown, Op: method, Err: err}
 	}
 	return out, nil
-}
-
-// doer makes a function the library's HTTP client.
-type doer func(*http.Request) (*http.Response, error)
-
-// Do calls f.
-func (f doer) Do(r *http.Request) (*http.Response, error) { return f(r) }
-
-// exchange returns the library's client for one call. It reads the body whole,
-// so that the connection is reused and the answer can be looked at.
-func (c *Client) exchange(seen *answer) doer {
-	return func(r *http.Request) (*http.Response, error) {
-		resp, err := c.http.Do(r)
-		if err != nil {
-			return nil, err
-		}
-		defer resp.Body.Close()
-		seen.status, seen.retryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
-		seen.scopes = resp.Header.Get("X-OAuth-Scopes")
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-		if err != nil {
-			return nil, err
-		}
-		if len(body) > maxAnswer {
-			return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
-		}
-		seen.whole = body
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return resp, nil
-	}
 }

@@ -15,8 +15,10 @@ import (
 
 	"github.com/gorilla/websocket"
 	slackgo "github.com/slack-go/slack"
+	"golang.org/x/time/rate"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // Options say which app this is, in which workspace, and how its events come.
@@ -54,14 +56,14 @@ type Options struct {
 // Client is one app in one workspace. Its methods may be called concurrently,
 // but only one Receive at a time.
 type Client struct {
-	o      Options
-	base   string // without a slash at its end
-	http   *http.Client
-	dialer *websocket.Dialer
-	ours   func(*url.URL) bool // whether a host may see a token
-	log    *slog.Logger
-	names  *names
-	tiers  *tiers
+	o        Options
+	base     string // without a slash at its end
+	http     *http.Client
+	dialer   *websocket.Dialer
+	ours     func(*url.URL) bool // whether a host may see a token
+	log      *slog.Logger
+	names    *names
+	readings *rate.Limiter
 
 	self     atomic.Pointer[self]     // set by Connect
 	hook     atomic.Pointer[receiver] // set while Receive runs
@@ -99,7 +101,7 @@ func New(o Options) (*Client, error) {
 	case o.AppToken == "" && o.SigningSecret == "":
 		return nil, errors.New("slack: neither an app token (xapp-…) for Socket Mode nor a signing secret for HTTP is given")
 	}
-	base, err := baseURL(o.APIURL)
+	base, err := wire.BaseURL("slack", o.APIURL, "https://slack.com")
 	if err != nil {
 		return nil, err
 	}
@@ -113,32 +115,14 @@ func New(o Options) (*Client, error) {
 		o.HookPath = "/slack/events"
 	}
 	c := &Client{
-		o: o, base: base, log: o.Logger,
-		tiers: newTiers(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]aside{},
+		o: o, base: strings.TrimSuffix(base, "/api"), log: o.Logger,
+		readings: readings(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]aside{},
 	}
 	var tokens tokenTransport
-	c.http, c.dialer, tokens = transports(o, base)
+	c.http, c.dialer, tokens = transports(o, c.base)
 	c.ours = tokens.ours
 	c.names = newNames(c)
 	return c, nil
-}
-
-// baseURL checks the operator's URL and cuts the slashes, and the /api that some
-// write, at its end.
-func baseURL(s string) (string, error) {
-	if s == "" {
-		return "https://slack.com", nil
-	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "", errors.New("slack: api_url is not a URL")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", errors.New("slack: api_url must begin with http:// or https:// and name a host")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", errors.New("slack: api_url must be a base URL, without user, query or fragment")
-	}
-	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/api"), nil
 }
 
 // Connect asks Slack who the bot token belongs to. Whether the app token is good
@@ -148,9 +132,9 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 	if err != nil {
 		return adapters.Account{}, err
 	}
-	c.learnScopes(seen.scopes)
+	c.learnScopes(seen.Header.Get(scopesHeader))
 	var me self
-	if err := json.Unmarshal(seen.whole, &me); err != nil || me.Team == "" || me.User == "" {
+	if err := json.Unmarshal(seen.Whole, &me); err != nil || me.Team == "" || me.User == "" {
 		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "auth.test", Err: errors.New("the answer names no user of a team")}
 	}
 	c.self.Store(&me)
@@ -162,7 +146,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 }
 
 // authTest asks who the bot token belongs to; its scopes come with the answer.
-func (c *Client) authTest(ctx context.Context) (answer, error) {
+func (c *Client) authTest(ctx context.Context) (wire.Answer, error) {
 	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.AuthTestContext(ctx)
 		return err

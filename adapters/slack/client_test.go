@@ -17,7 +17,12 @@ func TestABaseURLIsTakenAsPeopleWriteIt(t *testing.T) {
 		"https://slack.com?x=1":     "",
 		"https://me@slack.com":      "",
 	} {
-		if got, err := baseURL(written); got != want || (err == nil) != (want != "") {
+		got := ""
+		c, err := New(Options{BotToken: "xoxb-1", AppToken: "xapp-1", APIURL: written})
+		if err == nil {
+			got = c.base
+		}
+		if got != want {
 			t.Errorf("%q is taken as %q, %v; want %q", written, got, err, want)
 		}
 	}

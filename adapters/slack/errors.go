@@ -1,9 +1,7 @@
 package slack
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,28 +9,29 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
-func (c *Client) judge(method string, seen answer, said verdict, err error) error {
+func (c *Client) judge(method string, seen wire.Answer, said verdict, err error) error {
 	out := &adapters.Error{Op: method}
-	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: seen.status})
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.Written, Status: seen.Status})
 	switch {
-	case said.OK != nil && said.Error != "" && seen.status < http.StatusInternalServerError:
+	case said.OK != nil && said.Error != "" && seen.Status < http.StatusInternalServerError:
 		out.Kind = kindOf(said.Error)
 		err = errors.New(said.words())
-	case seen.status == http.StatusTooManyRequests:
-	case seen.status >= 300 && seen.status < 500:
+	case seen.Status == http.StatusTooManyRequests:
+	case seen.Status >= 300 && seen.Status < 500:
 		// Slack says why in JSON. A page without it comes from something in between,
 		// which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
 	}
 	if out.Kind == adapters.Limited {
-		seconds, _ := strconv.Atoi(seen.retryAfter) // the header is missing in some answers
+		seconds, _ := strconv.Atoi(seen.Header.Get("Retry-After")) // the header is missing in some answers
 		out.RetryAfter = time.Duration(max(seconds, 0)) * time.Second
 	}
-	out.Err = c.scrub(seen.status, err)
+	out.Err = c.scrub(seen.Status, err)
 	return out
 }
 
@@ -82,37 +81,13 @@ func kindOf(code string) adapters.Kind {
 	return adapters.Invalid
 }
 
-// scrubbedError is a foreign error in words free of tokens and of the address a
-// socket was opened at, which lets anybody in. It unwraps to nothing but the
-// context's errors.
-type scrubbedError struct {
-	text  string
-	cause error
-}
-
-// Error returns the words.
-func (e *scrubbedError) Error() string { return e.text }
-
-// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
-func (e *scrubbedError) Unwrap() error { return e.cause }
-
 // scrub keeps of err only its words without secrets, and whether the context
 // ended it.
 func (c *Client) scrub(status int, err error, secrets ...adapters.Secret) error {
-	text := err.Error()
-	if status != 0 && status != http.StatusOK {
-		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
+	if status == http.StatusOK {
+		status = 0 // Slack's own codes come with it
 	}
-	for _, s := range append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret) {
-		text = s.Scrub(text)
-	}
-	out := &scrubbedError{text: text}
-	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, cause) {
-			out.cause = cause
-		}
-	}
-	return out
+	return wire.Hide(err, status, append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret)...)
 }
 
 // refusedFor reports whether err is Slack's definite refusal with one of codes.

@@ -40,16 +40,16 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 		return []adapters.Finding{c.unreached(err)}
 	}
 	var me self
-	if err := json.Unmarshal(seen.whole, &me); err != nil {
+	if err := json.Unmarshal(seen.Whole, &me); err != nil {
 		return []adapters.Finding{c.unreached(err)}
 	}
-	found := examineScopes(seen.scopes)
+	found := examineScopes(seen.Header.Get(scopesHeader))
 	if c.o.AppToken != "" && !served {
 		found = append(found, c.examineSocket(ctx)...)
 	}
 	found = append(found, c.examineApp()...)
 	for _, id := range chats {
-		if f, bad := c.examineChat(ctx, id, seen.scopes); bad {
+		if f, bad := c.examineChat(ctx, id, seen.Header.Get(scopesHeader)); bad {
 			found = append(found, f)
 		}
 	}

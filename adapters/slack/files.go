@@ -14,6 +14,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 var (
@@ -78,19 +79,7 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 		_ = resp.Body.Close() // there is nothing in it for us
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("HTTP %d instead of the file; the app needs the scope files:read", resp.StatusCode)}
 	}
-	return capped{http.MaxBytesReader(nil, resp.Body, limit)}, nil
-}
-
-// capped tells a file that is too long as Invalid.
-type capped struct{ io.ReadCloser }
-
-// Read reads on.
-func (c capped) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return n, &adapters.Error{Kind: adapters.Invalid, Op: "download", Err: fmt.Errorf("the file has more than %d bytes", tooLong.Limit)}
-	}
-	return n, err
+	return wire.Capped(resp.Body, limit), nil
 }
 
 // upload puts files into the workspace, where nobody sees them yet, and returns

@@ -122,7 +122,7 @@ func (f *filler) look(ctx context.Context, at []channel, deaf string, listened b
 		_, owes := f.owed[id]
 		s, ok, err := f.answered(ctx, id, deaf, unanswered < maxUnanswered)
 		if err != nil {
-			return orDone(ctx, err)
+			return err
 		}
 		if unanswered++; ok {
 			unanswered = 0

@@ -98,13 +98,13 @@ func requestOf(contentType string, body []byte) (d *delivery, challenge string) 
 		form, err := url.ParseQuery(string(body))
 		switch {
 		case err != nil:
-			return &delivery{id: rawKey(body), kind: "unreadable", payload: body}, ""
+			return &delivery{id: adapters.RawKey(body), kind: "unreadable", payload: body}, ""
 		case form.Has("payload"):
 			payload := []byte(form.Get("payload"))
-			return &delivery{id: idIn(payload, rawKey(body)), kind: "interactive", payload: payload}, ""
+			return &delivery{id: idIn(payload, adapters.RawKey(body)), kind: "interactive", payload: payload}, ""
 		default:
 			payload := commandOfForm(form)
-			return &delivery{id: idIn(payload, rawKey(body)), kind: "slash_commands", payload: payload}, ""
+			return &delivery{id: idIn(payload, adapters.RawKey(body)), kind: "slash_commands", payload: payload}, ""
 		}
 	}
 	var hello struct {
@@ -114,7 +114,7 @@ func requestOf(contentType string, body []byte) (d *delivery, challenge string) 
 	if json.Unmarshal(body, &hello) == nil && hello.Type == "url_verification" && hello.Challenge != "" {
 		return nil, hello.Challenge
 	}
-	return &delivery{id: idIn(body, rawKey(body)), kind: "events_api", payload: body, home: homeIn("events_api", body)}, ""
+	return &delivery{id: idIn(body, adapters.RawKey(body)), kind: "events_api", payload: body, home: homeIn("events_api", body)}, ""
 }
 
 // commandOfForm returns a slash command's form in the shape that sockets bring.

@@ -2,10 +2,11 @@ package slack
 
 import (
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // The keys below are the identity of what happened (DELIVERY 1.1), never of its
@@ -20,7 +21,7 @@ func messageKey(channel, ts string) string { return "message:" + channel + ":" +
 // words where Slack does not say it.
 func editKey(channel, ts, edited, content string) string {
 	if edited == "" {
-		edited = digest(content)
+		edited = adapters.Digest(content)
 	}
 	return "edit:" + channel + ":" + ts + ":" + edited
 }
@@ -31,16 +32,6 @@ func deleteKey(channel, ts string) string { return "delete:" + channel + ":" + t
 // eventKey names a fact that has a time of its own and happens in a channel.
 func eventKey(kind, channel string, about ...string) string {
 	return kind + ":" + channel + ":" + strings.Join(about, ":")
-}
-
-// rawKey names what we could not read by its bytes.
-func rawKey(raw []byte) string { return "raw:" + digest(string(raw)) }
-
-// digest returns a short name for content.
-func digest(content string) string {
-	h := fnv.New128a()
-	_, _ = h.Write([]byte(content)) // a hash never fails
-	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // timeOf returns the time in a ts; the zero time when it holds none.

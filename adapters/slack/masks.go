@@ -16,6 +16,9 @@ var _ adapters.Masquerader = (*Client)(nil)
 // (docs.slack.dev/reference/scopes/chat.write.customize).
 const customize = "chat:write.customize"
 
+// scopesHeader lists the scopes of the token with every answer.
+const scopesHeader = "X-OAuth-Scopes"
+
 // Masks reports whether messages can have a face: everywhere, unless the bot token
 // is known to lack the scope.
 func (c *Client) Masks(string) bool { return !c.faceless.Load() }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -33,7 +32,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	}
 	me, err := c.me(ctx)
 	if err != nil {
-		return orDone(ctx, err)
+		return adapters.OrDone(ctx, err)
 	}
 	if cursor == nil {
 		pos.Since = tsAt(time.Now().Add(-clockSkew))
@@ -49,15 +48,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	g.Go(func() error { return r.connect(ctx2) })
 	g.Go(func() error { return r.fills(ctx2) })
 	g.Go(func() error { return r.dispatch(ctx2) })
-	return orDone(ctx, g.Wait())
-}
-
-// orDone returns err, or nil when the end of ctx explains it.
-func orDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return adapters.OrDone(ctx, g.Wait())
 }
 
 // A receiver is one Receive. Its dispatch goroutine alone hands in; the others
@@ -244,20 +235,8 @@ func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error 
 			next.advance(u.Chat.ID, u.Thread.ID, m.ID)
 		}
 	}
-	pause := &backoff.ExponentialBackOff{InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.1, Multiplier: 1.5, MaxInterval: 30 * time.Second}
-	pause.Reset()
-	b := adapters.Batch{Updates: updates, Cursor: next.cursor()}
-	for {
-		err := r.sink.Accept(ctx, b)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		rest := pause.NextBackOff()
-		r.c.log.Error("updates not recorded, handing them in again", "updates", len(updates), "pause", rest, "error", err)
-		adapters.Pause(ctx, rest)
+	if err := adapters.HandIn(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

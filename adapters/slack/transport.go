@@ -2,17 +2,15 @@ package slack
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // What stands for the tokens in every request but the one on the wire. The
@@ -23,24 +21,11 @@ const (
 	appPlace = "***app"
 )
 
-// transports returns the HTTP client for o, redirects refused and tokens put in
-// at the last step, and the dialer of sockets that goes the same way.
+// transports returns the HTTP client for o, tokens put in at the last step, and the
+// dialer of sockets that goes the same way.
 func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenTransport) {
-	var c http.Client
-	if o.HTTPClient != nil {
-		c = *o.HTTPClient
-	}
-	if c.Transport == nil {
-		c.Transport = manyToOne()
-	}
-	dialer := &websocket.Dialer{
-		Proxy:            http.ProxyFromEnvironment,
-		HandshakeTimeout: 15 * time.Second,
-		WriteBufferSize:  32 << 10, // Slack does not join continuation frames
-	}
-	if t, ok := c.Transport.(*http.Transport); ok {
-		dialer.NetDialContext, dialer.Proxy, dialer.TLSClientConfig = t.DialContext, t.Proxy, t.TLSClientConfig
-	}
+	c := wire.Client(o.HTTPClient, wire.Transport())
+	dialer := wire.Dialer(c.Transport)
 	if o.Around != nil {
 		c.Transport = o.Around(c.Transport)
 	}
@@ -50,29 +35,7 @@ func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenT
 	}
 	tokens := tokenTransport{bot: o.BotToken, app: o.AppToken, host: host, next: c.Transport}
 	c.Transport = tokens
-	// A redirected request would carry the token, and a send, to another host.
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.Timeout = 0
-	c.Jar = nil
-	return &c, dialer, tokens
-}
-
-// manyToOne returns a transport for hundreds of parallel calls to one host.
-func manyToOne() *http.Transport {
-	dial := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dial(ctx, network, address)
-		},
-		TLSHandshakeTimeout:   10 * time.Second,
-		ForceAttemptHTTP2:     true,
-		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 10 * time.Second},
-		MaxIdleConns:          128,
-		MaxIdleConnsPerHost:   128,
-		IdleConnTimeout:       60 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
+	return c, dialer, tokens
 }
 
 // tokenTransport puts the tokens where their places are held, for Slack's own

@@ -125,7 +125,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 // unreadable keeps what could not be read, in its chat if that much can be told.
 func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessage) adapters.Update {
 	u := adapters.Update{
-		ID: d.id, Key: rawKey(d.payload), Raw: d.payload,
+		ID: d.id, Key: adapters.RawKey(d.payload), Raw: d.payload,
 		Body: adapters.Unreadable{Kind: kind, Reason: reason},
 	}
 	var where struct {

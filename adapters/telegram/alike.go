@@ -36,7 +36,7 @@ func tells(u adapters.Update) (what string, told bool) {
 	case adapters.Joined, adapters.Left:
 		return u.Key, true
 	case adapters.Renamed:
-		return "renamed:" + digest(b.Title), true
+		return "renamed:" + adapters.Digest(b.Title), true
 	case adapters.Pinned:
 		return "pinned", true
 	case adapters.Unpinned:
@@ -54,5 +54,5 @@ func contentOf(m adapters.Message) string {
 	for _, a := range m.Attachments {
 		content = append(content, a.Kind, a.Name, a.MIME, strconv.FormatInt(a.Size, 10))
 	}
-	return digest(strings.Join(content, "\x00"))
+	return adapters.Digest(strings.Join(content, "\x00"))
 }

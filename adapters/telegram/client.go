@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 	"github.com/trestle-bridge/trestle/internal/fetch"
 )
 
@@ -76,7 +76,7 @@ func New(o Options) (*Client, error) {
 	if o.Token == "" {
 		return nil, errors.New("telegram: the bot token is missing")
 	}
-	base, err := baseURL(o.APIURL)
+	base, err := wire.BaseURL("telegram", o.APIURL, telegramServer)
 	if err != nil {
 		return nil, err
 	}
@@ -114,23 +114,6 @@ func New(o Options) (*Client, error) {
 
 // telegramServer is Telegram's own; others may give tokens of any shape.
 const telegramServer = "https://api.telegram.org"
-
-// baseURL checks the operator's URL and cuts the slashes at its end.
-func baseURL(s string) (string, error) {
-	if s == "" {
-		return telegramServer, nil
-	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "", errors.New("telegram: api_url is not a URL")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", errors.New("telegram: api_url must begin with http:// or https:// and name a host")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", errors.New("telegram: api_url must be a base URL, without user, query or fragment")
-	}
-	return strings.TrimRight(u.String(), "/"), nil
-}
 
 // Connect asks Telegram who the token belongs to. A webhook that is set does
 // not show here but in Receive, as a Conflict.

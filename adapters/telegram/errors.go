@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,72 +11,44 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by what Telegram says in its own form of error.
-func (c *Client) judge(method string, seen answer, err error) error {
+func (c *Client) judge(method string, seen wire.Answer, err error) error {
 	out := &adapters.Error{Op: method}
 	refusal, ours := errors.AsType[*tgbotapi.Error](err)
 	if ours && refusal.Code == 0 { // the library leaves it out of what it says of an upload
-		refusal.Code = seen.status
+		refusal.Code = seen.Status
 	}
-	status := seen.status
+	status := seen.Status
 	if ours && status < 500 {
 		status = refusal.Code // some servers answer 200 and say the code in the body
 	}
-	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.written, Status: status})
-	switch {
-	case !ours:
+	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.Written, Status: status})
+	if !ours {
 		c.judgeForeign(out, seen, err)
-	default:
-		judgeRefusal(out, refusal)
-		out.Err = errors.New(c.token.Scrub(fmt.Sprintf("%d %s", refusal.Code, refusal.Message)))
+		return out
 	}
+	judgeRefusal(out, refusal)
+	out.Err = errors.New(c.token.Scrub(fmt.Sprintf("%d %s", refusal.Code, refusal.Message)))
 	return out
 }
 
 // judgeForeign judges what is not Telegram's own error: no answer, half an
 // answer, a page of something in between.
-func (c *Client) judgeForeign(out *adapters.Error, seen answer, err error) {
+func (c *Client) judgeForeign(out *adapters.Error, seen wire.Answer, err error) {
 	switch {
 	case out.Kind == adapters.Limited:
-		seconds, _ := strconv.Atoi(seen.retryAfter)
+		seconds, _ := strconv.Atoi(seen.Header.Get("Retry-After"))
 		out.RetryAfter = time.Duration(max(seconds, 0)) * time.Second
-	case seen.status >= 400 && seen.status < 500 && out.Kind != adapters.NotSent:
+	case seen.Status >= 400 && seen.Status < 500 && out.Kind != adapters.NotSent:
 		// Telegram says why in JSON. A page without it comes from something in
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
 	}
-	out.Err = scrub(c.token, seen.status, err)
-}
-
-// scrubbedError is a foreign error in words free of the token. It unwraps to nothing
-// but the context's errors, because the original may hold the URL.
-type scrubbedError struct {
-	text  string
-	cause error
-}
-
-// Error returns the words.
-func (e *scrubbedError) Error() string { return e.text }
-
-// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
-func (e *scrubbedError) Unwrap() error { return e.cause }
-
-// scrub keeps of err only its words without the token, and whether the context ended it.
-func scrub(token adapters.Secret, status int, err error) error {
-	text := err.Error()
-	if status != 0 {
-		text = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), text)
-	}
-	out := &scrubbedError{text: token.Scrub(text)}
-	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, cause) {
-			out.cause = cause
-		}
-	}
-	return out
+	out.Err = wire.Hide(err, seen.Status, c.token)
 }
 
 // judgeRefusal reads Telegram's own error.

@@ -85,7 +85,7 @@ func (c *Client) beCalled(ctx context.Context, read reader, at position, sink ad
 	if from, to, lost := at.lost(time.Now()); lost {
 		b := adapters.Batch{Updates: []adapters.Update{gap(from, to)}, Cursor: calledAt(to.Add(retention)).cursor()}
 		if err := sink.Accept(ctx, b); err != nil {
-			return orDone(ctx, err)
+			return err
 		}
 	}
 	s := &session{read: read, sink: sink}
@@ -95,7 +95,7 @@ func (c *Client) beCalled(ctx context.Context, read reader, at position, sink ad
 		"url": c.hook.url, "secret_token": c.hook.secret, "allowed_updates": allowedUpdates, "max_connections": "40",
 	}, c.limit)
 	if err != nil {
-		return orDone(ctx, err)
+		return err
 	}
 	return c.watchHook(ctx, sink)
 }
@@ -118,7 +118,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
 		now := time.Now()
 		switch {
 		case err != nil:
-			return orDone(ctx, err)
+			return err
 		case info.URL != c.hook.url:
 			return &adapters.Error{Kind: adapters.Conflict, Op: "getWebhookInfo", Err: errors.New("somebody else has taken the webhook or removed it")}
 		case info.Error != "" && info.ErrorDate > told && now.Sub(at(info.ErrorDate)) < 2*hookLooked:

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ func messageKey(chat, message int64) string { return fmt.Sprintf("message:%d:%d"
 // editKey names one version of a message. Two edits may fall into one second,
 // so the words count too.
 func editKey(chat, message, date int64, content string) string {
-	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, digest(content))
+	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, adapters.Digest(content))
 }
 
 // memberKey names somebody's coming ("join") or going ("left"). It is told by a
@@ -48,14 +47,4 @@ func reactionKey(chat, message int64, who string, date int64, r adapters.Reactio
 // emojiSet returns the emoji as a set: the same for every order.
 func emojiSet(emoji []string) string {
 	return strings.Join(slices.Sorted(slices.Values(emoji)), ",")
-}
-
-// rawKey names what we could not read by its bytes.
-func rawKey(raw []byte) string { return "raw:" + digest(string(raw)) }
-
-// digest returns a short name for content.
-func digest(content string) string {
-	h := fnv.New128a()
-	_, _ = h.Write([]byte(content)) // a hash never fails
-	return fmt.Sprintf("%x", h.Sum(nil))
 }

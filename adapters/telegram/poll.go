@@ -47,15 +47,15 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	}
 	self, err := c.me(ctx)
 	if err != nil {
-		return orDone(ctx, err)
+		return adapters.OrDone(ctx, err)
 	}
 	read := reader{self: self, markdown: c.markdown}
 	if c.hook.url != "" {
-		return c.beCalled(ctx, read, at, sink)
+		return adapters.OrDone(ctx, c.beCalled(ctx, read, at, sink))
 	}
 	if at.called != 0 {
 		if err := c.endCalls(ctx); err != nil {
-			return orDone(ctx, err)
+			return adapters.OrDone(ctx, err)
 		}
 	}
 	pause := backoff.NewExponentialBackOff()
@@ -70,7 +70,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 			continue
 		}
 		if err != nil {
-			return orDone(ctx, err)
+			return adapters.OrDone(ctx, err)
 		}
 		now := time.Now()
 		sink.Heard(now)
@@ -124,8 +124,8 @@ func (c *Client) ask(ctx context.Context, offset int64, limit int, hold time.Dur
 		params["offset"] = formatID(offset)
 	}
 	raw, seen, err := callSeen[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
-	if err != nil && seen.status/100 == 2 && updateID.Match(seen.whole) && !json.Valid(seen.whole) {
-		spoiled = seen.whole
+	if err != nil && seen.Status/100 == 2 && updateID.Match(seen.Whole) && !json.Valid(seen.Whole) {
+		spoiled = seen.Whole
 	}
 	return raw, spoiled, err
 }
@@ -200,12 +200,4 @@ func handIn(ctx context.Context, sink adapters.Sink, b adapters.Batch) error {
 		return nil
 	}
 	return sink.Accept(ctx, b)
-}
-
-// orDone returns err, or nil when the end of ctx explains it.
-func orDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

@@ -83,7 +83,7 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 				bad.Kind = kind
 				updates[i].Body = bad
 			}
-			updates[i].Key, updates[i].Raw = rawKey(raw), raw
+			updates[i].Key, updates[i].Raw = adapters.RawKey(raw), raw
 		}
 	}
 	return updates
@@ -105,7 +105,7 @@ var updateID = regexp.MustCompile(`"update_id"\s*:\s*([0-9]{1,18})\b`)
 func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Update {
 	u := adapters.Update{
 		ID:   formatID(id),
-		Key:  rawKey(raw),
+		Key:  adapters.RawKey(raw),
 		Body: adapters.Unreadable{Kind: kind, Reason: reason},
 		Raw:  raw,
 	}

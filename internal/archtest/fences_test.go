@@ -30,7 +30,7 @@ var modules = []fence{
 	{"github.com/slack-go/slack", []string{"adapters/slack/..."}, "only an adapter talks to its platform"},
 	{"github.com/bwmarrin/discordgo", []string{"adapters/discord/..."}, "only an adapter talks to its platform"},
 	{"github.com/adhocore/gronx", []string{"internal/calendar"}, "only the calendar reads lines of cron: the library does not know that clocks are set"},
-	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/fake/..."}, "sockets are a platform's affair"},
+	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/wire", "adapters/fake/..."}, "sockets are a platform's affair"},
 	{"github.com/yuin/goldmark", []string{"adapters/markup", "adapters/fake/..."}, "one reader of CommonMark serves every platform; a fake one judges by a reading of its own"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},

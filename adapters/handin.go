@@ -1,0 +1,38 @@
+package adapters
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// HandIn hands a batch to sink until it is taken, ever more slowly. It fails when ctx
+// is done.
+func HandIn(ctx context.Context, sink Sink, b Batch, lg *slog.Logger) error {
+	pause := &backoff.ExponentialBackOff{
+		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 30 * time.Second,
+	}
+	pause.Reset()
+	for {
+		err := sink.Accept(ctx, b)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rest := pause.NextBackOff()
+		lg.Error("updates not recorded, handing them in again", "updates", len(b.Updates), "pause", rest, "error", err)
+		Pause(ctx, rest)
+	}
+}
+
+// OrDone returns err, or nil when the end of ctx explains it.
+func OrDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
