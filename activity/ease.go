@@ -26,7 +26,7 @@ type ease struct {
 func (e *ease) begin(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.since = at
+	e.since = at.Round(0)
 	for chat, sent := range e.sent {
 		if len(sent) == 0 || at.Sub(sent[len(sent)-1]) >= easeWindow {
 			delete(e.sent, chat)
@@ -39,6 +39,9 @@ func (e *ease) begin(at time.Time) {
 func (e *ease) take(a spaces.Action, now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if at := now.Round(0); at.Before(e.since) { // the clock was put back, and what is decided now is not old
+		e.since = at
+	}
 	if !e.bounds(a) {
 		return 0
 	}

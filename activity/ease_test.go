@@ -89,3 +89,31 @@ func TestABacklogComesBackSlowly(t *testing.T) {
 		})
 	}
 }
+
+// F43, I9: after the clock was put back, what is decided leaves at once, and what was
+// old stays old.
+func TestAClockThatIsPutBackMakesNothingOld(t *testing.T) {
+	began := time.Date(2026, 1, 2, 18, 0, 0, 0, time.UTC)
+	for name, back := range map[string]time.Duration{"by six hours": 6 * time.Hour, "by seconds": 5 * time.Second} {
+		e := ease{most: 5}
+		e.begin(began)
+		now := began.Add(-back)
+		for i := range 20 {
+			now = now.Add(time.Second)
+			if wait := e.take(spaces.Action{Kind: spaces.ActSend, Chat: "c", Created: now}, now); wait > 0 {
+				t.Fatalf("%s: message %d waits %s", name, i, wait)
+			}
+		}
+	}
+	e := ease{most: 5}
+	e.begin(began)
+	now, eased := began.Add(-5*time.Second), 0
+	for range 20 {
+		if e.take(spaces.Action{Kind: spaces.ActSend, Chat: "c", Created: began.Add(-time.Hour)}, now) > 0 {
+			eased++
+		}
+	}
+	if eased != 15 {
+		t.Errorf("%d of 20 old messages wait, want 15", eased)
+	}
+}
