@@ -59,8 +59,8 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		}
 	}
 	pause := backoff.NewExponentialBackOff()
-	pause.MaxInterval = 30 * time.Second
-	hold := time.Duration(0) // the first poll proves at once that we are heard
+	pause.MaxInterval = 5 * time.Second // the record is ours: it may be asked often
+	hold := time.Duration(0)            // the first poll proves at once that we are heard
 	for ctx.Err() == nil {
 		asked := time.Now()
 		raw, err := c.updates(ctx, at, hold)

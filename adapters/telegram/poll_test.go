@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,6 +107,25 @@ func TestRefusedBatchIsAskedForAgain(t *testing.T) {
 		}
 		if d := asked[1].At.Sub(asked[0].At); d < 100*time.Millisecond {
 			t.Errorf("asked again after %s, want a pause", d)
+		}
+	})
+}
+
+// R-TG, F36: however long the record has been away, what it did not take is handed in
+// soon after it is back.
+func TestRecordThatWasAwayForLongIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &sink{refuse: 20}
+		s := polls(t, slices.Repeat([]string{result(says(10, "a"))}, to.refuse+1)...)
+		_ = receive(t, s, to, "10", 15*time.Minute) // the polls that hang come to an end
+		if diff := cmp.Diff([]string{"a"}, texts(to.updates())); diff != "" {
+			t.Error(diff)
+		}
+		asked := s.calls("getUpdates")
+		for i, a := range asked[1:21] {
+			if d := a.At.Sub(asked[i].At); d > 8*time.Second {
+				t.Errorf("asked again after %s", d)
+			}
 		}
 	})
 }

@@ -118,13 +118,12 @@ func (s *session) drop() {
 // are taken in one round trip with the questions that every turn begins with.
 func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
 	s.off, s.saved = pgx.Batch{}, -1
-	if s.conn == nil {
-		if s.conn, err = s.e.attach(ctx); err != nil {
-			s.conn = nil
-			return turn, err
-		}
+	rested := s.conn != nil
+	turn, err = s.takeTurn(ctx)
+	if err != nil && rested && s.conn == nil { // it broke at rest, or now: nothing was written on it
+		turn, err = s.takeTurn(ctx)
 	}
-	if turn, err = s.takeTurn(ctx); err != nil {
+	if err != nil {
 		return turn, errors.Join(err, s.Rollback(ctx))
 	}
 	return turn, nil
@@ -140,6 +139,11 @@ const (
 )
 
 func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
+	if s.conn == nil {
+		if s.conn, err = s.e.attach(ctx); err != nil {
+			return turn, err
+		}
+	}
 	s.off.Queue(begin)
 	s.off.Queue(lockTurn)
 	found, err := s.Query(ctx, askTurn, s.e.id)

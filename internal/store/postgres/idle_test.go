@@ -1,0 +1,19 @@
+package postgres_test
+
+import "testing"
+
+// F36: a connection that broke while nobody wrote on it costs no write. Whoever hands
+// one in would else wait and come again, the longer the longer connections have broken.
+func TestConnectionThatBrokeAtRestCostsNoWrite(t *testing.T) {
+	database := server.Database(t)
+	s := open(t, options(t, database))
+	room := openRoom(t, s)
+	for n := range 3 {
+		server.Do(t, database, `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+		done, err := s.Border().Record(t.Context(), message(room, "zoe", n))
+		if err != nil || done.New != 1 {
+			t.Errorf("message %d after a break: %+v, %v", n, done, err)
+		}
+	}
+	sound(t, s)
+}
