@@ -96,20 +96,12 @@ func (s *process) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
 	writeJSON(rw, http.StatusOK, append([]problems.Problem{}, held...))
 }
 
-func (s *process) serveAck(rw http.ResponseWriter, r *http.Request) {
-	var q ackRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
+func (s *process) ack(ctx context.Context, q ackRequest) (a acked, err error) {
 	now := time.Now()
-	a := acked{Until: now.Add(time.Duration(q.Seconds) * time.Second).UTC()}
-	var err error
-	if a.Quiet, err = s.takeOn(r.Context(), q.ID, a.Until, now); err != nil {
-		if errors.Is(err, problems.ErrUnknown) {
-			err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
-		}
-		refuse(rw, err)
-		return
+	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
+	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)
+	if errors.Is(err, problems.ErrUnknown) {
+		err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
 	}
-	writeJSON(rw, http.StatusOK, a)
+	return a, err
 }

@@ -22,7 +22,7 @@ func (s *process) newWatch() *problems.Watch {
 		w.Looks = append(w.Looks, s.everywhere(look))
 	}
 	if len(a.Chats) > 0 {
-		w.Tellers = append(w.Tellers, chatAlarm{s.parts, a.Chats, problems.Severity(a.Least)})
+		w.Tellers = append(w.Tellers, leastAlarm{chatAlarm{s.parts, a.Chats}, problems.Severity(a.Least)})
 	}
 	if a.Webhook != "" {
 		h := &problems.Webhook{URL: string(a.Webhook), Client: s.caller(), Logger: s.log}
@@ -65,18 +65,14 @@ func (s *process) watchOver(ctx context.Context) error {
 type chatAlarm struct {
 	*parts
 	chats []config.Chat
-	least problems.Severity
 }
 
 // Tell posts a notice for each chat but those of the adapter it is about.
 func (c chatAlarm) Tell(ctx context.Context, p problems.Problem, at time.Time) bool {
-	if !p.Severity.AtLeast(c.least) {
-		return false
-	}
-	posted := false
 	if p.ID == 0 {
 		return false // what takes no problem takes no notice
 	}
+	posted := false
 	for _, chat := range c.chats {
 		account := c.accountOf(chat.Adapter)
 		if p.About(chat.Adapter) || account == "" {
@@ -104,12 +100,8 @@ func (c chatAlarm) Tell(ctx context.Context, p problems.Problem, at time.Time) b
 // accountOf returns the account that an adapter is connected with, here or in
 // another process; empty before its first connection.
 func (p *parts) accountOf(adapter string) string {
-	for _, l := range p.lineup.all() {
-		if l.name == adapter {
-			if account := l.Status().Account; account != "" {
-				return account
-			}
-		}
+	if l := p.lineOf(adapter); l != nil && l.Status().Account != "" {
+		return l.Status().Account
 	}
 	for _, f := range p.fellows() {
 		if account := f.Accounts[adapter]; account != "" {

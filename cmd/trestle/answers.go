@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,8 +57,10 @@ func consult[T any](ctx context.Context, p *program, command string, q url.Value
 	}
 	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r record.Console) error {
 		o := outlook{Console: r, conf: conf}
-		o.health = func(ctx context.Context) (*health, error) { return healthThere(ctx, conf) }
-		o.unkept = func(ctx context.Context) ([]problems.Problem, error) { return unkeptThere(ctx, conf) }
+		o.health = func(ctx context.Context) (*health, error) { return there[*health](ctx, conf, "/health") }
+		o.unkept = func(ctx context.Context) ([]problems.Problem, error) {
+			return there[[]problems.Problem](ctx, conf, unkeptPath)
+		}
 		told, err := tellers[command](ctx, o, q)
 		answer, _ = told.(T)
 		return err
@@ -69,25 +68,13 @@ func consult[T any](ctx context.Context, p *program, command string, q url.Value
 	return answer, err
 }
 
-// healthThere asks the process that serves the data folder; nil where none does.
-func healthThere(ctx context.Context, conf *config.Config) (h *health, err error) {
-	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
-	if !running {
-		return nil, nil
+// there reads what the process that serves the data folder says at a path; nothing
+// where none does.
+func there[T any](ctx context.Context, conf *config.Config, path string) (a T, err error) {
+	if c, running := dial(ctx, socketOf(conf)); running {
+		err = c.get(ctx, path, &a)
 	}
-	err = c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) })
-	return h, err
-}
-
-// unkeptThere asks the process that serves the data folder for what the record
-// cannot take.
-func unkeptThere(ctx context.Context, conf *config.Config) (held []problems.Problem, err error) {
-	c, running := dial(ctx, filepath.Join(conf.Data, socketName))
-	if !running {
-		return nil, nil
-	}
-	err = c.get(ctx, unkeptPath, func(body io.Reader) error { return json.NewDecoder(body).Decode(&held) })
-	return held, err
+	return a, err
 }
 
 // answers is [console.Options.Answers] of a running process.

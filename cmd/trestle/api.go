@@ -32,7 +32,7 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 		return p.askRemote(ctx, path, a)
 	}
 	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r record.Console) error {
-		api := console.New(console.Options{Record: r, Settings: readSettings{c}, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		api := console.New(console.Options{Record: r, Settings: settings{func() *config.Config { return c }, func(spaces.SpaceID) string { return "" }}, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
 			return err
@@ -59,20 +59,29 @@ func (w *answerWriter) WriteHeader(code int) { w.code = code }
 // Write implements [http.ResponseWriter].
 func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// askRemote asks another machine, with the token of the environment.
-func (p *program) askRemote(ctx context.Context, path string, a any) error {
-	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
-	defer cancel()
+// remoteRequest asks a path of another machine, with the token of the environment.
+func (p *program) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
 	base, err := url.Parse(p.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return &failure{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
+		return nil, &failure{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if token, ok := p.lookup("TRESTLE_TOKEN"); ok && token != "" {
 		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	return q, nil
+}
+
+// askRemote asks another machine.
+func (p *program) askRemote(ctx context.Context, path string, a any) error {
+	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+	defer cancel()
+	q, err := p.remoteRequest(ctx, path)
+	if err != nil {
+		return err
 	}
 	resp, err := http.DefaultClient.Do(q)
 	if err != nil {
@@ -120,32 +129,33 @@ func nothing(err error, what, where, remedy string) error {
 	return err
 }
 
-// readSettings is the configuration as the API shows it where nothing runs.
-type readSettings struct{ c *config.Config }
+// settings is a configuration as the API shows it.
+type settings struct {
+	conf  func() *config.Config       // the one in force
+	entry func(spaces.SpaceID) string // that a space comes from, as far as it is known
+}
 
-var _ console.Settings = readSettings{}
+var _ console.Settings = settings{}
 
 // Rows implements [console.Settings].
-func (s readSettings) Rows() []console.Row {
+func (s settings) Rows() []console.Row {
 	var rows []console.Row
-	for _, r := range s.c.Rows(config.Showing{All: true}) {
+	for _, r := range s.conf().Rows(config.Showing{All: true}) {
 		rows = append(rows, console.Row{Path: r.Path, Value: r.Value, Origin: r.Origin})
 	}
 	return rows
 }
 
 // Schema implements [console.Settings].
-func (s readSettings) Schema() []byte { return config.Schema() }
+func (s settings) Schema() []byte { return config.Schema() }
 
 // Budget implements [console.Settings].
-func (s readSettings) Budget(agent spaces.AgentID, _ spaces.SpaceID) int {
-	return s.c.SettingsFor(string(agent), "").Budget.PerCycle
+func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+	return s.conf().SettingsFor(string(agent), s.entry(space)).Budget.PerCycle
 }
 
 // Price implements [console.Settings].
-func (s readSettings) Price(agent spaces.AgentID) (console.Price, bool) {
-	return priceOf(s.c, agent)
-}
+func (s settings) Price(agent spaces.AgentID) (console.Price, bool) { return priceOf(s.conf(), agent) }
 
 // priceOf returns what tokens of an agent's model cost; false when nobody said so.
 func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -211,24 +210,15 @@ func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 	})
 }
 
-// serveBackfill adds the job; the runner of this process does it.
-func (s *process) serveBackfill(rw http.ResponseWriter, r *http.Request) {
-	var q backfillRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	chats, err := chatsOf(r.Context(), s.store, q.Space)
+// addBackfill adds the job; the runner of this process does it.
+func (s *process) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snapshot, error) {
+	chats, err := chatsOf(ctx, s.store, q.Space)
 	if err != nil {
-		refuse(rw, err)
-		return
+		return jobs.Snapshot{}, err
 	}
-	j, err := backfilling{s.store, s.log, s.historian}.add(r.Context(), q, chats)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
+	j, err := backfilling{s.store, s.log, s.historian}.add(ctx, q, chats)
 	s.bells.Ring(jobsBell)
-	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+	return jobs.Shown(j), err
 }
 
 // chatsOf returns the live chats of the space of that name, entry or id.

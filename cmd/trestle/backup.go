@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -142,16 +141,9 @@ func unlessGone(err error) error {
 	return err
 }
 
-func (s *process) serveBackup(rw http.ResponseWriter, r *http.Request) {
-	var q backupRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	a, err := backingUp{s.store, s.config().Data}.add(r.Context(), q.File)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
+// addBackup adds the job; the runner of this process does it.
+func (s *process) addBackup(ctx context.Context, q backupRequest) (backupAdded, error) {
+	a, err := backingUp{s.store, s.config().Data}.add(ctx, q.File)
 	s.bells.Ring(backupBell)
-	writeJSON(rw, http.StatusOK, a)
+	return a, err
 }

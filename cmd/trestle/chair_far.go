@@ -32,7 +32,7 @@ func newFarChair(c *controller, talk chatting) *farChair {
 func (f *farChair) listen(ctx context.Context, body io.Reader) error {
 	close(f.opened)
 	defer close(f.ended)
-	return console.ReadStream(body, func(data []byte) error {
+	return console.ReadStream(body, func(_ int64, data []byte) error {
 		var h heardLine
 		if err := json.Unmarshal(data, &h); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (f *farChair) listen(ctx context.Context, body io.Reader) error {
 
 // Say has the other process take the line.
 func (f *farChair) Say(ctx context.Context, text string) error {
-	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text, f.as}, &struct{}{})
+	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text, f.as}, &done{})
 }
 
 // Hear returns the next thing seen in the room.
@@ -75,7 +75,7 @@ func (f *farChair) Hear(ctx context.Context) (heardLine, error) {
 // said in the room was heard here.
 func (f *farChair) quiet(ctx context.Context) error {
 	mark := newID()
-	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &struct{}{}); err != nil {
+	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &done{}); err != nil {
 		return err
 	}
 	for {

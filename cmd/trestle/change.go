@@ -42,7 +42,7 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 		return running.post(ctx, c.path, c.ask, c.answer)
 	}
 	if noRecord(conf) {
-		return &failure{what: "there is no record here yet", where: conf.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
+		return noRecordYet(conf)
 	}
 	store, err := p.takeRecord(ctx, conf)
 	if err != nil {

@@ -62,7 +62,7 @@ func asideFor(ctx context.Context, r record.Console, account, room string, show 
 	}
 	for _, o := range rooms {
 		for _, m := range o.Chats {
-			if m.Account == account && (m.Chat == room || room == "") {
+			if m.Account == account && m.Chat == room {
 				return &aside{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
 			}
 		}
@@ -116,7 +116,7 @@ func (a *aside) tell(run console.Run) []string {
 				lines = append(lines, "         "+plain(b.Name+" "+b.Args))
 			}
 			if b, ok := e.Body.(spaces.Result); ok && b.Step == s.N && !b.OK {
-				lines = append(lines, "         refused"+because(plain(b.Note)))
+				lines = append(lines, "         refused"+console.Because(plain(b.Note)))
 			}
 		}
 	}

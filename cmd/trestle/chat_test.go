@@ -51,3 +51,22 @@ func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 		}
 	}
 }
+
+// ECOSYSTEM 3.2: what is shown is of the room that is talked in, which without a
+// name is the first of the configuration, not the oldest of the record.
+func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
+	s := stage0(t)
+	den, hall := "den: {agents: [ada], wake: all}", "hall: {agents: [ada], wake: all}"
+	for i, rooms := range []string{den, hall + ", " + den} {
+		if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte("agents: {ada: {name: Ada}}\nspaces: {"+rooms+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			s.serve(t)
+		}
+		_, errs, code := s.do(t, "hello\n", "chat", "--show", "steps")
+		if code != exitDone || !strings.Contains(errs, "  ended  completed") {
+			t.Errorf("with the rooms %s: exit %s, shown %q", rooms, code, errs)
+		}
+	}
+}

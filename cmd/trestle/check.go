@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -66,8 +65,11 @@ func verdict(r bootReport) string {
 // database is not copied: it is seen that this program can read it, or will make
 // it, and the start stands on an empty one.
 func layOut(ctx context.Context, conf *config.Config, dir string) error {
-	if conf.Database == "" {
-		return copyRecord(ctx, conf.Data, dir)
+	switch {
+	case noRecord(conf):
+		return nil
+	case conf.Database == "":
+		return sqlite.Copy(ctx, conf.Data, filepath.Join(dir, sqlite.FileName))
 	}
 	there, err := lookAtRecord(ctx, conf)
 	if errors.Is(err, record.ErrOlder) {
@@ -77,16 +79,6 @@ func layOut(ctx context.Context, conf *config.Config, dir string) error {
 		return err
 	}
 	return there.Close()
-}
-
-// copyRecord copies the record of one folder into another; where there is none
-// yet, nothing is copied.
-func copyRecord(ctx context.Context, from, to string) error {
-	_, err := os.Stat(filepath.Join(from, sqlite.FileName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return sqlite.Copy(ctx, from, filepath.Join(to, sqlite.FileName))
 }
 
 // tryStart goes through the stages of a start and takes everything down again.

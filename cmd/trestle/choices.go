@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -25,7 +27,7 @@ func chooseStop(c *cobra.Command, given string) error {
 // chooseKind refuses a kind of which there are no events: of the record, or live.
 func chooseKind(c *cobra.Command, given string, live bool) error {
 	if live {
-		return choose(c, given, "no live event is of the type", liveTypes)
+		return choose(c, given, "no live event is of the type", liveTypes())
 	}
 	return choose(c, given, "no event in a space is of the kind", spaces.RoomKinds())
 }
@@ -37,6 +39,8 @@ func chooseCode(c *cobra.Command, given string) error {
 	}
 	return misuse(c, fmt.Sprintf("%q is no code of a finding", given), "write one such as TRS-T02; docs/problems.md has them all")
 }
+
+func liveTypes() []string { return append(slices.Clone(console.LiveTypes), notify.Skipped) }
 
 func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	if given == "" || slices.Contains(known, T(given)) {

@@ -25,7 +25,10 @@ func adaptersCommand(p *program) *cobra.Command {
 		Long: "List the accounts on platforms. With a name, show when each agent was connected with each of the account's spaces; " +
 			"the JSON is then one object: such a row with `from`, `to` and `spaces`, each with its `spans`.",
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && c.Flags().Changed("since"):
+				return misuse(c, "--since needs the name of an adapter", "trestle adapters NAME --since "+since)
+			case len(args) == 0:
 				return p.listAdapters(c.Context())
 			}
 			return p.showAdapter(c.Context(), args[0], since)

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -22,7 +20,7 @@ func backfillCommand(p *program) *cobra.Command {
 			"one where none runs; interrupted, it goes on where it was with the next `trestle run`.",
 		RunE: func(c *cobra.Command, args []string) error { return p.backfill(c.Context(), args[0], since) },
 	}
-	c.Flags().StringVar(&since, "since", since, "how far back: 12h, 30d, 52w")
+	c.Flags().StringVar(&since, "since", since, "how far back: 12h, 30d, 365d")
 	return c
 }
 
@@ -35,21 +33,8 @@ func (p *program) backfill(ctx context.Context, space, since string) error {
 	if from.IsZero() {
 		from = time.Unix(0, 0)
 	}
-	ctx, stop := stoppable(ctx)
-	defer stop()
-	var j jobs.Snapshot
-	here := false
-	err = p.change(ctx, changing{
-		path: "/backfill", ask: backfillRequest{space, from}, answer: &j,
-		alone: func(ctx context.Context, s *record.Store) error {
-			here = true
-			return p.backfillHere(ctx, s, backfillRequest{space, from})
-		},
-	})
-	if err != nil || here {
-		return err
-	}
-	return p.showJob(ctx, fmt.Sprint(j.ID), true)
+	q := backfillRequest{space, from}
+	return p.addJob(ctx, "/backfill", q, func(ctx context.Context, s *record.Store) error { return p.backfillHere(ctx, s, q) })
 }
 
 // backfillHere reads the history in this process, because no other is connected

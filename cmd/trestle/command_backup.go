@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -78,7 +79,7 @@ func (p *program) backup(ctx context.Context, file string) error {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
-			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256)
+			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256)
 			if a.Beside != "" {
 				fmt.Fprintf(w, "the files that people posted are not in it: copy %s, too\n", a.Beside)
 			}

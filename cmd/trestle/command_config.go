@@ -84,7 +84,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 	c.WriteProblems(w)
 	c.WriteWarnings(w)
 	if !fatal && c.Sound() {
-		c.WriteSummary(w)
+		fmt.Fprintf(w, "%s is fine: %s\n", c.Name(), c.Holds())
 	}
 }
 

@@ -14,23 +14,19 @@ import (
 )
 
 func denialsCommand(p *program) *cobra.Command {
-	var agent, since string
-	limit := 50
+	var by narrowing
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "denials", Short: "list what agents were refused, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if _, err := sinceFlag(since); err != nil {
+			q, err := by.query(c.Context(), p)
+			if err != nil {
 				return err
 			}
-			if err := p.chooseAgent(c.Context(), agent); err != nil {
-				return err
-			}
-			return p.denials(c.Context(), url.Values{"agent": {agent}, "since": {since}, "limit": {strconv.Itoa(limit)}})
+			return p.denials(c.Context(), q)
 		},
 	}
-	c.Flags().StringVar(&agent, "agent", "", "only of this agent")
-	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	limitFlag(c, &limit, "at most this many")
+	by.flags(c)
+	by.agentFlag(c)
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "allow ID", Short: "print what in the configuration would have allowed it; nothing is written", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.allowDenied(c.Context(), args[0]) },
@@ -81,9 +77,9 @@ type grantAnswer struct {
 
 // allowDenied prints the grant for one denial.
 func (p *program) allowDenied(ctx context.Context, text string) error {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of a denial", text), where: "denials allow", remedy: "see trestle denials", code: exitUsage}
+	n, err := numbered(text, "a denial", "denials allow", "trestle denials")
+	if err != nil {
+		return err
 	}
 	var a struct {
 		Denials []console.DenialRow `json:"denials"`

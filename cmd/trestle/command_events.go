@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,12 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -51,7 +48,7 @@ func (r *eventRow) UnmarshalJSON(text []byte) error {
 
 // eventChoice says which events are wanted.
 type eventChoice struct {
-	space string // its id or name; among reads its id
+	space string // its id
 	kind  string // of the record, or, of live events, their type
 	from  int64  // seq in the space, or id of a live event
 	limit int
@@ -67,10 +64,20 @@ func eventsCommand(p *program) *cobra.Command {
 				return err
 			}
 			switch {
-			case follow:
-				return p.follow(c.Context(), which)
-			case which.from > 0 && which.space == "":
+			case which.from < 0:
+				return misuse(c, "--from is no number of an event", "write a number from 1 on")
+			case which.from > 0 && which.space == "" && !follow:
 				return &failure{what: "--from is a number within one space", where: "events --from", remedy: "name the space with --space", code: exitUsage}
+			}
+			if which.space != "" {
+				id, err := p.spaceCalled(c.Context(), which.space)
+				if err != nil {
+					return err
+				}
+				which.space = string(id)
+			}
+			if follow {
+				return p.follow(c.Context(), which)
 			}
 			return p.events(c.Context(), which)
 		},
@@ -84,13 +91,8 @@ func eventsCommand(p *program) *cobra.Command {
 }
 
 func (p *program) events(ctx context.Context, which eventChoice) error {
-	q := url.Values{"kind": {which.kind}, "from": {strconv.FormatInt(which.from, 10)}, "limit": {strconv.Itoa(which.limit)}}
-	if which.space != "" {
-		id, err := p.spaceCalled(ctx, which.space)
-		if err != nil {
-			return err
-		}
-		q.Set("space", string(id))
+	q := url.Values{
+		"kind": {which.kind}, "space": {which.space}, "from": {strconv.FormatInt(which.from, 10)}, "limit": {strconv.Itoa(which.limit)},
 	}
 	rows, err := consult[[]eventRow](ctx, p, "events", q)
 	if err != nil {
@@ -122,7 +124,7 @@ func tellEvents(ctx context.Context, o outlook, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := o.Names(ctx, actors(found))
+	names, err := o.Names(ctx, console.Actors(found))
 	rows := make([]eventRow, 0, len(found))
 	for _, e := range found {
 		rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body, names[e.Actor].Name})
@@ -159,13 +161,6 @@ func (which eventChoice) among(ctx context.Context, r console.Rooms) ([]spaces.E
 // a number.
 const eventWindow = 100_000
 
-// liveTypes are those that docs/console.md explains, in its order.
-var liveTypes = []string{
-	"gate_decision", "agent_assigned", "task_state_change", "phase_change", "hud_rendered", "memory_injected", "agent_thinking",
-	"tool_resolved", "tool_executing", "tool_result", "tool_permission_denied", "memory_stored", "context_compacted", "budget_warning",
-	"waiting_reply", "phrase_said", "mission_stop", "job", "span_opened", "span_closed", "delivery_sent", "delivery_failed", notify.Skipped,
-}
-
 // liveLine is one live event as it is printed: the stream's own, with its id, at
 // which --from goes on.
 type liveLine struct {
@@ -181,21 +176,13 @@ type liveLine struct {
 func (p *program) follow(ctx context.Context, which eventChoice) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	space := ""
-	if which.space != "" {
-		id, err := p.spaceCalled(ctx, which.space)
-		if err != nil {
-			return err
-		}
-		space = string(id)
-	}
 	err := p.liveStream(ctx, which.from, func(body io.Reader) error {
 		return eachLive(body, func(l liveLine) error {
 			var about struct {
 				Space string `json:"space"`
 			}
 			_ = json.Unmarshal(l.Metadata, &about) // an event about no space is of none
-			if (which.kind != "" && l.Type != which.kind) || (space != "" && about.Space != space) {
+			if (which.kind != "" && l.Type != which.kind) || (which.space != "" && about.Space != which.space) {
 				return nil
 			}
 			return json.NewEncoder(p.out).Encode(l)
@@ -210,49 +197,32 @@ func (p *program) follow(ctx context.Context, which eventChoice) error {
 // liveStream opens the live events behind an id: of the process here, or of
 // another machine.
 func (p *program) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
-	c, base := &controller{client: http.DefaultClient, socket: p.remote}, strings.TrimRight(p.remote, "/")
+	path := "/events"
+	if from > 0 {
+		path += "?from=" + strconv.FormatInt(from, 10)
+	}
 	if p.remote == "" {
-		var err error
-		if c, err = p.running(ctx); err != nil {
+		c, err := p.running(ctx)
+		if err != nil {
 			return err
 		}
-		base = "http://trestle"
+		return c.stream(ctx, path, read)
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/events", nil)
+	q, err := p.remoteRequest(ctx, path)
 	if err != nil {
 		return err
 	}
-	if from > 0 {
-		q.Header.Set("Last-Event-ID", strconv.FormatInt(from, 10))
-	}
-	if token, ok := p.lookup("TRESTLE_TOKEN"); ok && p.remote != "" {
-		q.Header.Set("Authorization", "Bearer "+token)
-	}
-	return c.do(q, read)
+	return (&controller{http.DefaultClient, p.remote}).do(q, read)
 }
 
 // eachLive calls take with every event of a stream, each with its id.
 func eachLive(body io.Reader, take func(liveLine) error) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, 4<<20)
-	var id int64
-	for lines.Scan() {
-		if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
-			id, _ = strconv.ParseInt(text, 10, 64)
-			continue
-		}
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
+	return console.ReadStream(body, func(id int64, data []byte) error {
 		l := liveLine{}
-		if err := json.Unmarshal([]byte(data), &l); err != nil {
+		if err := json.Unmarshal(data, &l); err != nil {
 			return fmt.Errorf("read live event: %w", err)
 		}
 		l.ID = id
-		if err := take(l); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
+		return take(l)
+	})
 }

@@ -45,6 +45,7 @@ func explainCommand(p *program) *cobra.Command {
 	}
 	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
 	c.Flags().BoolVar(&frame, "frame", false, "print the frame of its last step as well, or of RUN:STEP: the exact bytes the model was sent")
+	c.MarkFlagsMutuallyExclusive("silence", "frame")
 	return c
 }
 
@@ -72,7 +73,7 @@ func (p *program) explainWithFrame(ctx context.Context, where string) error {
 	})
 }
 
-// run reads one run from the API.
+// readRun reads one run from the API.
 func (p *program) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
 	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
 	return a, nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
@@ -83,16 +84,11 @@ func (p *program) explain(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	said, err := p.said(ctx, a)
+	said, err := consult[map[spaces.EventID]string](ctx, p, "explain", url.Values{"run": {string(a.Run)}})
 	if err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) { explain(w, a, said) })
-}
-
-// said returns what the events said that a run was shown, and who.
-func (p *program) said(ctx context.Context, a console.RunAnswer) (map[spaces.EventID]string, error) {
-	return consult[map[spaces.EventID]string](ctx, p, "explain", url.Values{"run": {string(a.Run)}})
 }
 
 // tellSaid says what the events said that a run was shown, and who.
@@ -101,10 +97,10 @@ func tellSaid(ctx context.Context, o outlook, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := o.Names(ctx, actors(run.Events))
+	names, err := o.Names(ctx, console.Actors(run.Events))
 	said := map[spaces.EventID]string{}
 	for _, e := range run.Events {
-		said[e.ID] = speaker(e, names) + ": " + saidIn(e.Body)
+		said[e.ID] = dash(cmp.Or(names[e.Actor].Name, string(e.Actor))) + ": " + saidIn(e.Body)
 	}
 	return said, err
 }
@@ -128,14 +124,14 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 			if !act.OK {
 				outcome = "refused"
 			}
-			fmt.Fprintf(w, "  result   %s%s\n", outcome, because(act.Note))
+			fmt.Fprintf(w, "  result   %s%s\n", outcome, console.Because(act.Note))
 		}
 	}
 	for _, d := range a.Denials {
 		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, d.Reason, d.Code, d.Hint)
 	}
 	for _, d := range a.Deliveries {
-		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), because(strings.TrimSpace(d.Code+" "+d.Problem)))
+		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), console.Because(strings.TrimSpace(d.Code+" "+d.Problem)))
 	}
 	for _, x := range a.Waits {
 		what := "waits"
@@ -145,7 +141,7 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+when(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
 	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
-		stopOf(a.RunRow), because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
+		stopOf(a.RunRow), console.Because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
 	if a.Rest != "" {
 		fmt.Fprintf(w, "  rest     %s\n", a.Rest)
 	}
@@ -157,7 +153,7 @@ func answersOf(answers []spaces.WaitAnswer) string {
 	for _, x := range answers {
 		each = append(each, strings.TrimSpace(dash(string(x.Who))+" "+string(x.Outcome)+" "+string(x.Event)))
 	}
-	return because(strings.Join(each, ", "))
+	return console.Because(strings.Join(each, ", "))
 }
 
 // explainFrame tells what the last frame was made of.

@@ -44,6 +44,10 @@ func hudCommand(p *program) *cobra.Command {
 	c.Flags().StringVar(&which.against, "diff", "", "what is different from this frame, as RUN or RUN:STEP")
 	c.Flags().BoolVar(&which.plan, "plan", false, "what the frame was made of: elements, forms, tokens, and what was left out")
 	c.Flags().IntVar(&cycles, "cycles", 10, "newest cycles to print")
+	c.MarkFlagsMutuallyExclusive("diff", "plan")
+	for _, ofFrame := range []string{"at", "diff", "plan"} {
+		c.MarkFlagsMutuallyExclusive(ofFrame, "cycles")
+	}
 	return c
 }
 

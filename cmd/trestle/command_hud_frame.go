@@ -11,7 +11,6 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // frameChoice says which frames of a mind are wanted: each is a run, by its id or
@@ -89,7 +88,7 @@ func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
 func frameLines(f console.FrameAnswer) []string {
 	var lines []string
 	for _, m := range f.Messages {
-		lines = append(lines, strings.TrimRight("── "+m.Part+" · "+string(m.Role)+" · "+shortRun(m.Run), " ·")+" ──")
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("── %s · %s · %.18s", m.Part, m.Role, m.Run), " ·")+" ──")
 		if m.Text != "" {
 			lines = append(lines, strings.Split(m.Text, "\n")...)
 		}
@@ -105,14 +104,6 @@ func frameLines(f console.FrameAnswer) []string {
 		exact = "not exactly what was sent: words were deleted since, or an earlier version did not record it whole"
 	}
 	return append(lines, fmt.Sprintf("── run %s, step %d: %d tokens reported, %d estimated, %d cached; %s ──", f.Run, f.Step, f.Reported, f.Estimate, f.Cached, exact))
-}
-
-// shortRun is enough of a run's id to tell it from its neighbours.
-func shortRun(id spaces.CycleID) string {
-	if len(id) > 18 {
-		return string(id[:18])
-	}
-	return string(id)
 }
 
 // printPlan writes what a frame was made of, and what was left out.
@@ -153,7 +144,7 @@ func (d frameDifference) print(w io.Writer) {
 	same := 0
 	flush := func() {
 		if same > 0 {
-			fmt.Fprintf(w, "  … %s the same\n", countOf(same, "line"))
+			fmt.Fprintf(w, "  … %s the same\n", console.Count(same, "line"))
 		}
 		same = 0
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,25 +48,14 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 	if err := q.choose(ctx, chat); err != nil {
 		return err
 	}
-	ctx, stop := stoppable(ctx)
-	defer stop()
-	var j jobs.Snapshot
-	here := false
-	err = p.change(ctx, changing{
-		path: "/import", ask: q, answer: &j,
-		alone: func(ctx context.Context, s *record.Store) error {
-			here = true
-			added, err := importing{store: s, log: p.logger(slog.LevelWarn)}.add(ctx, q)
-			if err != nil {
-				return err
-			}
-			return p.doHere(ctx, s, added, importing{store: s, log: p.logger(slog.LevelWarn)}.work, p.asAnswer())
-		},
+	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *record.Store) error {
+		w := importing{store: s, log: p.logger(slog.LevelWarn)}
+		added, err := w.add(ctx, q)
+		if err != nil {
+			return err
+		}
+		return p.doHere(ctx, s, added, w.work, p.asAnswer())
 	})
-	if err != nil || here {
-		return err
-	}
-	return p.showJob(ctx, fmt.Sprint(j.ID), true)
 }
 
 // through finds the account whose chat is imported.
@@ -145,19 +133,11 @@ func exportList(chats []telegram.Exported) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// serveImport adds the job; the runner of this process does it.
-func (s *process) serveImport(rw http.ResponseWriter, r *http.Request) {
-	var q importRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	j, err := importing{s.store, s.log, true}.add(r.Context(), q)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
+// addImport adds the job; the runner of this process does it.
+func (s *process) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
+	j, err := importing{s.store, s.log, true}.add(ctx, q)
 	s.bells.Ring(jobsBell)
-	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+	return jobs.Shown(j), err
 }
 
 // unmapped is the failure for a chat that belongs to no space.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -28,7 +27,7 @@ type jobRequest struct {
 func jobsCommand(p *program) *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
-		Annotations: fromAPI(), Use: "jobs", Short: "list long work: imports, backfills, copies", Args: refuseUnknownJob,
+		Annotations: fromAPI(), Use: "jobs", Short: "list long work: imports, backfills, copies", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.listJobs(c.Context(), limit) },
 	}
 	c.Flags().IntVar(&limit, "limit", limit, "at most this many, the newest")
@@ -55,20 +54,16 @@ func jobsCommand(p *program) *cobra.Command {
 	return c
 }
 
-func refuseUnknownJob(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// numbered reads the number of a thing from a list, which a command prints.
+func numbered(text, of, where, list string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &failure{what: fmt.Sprintf("%q is no number of %s", text, of), where: where, remedy: "see " + list, code: exitUsage}
 	}
-	return &failure{what: fmt.Sprintf("jobs does not know %q", args[0]), where: c.CommandPath(), remedy: "see " + c.CommandPath() + " --help", code: exitUsage}
+	return n, nil
 }
 
-func jobNumber(text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id < 1 {
-		return 0, &failure{what: fmt.Sprintf("%q is no number of a job", text), where: "jobs", remedy: "see trestle jobs", code: exitUsage}
-	}
-	return id, nil
-}
+func jobNumber(text string) (int64, error) { return numbered(text, "a job", "jobs", "trestle jobs") }
 
 func (p *program) listJobs(ctx context.Context, limit int) error {
 	all, err := consult[[]jobs.Snapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
@@ -192,6 +187,19 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// addJob has the process that serves the record do a job, and stays until it is over.
+// Where there is none, here does it.
+func (p *program) addJob(ctx context.Context, path string, q any, here func(context.Context, *record.Store) error) error {
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	var added jobs.Snapshot
+	err := p.change(ctx, changing{path: path, ask: q, answer: &added, alone: here})
+	if err != nil || added.ID == 0 {
+		return err
+	}
+	return p.showJob(ctx, fmt.Sprint(added.ID), true)
+}
+
 // doHere does a job in this process, because no other serves the record.
 func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work jobs.Work, shower *jobs.Shower) error {
 	r := jobs.Runner{
@@ -261,15 +269,7 @@ func jobFailure(err error, id int64) error {
 	return err
 }
 
-func (s *process) serveJob(rw http.ResponseWriter, r *http.Request) {
-	var q jobRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	j, err := longWork{s: s}.Ask(r.Context(), q.ID, q.Want)
-	if err != nil {
-		refuse(rw, jobFailure(err, q.ID))
-		return
-	}
-	writeJSON(rw, http.StatusOK, jobs.Shown(j))
+func (s *process) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
+	j, err := longWork{s: s}.Ask(ctx, q.ID, q.Want)
+	return jobs.Shown(j), jobFailure(err, q.ID)
 }

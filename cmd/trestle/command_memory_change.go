@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -132,23 +131,12 @@ func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
 	return err
 }
 
-func (s *process) serveForget(rw http.ResponseWriter, r *http.Request) {
-	s.serveMemoryChange(rw, r, func(q *memoryChange) { q.Fact = nil })
+func (s *process) forget(ctx context.Context, q memoryChange) (memoryChange, error) {
+	q.Fact = nil
+	return q, q.do(ctx, desk{s})
 }
 
-func (s *process) serveCorrect(rw http.ResponseWriter, r *http.Request) {
-	s.serveMemoryChange(rw, r, func(q *memoryChange) { q.Fact = cmp.Or(q.Fact, new("")) })
-}
-
-func (s *process) serveMemoryChange(rw http.ResponseWriter, r *http.Request, as func(*memoryChange)) {
-	var q memoryChange
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	as(&q)
-	if err := q.do(r.Context(), desk{s}); err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, q)
+func (s *process) correct(ctx context.Context, q memoryChange) (memoryChange, error) {
+	q.Fact = cmp.Or(q.Fact, new(""))
+	return q, q.do(ctx, desk{s})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -34,7 +33,7 @@ func (p *program) open(ctx context.Context) error {
 		return err
 	}
 	var h health
-	if err := c.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) }); err != nil {
+	if err := c.get(ctx, "/health", &h); err != nil {
 		return err
 	}
 	if h.Listen == "" {
@@ -76,12 +75,8 @@ func tokenCommand(p *program) *cobra.Command {
 }
 
 func (p *program) addToken(ctx context.Context, name string) error {
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var made console.NewToken
-	if err := c.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
+	if err := p.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
 		return err
 	}
 	return p.answer(made, func(w io.Writer) {
@@ -93,12 +88,8 @@ func (p *program) addToken(ctx context.Context, name string) error {
 }
 
 func (p *program) listTokens(ctx context.Context) error {
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var a console.TokensAnswer
-	if err := c.get(ctx, "/api/tokens", func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) }); err != nil {
+	if err := p.get(ctx, "/api/tokens", &a); err != nil {
 		return err
 	}
 	return answerRows(p, a.Tokens, func(w io.Writer) {
@@ -120,11 +111,7 @@ func (p *program) revokeToken(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, "http://trestle/api/tokens/"+url.PathEscape(id), nil)
-	if err != nil {
-		return err
-	}
-	if err := c.do(r, func(io.Reader) error { return nil }); err != nil {
+	if err := c.call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &done{}); err != nil {
 		return err
 	}
 	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })

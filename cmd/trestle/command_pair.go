@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -28,6 +27,8 @@ func pairCommand(p *program) *cobra.Command {
 				return &failure{what: "--revoke stands alone", where: "pair", remedy: "trestle pair --revoke " + revoke, code: exitUsage}
 			case revoke != "":
 				return p.revokePairing(c.Context(), revokeRequest{revoke})
+			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
+				return &failure{what: "nobody is named: a role and a circle, they are for whom a code or a chat names", where: "pair", remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", code: exitUsage}
 			case len(args) == 0:
 				return p.listPairings(c.Context())
 			case strings.Contains(args[0], ":"):
@@ -42,17 +43,14 @@ func pairCommand(p *program) *cobra.Command {
 	c.Flags().BoolVar(&owner, "owner", false, "make the person an owner: they may do what you may")
 	c.Flags().BoolVar(&admin, "admin", false, "make the person an admin: they may decide for rooms of several people")
 	c.Flags().StringVar(&revoke, "revoke", "", "shut out `ADAPTER:ID`, a person or a chat, at once")
-	c.MarkFlagsMutuallyExclusive("owner", "admin")
+	c.MarkFlagsMutuallyExclusive("owner", "admin", "revoke")
+	c.MarkFlagsMutuallyExclusive("circle", "revoke")
 	return c
 }
 
 func (p *program) pair(ctx context.Context, q pairRequest) error {
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var a admittedPerson
-	if err := c.post(ctx, "/pair", q, &a); err != nil {
+	if err := p.post(ctx, "/pair", q, &a); err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) {
@@ -69,12 +67,8 @@ func (p *program) pair(ctx context.Context, q pairRequest) error {
 }
 
 func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var gone []admittedPerson
-	if err := c.post(ctx, "/pair/revoke", q, &gone); err != nil {
+	if err := p.post(ctx, "/pair/revoke", q, &gone); err != nil {
 		return err
 	}
 	return p.answer(gone, func(w io.Writer) {
@@ -85,12 +79,8 @@ func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
 }
 
 func (p *program) listPairings(ctx context.Context) error {
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var all pairingLists
-	if err := c.get(ctx, "/pair", func(body io.Reader) error { return json.NewDecoder(body).Decode(&all) }); err != nil {
+	if err := p.get(ctx, "/pair", &all); err != nil {
 		return err
 	}
 	return p.answer(all, func(w io.Writer) { showPairings(w, all) })

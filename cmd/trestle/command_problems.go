@@ -128,20 +128,16 @@ func printProblems(w io.Writer, rows []problemRow, at clock) {
 // ackProblem has the running process take a problem on. Without one nobody is
 // told anything anyway.
 func (p *program) ackProblem(ctx context.Context, id, span string) error {
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || n < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of a problem", id), where: "problems ack", remedy: "see trestle problems", code: exitUsage}
+	n, err := numbered(id, "a problem", "problems ack", "trestle problems")
+	if err != nil {
+		return err
 	}
 	length, err := config.ParseSpan(span)
 	if err != nil || length <= 0 {
 		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", remedy: "write 30m, 2h or 7d", code: exitUsage}
 	}
-	c, err := p.running(ctx)
-	if err != nil {
-		return err
-	}
 	var a acked
-	if err := c.post(ctx, "/problems/ack", ackRequest{problems.ID(n), int64(length.Seconds())}, &a); err != nil {
+	if err := p.post(ctx, "/problems/ack", ackRequest{problems.ID(n), int64(length.Seconds())}, &a); err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) {

@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // A chapter is one file of a support bundle: what a command answers.
@@ -63,13 +64,7 @@ func (p *program) report(ctx context.Context, file string) error {
 	if file == "" {
 		file = "trestle-report-" + now.UTC().Format("20060102-150405") + ".tar.gz"
 	}
-	own := *p             // making commands sets the flags of whom they belong to
-	root := own.command() //nolint:contextcheck // every command is given its context when it runs
-	known := func(c chapter) bool {
-		found, _, err := root.Find(c.args)
-		return err == nil && found != root
-	}
-	held := slices.DeleteFunc(chapters(), func(c chapter) bool { return !known(c) })
+	held := chapters()
 	a := reportAnswer{File: file, Holds: held}
 	if p.output == "text" {
 		for _, c := range held {
@@ -84,7 +79,7 @@ func (p *program) report(ctx context.Context, file string) error {
 	if err := writeNew(p.absolute(file), bundle); err != nil {
 		return &failure{what: err.Error(), where: file, remedy: "name a new file in a folder that can be written", code: exitFailed}
 	}
-	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, byteSize(int64(a.Bytes))) })
+	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
 }
 
 // bind makes the bundle of what the commands answer.

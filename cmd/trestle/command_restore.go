@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -42,7 +43,7 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 		for _, f := range a.Findings {
 			fmt.Fprintln(w, f)
 		}
-		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, byteSize(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
+		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
 	})
 	if err == nil && len(a.Findings) > 0 {
 		return &silent{exitFailed}
@@ -104,7 +105,7 @@ func (p *program) restore(ctx context.Context, file string) error {
 	if err != nil {
 		return &failure{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
 	}
-	if err := p.putInPlace(full, conf.Data); err != nil {
+	if err := putInPlace(full, conf.Data); err != nil {
 		return &failure{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
 	}
 	a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
@@ -115,7 +116,7 @@ func (p *program) restore(ctx context.Context, file string) error {
 		a.Beside = filepath.Join(conf.Data, filesFolder)
 	}
 	return p.answer(a, func(w io.Writer) {
-		fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, conf.Data, byteSize(a.Bytes), a.Seconds, a.SHA256)
+		fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, conf.Data, console.Size(a.Bytes), a.Seconds, a.SHA256)
 		if a.Beside != "" {
 			fmt.Fprintf(w, "the files that people posted belong in %s: put your copy there\n", a.Beside)
 		}
@@ -124,7 +125,7 @@ func (p *program) restore(ctx context.Context, file string) error {
 
 // putInPlace copies the file beside its place first, so that there is never half
 // a record.
-func (p *program) putInPlace(file, dir string) error {
+func putInPlace(file, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

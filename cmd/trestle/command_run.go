@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,11 +159,15 @@ func (p *program) chat(ctx context.Context, talk chatting) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	s := newProcess(conf, p.logger(slog.LevelWarn), io.Discard, false)
-	if room, err := s.findRoom(talk.room); err == nil {
+	room, unknown := s.findRoom(talk.room)
+	if unknown == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
 	}
-	if c, running := dial(ctx, s.socket()); running {
-		return p.chatOver(ctx, c, conf, talk)
+	if c, running := dial(ctx, s.socket()); running { // which may know other rooms
+		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.room, room.Key))
+	}
+	if unknown != nil {
+		return unknown
 	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
 }
@@ -186,8 +191,8 @@ func (p *parts) howToWake(room config.Space) string {
 	return ""
 }
 
-// chatOver talks over the socket of a running process.
-func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Config, talk chatting) (err error) {
+// chatOver talks over the socket of a running process, in the room of that key.
+func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Config, talk chatting, room string) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	far := newFarChair(c, talk)
@@ -195,7 +200,7 @@ func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Conf
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		dropped = c.get(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
+		dropped = c.stream(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
 	}()
 	select {
 	case <-over:
@@ -213,7 +218,7 @@ func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Conf
 			return err
 		}
 		defer func() { _ = record.Close() }() // it was only read
-		if behind, err = asideFor(ctx, record, localAccount, talk.room, talk.show); err != nil {
+		if behind, err = asideFor(ctx, record, localAccount, room, talk.show); err != nil {
 			return err
 		}
 	}

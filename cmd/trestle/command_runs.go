@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,40 +14,27 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// runRow is one line of `trestle runs`.
-type runRow = console.RunRow
-
 func runsCommand(p *program) *cobra.Command {
-	var space, agent, stop, since string
-	limit := 50
+	var by narrowing
+	var stop string
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if _, err := sinceFlag(since); err != nil {
-				return err
-			}
 			if err := chooseStop(c, stop); err != nil {
 				return err
 			}
-			if err := p.chooseAgent(c.Context(), agent); err != nil {
+			q, err := by.query(c.Context(), p)
+			if err != nil {
 				return err
 			}
-			q := url.Values{"agent": {agent}, "stop": {stop}, "since": {since}, "limit": {strconv.Itoa(limit)}}
-			if space != "" {
-				id, err := p.spaceCalled(c.Context(), space)
-				if err != nil {
-					return err
-				}
-				q.Set("space", string(id))
-			}
+			q.Set("stop", stop)
 			return p.runs(c.Context(), q)
 		},
 	}
-	c.Flags().StringVar(&space, "space", "", "only in this space (its id or name)")
-	c.Flags().StringVar(&agent, "agent", "", "only of this agent")
+	by.flags(c)
+	by.spaceFlag(c)
+	by.agentFlag(c)
 	c.Flags().StringVar(&stop, "stop", "", "only those that ended so: completed, silent, budget_exhausted, …")
-	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	limitFlag(c, &limit, "at most this many")
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -62,7 +50,7 @@ func runsCommand(p *program) *cobra.Command {
 
 func (p *program) runs(ctx context.Context, q url.Values) error {
 	var a struct {
-		Runs []runRow `json:"runs"`
+		Runs []console.RunRow `json:"runs"`
 	}
 	if err := p.ask(ctx, "/api/runs", q, &a); err != nil {
 		return err
@@ -85,7 +73,7 @@ func printRun(w io.Writer, a console.RunAnswer) {
 		{"mind", a.Mind},
 		{"space", dash(string(a.Space))},
 		{"woken by", a.Wake},
-		{"stop", stopOf(a.RunRow) + because(a.Detail)},
+		{"stop", stopOf(a.RunRow) + console.Because(a.Detail)},
 		{"started", when(a.Started)},
 		{"ended", when(a.Ended)},
 		{"seconds", strconv.FormatFloat(a.Seconds, 'f', 2, 64)},
@@ -99,50 +87,19 @@ func printRun(w io.Writer, a console.RunAnswer) {
 	})
 }
 
-func printRuns(w io.Writer, rows []runRow, called func(spaces.SpaceID) string) {
+func printRuns(w io.Writer, rows []console.RunRow, called func(spaces.SpaceID) string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, "no run")
 		return
 	}
 	lines := [][]string{{"RUN", "MIND", "SPACE", "WAKE", "STOP", "CALLS", "TOKENS", "DENIALS", "STARTED", "SECONDS"}}
 	for _, r := range rows {
-		stop := string(r.Stop)
-		if stop == "" {
-			stop = string(r.State)
-		}
 		lines = append(lines, []string{
-			string(r.Run), r.Mind, called(r.Space), r.Wake, stop, strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
+			string(r.Run), r.Mind, called(r.Space), r.Wake, cmp.Or(string(r.Stop), string(r.State)), strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
 			strconv.Itoa(r.Denials), when(r.Started), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
 		})
 	}
 	table(w, lines)
-}
-
-// actors returns who is named by events, each once.
-func actors(events []spaces.Event) []spaces.EntityID {
-	seen := map[spaces.EntityID]bool{}
-	var ids []spaces.EntityID
-	for _, e := range events {
-		if e.Actor != "" && !seen[e.Actor] {
-			seen[e.Actor] = true
-			ids = append(ids, e.Actor)
-		}
-	}
-	return ids
-}
-
-func because(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
-}
-
-func speaker(e spaces.Event, names map[spaces.EntityID]spaces.Entity) string {
-	if known, ok := names[e.Actor]; ok && known.Name != "" {
-		return known.Name
-	}
-	return dash(string(e.Actor))
 }
 
 // saidIn returns the words of an event, or its kind.
@@ -159,11 +116,11 @@ func saidIn(b spaces.Body) string {
 	case spaces.Renamed:
 		return "renamed to " + strconv.Quote(b.Title)
 	case spaces.Failed:
-		return string(b.State) + because(b.Reason)
+		return string(b.State) + console.Because(b.Reason)
 	case spaces.Gap:
-		return "gap" + because(b.Reason)
+		return "gap" + console.Because(b.Reason)
 	case spaces.Unreadable:
-		return "unreadable" + because(b.Reason)
+		return "unreadable" + console.Because(b.Reason)
 	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
 		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought,
 		spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,

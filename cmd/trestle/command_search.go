@@ -14,30 +14,22 @@ import (
 )
 
 func searchCommand(p *program) *cobra.Command {
-	var space, since string
-	limit := 50
+	var by narrowing
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "search WORD...", Short: "find messages by their words, newest first", Args: cobra.MinimumNArgs(1),
 		Long: "Find messages by their words, newest first: all the words must be there, in any case and order. " +
 			"An edited message is found by its last words, a deleted one never. The newest 20,000 messages are looked through.",
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := sinceFlag(since); err != nil {
+			q, err := by.query(c.Context(), p)
+			if err != nil {
 				return err
 			}
-			q := url.Values{"q": {strings.Join(args, " ")}, "since": {since}, "limit": {strconv.Itoa(limit)}}
-			if space != "" {
-				id, err := p.spaceCalled(c.Context(), space)
-				if err != nil {
-					return err
-				}
-				q.Set("space", string(id))
-			}
+			q.Set("q", strings.Join(args, " "))
 			return p.search(c.Context(), q)
 		},
 	}
-	c.Flags().StringVar(&space, "space", "", "only in this space (its id or name)")
-	c.Flags().StringVar(&since, "since", "", "only newer ones, such as 2h or 7d")
-	limitFlag(c, &limit, "at most this many")
+	by.flags(c)
+	by.spaceFlag(c)
 	return c
 }
 

@@ -51,7 +51,7 @@ func (p *program) explainSilence(ctx context.Context, space, event string) error
 	for _, m := range log.People {
 		names[m.ID] = m.Name
 	}
-	a := silenceAnswer{Space: log.Space, Seq: seq, Event: l.Event, Actor: nameOf(names, l.Actor), Text: l.Body.Text, Minds: []silentMind{}}
+	a := silenceAnswer{Space: log.Space, Seq: seq, Event: l.Event, Actor: cmp.Or(names[l.Actor], string(l.Actor)), Text: l.Body.Text, Minds: []silentMind{}}
 	for _, m := range l.Marks {
 		mind, err := p.silent(ctx, m)
 		if err != nil {

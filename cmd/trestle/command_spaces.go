@@ -209,24 +209,9 @@ func (a shownSpace) print(w io.Writer) {
 		}
 		var marks []string
 		for _, m := range l.Marks {
-			marks = append(marks, fmt.Sprintf("%s %s", m.Mind, m.verdict()))
+			marks = append(marks, m.Mind+" "+cmp.Or(m.Reason, string(m.State))) // the gate's word, or how far it got
 		}
-		lines = append(lines, []string{when(l.At), "#" + strconv.FormatInt(l.Seq, 10), dash(nameOf(names, l.Actor)), said, strings.Join(marks, ", ")})
+		lines = append(lines, []string{when(l.At), "#" + strconv.FormatInt(l.Seq, 10), dash(cmp.Or(names[l.Actor], string(l.Actor))), said, strings.Join(marks, ", ")})
 	}
 	table(w, lines)
-}
-
-// verdict is the gate's word on an event, or how far it got.
-func (m shownMark) verdict() string {
-	if m.Reason != "" {
-		return m.Reason
-	}
-	return string(m.State)
-}
-
-func nameOf(names map[spaces.EntityID]string, id spaces.EntityID) string {
-	if name := names[id]; name != "" {
-		return name
-	}
-	return string(id)
 }

@@ -202,13 +202,13 @@ func (p *program) watchStatus(ctx context.Context) error {
 
 // mindRow is one mind as a list shows it.
 type mindRow struct {
-	Mind   string   `json:"mind"`
-	Doing  string   `json:"doing"` // resting, thinking
-	Cycles int64    `json:"cycles"`
-	Tokens int      `json:"tokens_today"`
-	Cost   *float64 `json:"cost_today"`   // null when no price is configured
-	Cached float64  `json:"cached_today"` // share of what the model read that the endpoint had kept
-	Last   *runRow  `json:"last"`         // null before the first
+	Mind   string          `json:"mind"`
+	Doing  string          `json:"doing"` // resting, thinking
+	Cycles int64           `json:"cycles"`
+	Tokens int             `json:"tokens_today"`
+	Cost   *float64        `json:"cost_today"`   // null when no price is configured
+	Cached float64         `json:"cached_today"` // share of what the model read that the endpoint had kept
+	Last   *console.RunRow `json:"last"`         // null before the first
 }
 
 func mindRows(conf *config.Config, minds []console.Mind) []mindRow {
@@ -231,16 +231,11 @@ func mindRows(conf *config.Config, minds []console.Mind) []mindRow {
 
 // mindCost is what a mind's tokens of the day cost; nil when no price is known.
 func mindCost(conf *config.Config, m console.Mind) *float64 {
-	price := conf.SettingsFor(string(m.Mind.Agent), "").Price
-	if price.Input <= 0 && price.Output <= 0 {
+	price, known := priceOf(conf, m.Mind.Agent)
+	if !known {
 		return nil
 	}
-	cached := price.Cached
-	if cached <= 0 {
-		cached = price.Input
-	}
-	fresh, output := m.Prompt-m.Cached, m.Tokens-m.Prompt
-	return new((float64(fresh)*price.Input + float64(m.Cached)*cached + float64(output)*price.Output) / 1e6)
+	return new(price.Of(m.Prompt, m.Cached, m.Tokens-m.Prompt))
 }
 
 func (a *statusAnswer) print(w io.Writer, at clock) {
@@ -257,7 +252,7 @@ func (a *statusAnswer) print(w io.Writer, at clock) {
 			head = append(head, "console http://"+a.Health.Listen)
 		}
 	}
-	fmt.Fprintln(w, strings.Join(append(head, "data "+folderShown(a.Data)+" "+byteSize(a.Tally.Bytes)), "   "))
+	fmt.Fprintln(w, strings.Join(append(head, "data "+folderShown(a.Data)+" "+console.Size(a.Tally.Bytes)), "   "))
 	if len(a.Adapters) > 0 {
 		fmt.Fprintln(w)
 		printAdapters(w, a.Adapters, at)
@@ -361,7 +356,7 @@ func (a *statusAnswer) printProblems(w io.Writer, at clock) {
 	for i, r := range a.Problems {
 		count := ""
 		if i == 0 {
-			count = countOf(len(a.Problems), "problem")
+			count = console.Count(len(a.Problems), "problem")
 		}
 		quiet := ""
 		if r.Quiet != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -100,62 +100,68 @@ func openSocket(ctx context.Context, path string) (net.Listener, error) {
 func (s *process) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.console.Socket())
-	mux.HandleFunc("POST /pair", s.servePair)
-	mux.HandleFunc("POST /pair/revoke", s.serveRevoke)
+	mux.HandleFunc("POST /pair", answering(s.pair))
+	mux.HandleFunc("POST /pair/revoke", answering(s.revoke))
 	mux.HandleFunc("GET /pair", s.servePairings)
-	mux.HandleFunc("POST /jobs", s.serveJob)
-	mux.HandleFunc("POST /forget", s.serveForget)
-	mux.HandleFunc("POST /correct", s.serveCorrect)
-	mux.HandleFunc("POST /import", s.serveImport)
-	mux.HandleFunc("POST /backfill", s.serveBackfill)
-	mux.HandleFunc("POST /backup", s.serveBackup)
-	mux.HandleFunc("POST /chat/say", s.serveSay)
-	mux.HandleFunc("POST /chat/quiet", s.serveQuiet)
+	mux.HandleFunc("POST /jobs", answering(s.askJob))
+	mux.HandleFunc("POST /forget", answering(s.forget))
+	mux.HandleFunc("POST /correct", answering(s.correct))
+	mux.HandleFunc("POST /import", answering(s.addImport))
+	mux.HandleFunc("POST /backfill", answering(s.addBackfill))
+	mux.HandleFunc("POST /backup", answering(s.addBackup))
+	mux.HandleFunc("POST /chat/say", answering(s.say))
+	mux.HandleFunc("POST /chat/quiet", answering(s.sayQuiet))
 	mux.HandleFunc("GET /chat", s.serveChat)
 	mux.HandleFunc("GET /doctor", s.serveDoctor)
-	mux.HandleFunc("POST /doctor", s.serveExamination)
-	mux.HandleFunc("POST /problems/ack", s.serveAck)
+	mux.HandleFunc("POST /doctor", answering(s.examine))
+	mux.HandleFunc("POST /problems/ack", answering(s.ack))
 	mux.HandleFunc("GET "+unkeptPath, s.serveUnkept)
 	return mux
 }
 
-func (s *process) serveSay(rw http.ResponseWriter, r *http.Request) {
-	var q sayRequest
-	if !readJSON(rw, r, &q) {
-		return
+// answering serves what is made of a request in JSON.
+func answering[Q, A any](do func(context.Context, Q) (A, error)) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		var q Q
+		if err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, 1<<20)).Decode(&q); err != nil {
+			refuse(rw, &failure{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
+			return
+		}
+		a, err := do(r.Context(), q)
+		if err != nil {
+			refuse(rw, err)
+			return
+		}
+		writeJSON(rw, http.StatusOK, a)
 	}
+}
+
+// done is the answer to what was done and leaves nothing to say.
+type done struct{}
+
+// say has somebody at a terminal say a line.
+func (s *process) say(ctx context.Context, q sayRequest) (done, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
-		_, err = s.rooms.Say(r.Context(), personNamed(q.As), local.Line{Chat: room.Key, Text: q.Text})
+		_, err = s.rooms.Say(ctx, personNamed(q.As), local.Line{Chat: room.Key, Text: q.Text})
 	}
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, struct{}{})
+	return done{}, err
 }
 
 // quietThread marks a sign of typing that means: nothing is under way. It takes
 // this way because it must come behind everything that was said in the room.
 const quietThread = "quiet:"
 
-func (s *process) serveQuiet(rw http.ResponseWriter, r *http.Request) {
-	var q quietRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
+// sayQuiet marks in a room the moment in which nothing is under way any more.
+func (s *process) sayQuiet(ctx context.Context, q quietRequest) (done, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
-		err = s.quiet(r.Context())
+		err = s.quiet(ctx)
 	}
 	if err == nil {
-		err = s.rooms.Typing(r.Context(), room.Key, quietThread+q.Mark)
+		err = s.rooms.Typing(ctx, room.Key, quietThread+q.Mark)
 	}
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, struct{}{})
+	return done{}, err
 }
 
 // serveChat seats the caller in a room for as long as it listens.
@@ -182,15 +188,6 @@ func (s *process) leave(ctx context.Context, place *seat) {
 	if err := place.Leave(last); err != nil {
 		s.log.Warn("room not left", "space", place.room.Key, "error", err)
 	}
-}
-
-func readJSON(rw http.ResponseWriter, r *http.Request, into any) bool {
-	body := http.MaxBytesReader(rw, r.Body, 1<<20)
-	if err := json.NewDecoder(body).Decode(into); err != nil {
-		refuse(rw, &failure{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
-		return false
-	}
-	return true
 }
 
 func refuse(rw http.ResponseWriter, err error) {
@@ -228,21 +225,33 @@ func (c *controller) post(ctx context.Context, path string, q, a any) error {
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://trestle"+path, strings.NewReader(string(body)))
+	return c.call(ctx, http.MethodPost, path, bytes.NewReader(body), a)
+}
+
+// get reads what stands at a path into a.
+func (c *controller) get(ctx context.Context, path string, a any) error {
+	return c.call(ctx, http.MethodGet, path, nil, a)
+}
+
+// stream has read take in what stands at a path, as it comes.
+func (c *controller) stream(ctx context.Context, path string, read func(io.Reader) error) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, onSocket+path, nil)
+	if err != nil {
+		return err
+	}
+	return c.do(r, read)
+}
+
+func (c *controller) call(ctx context.Context, method, path string, q io.Reader, a any) error {
+	r, err := http.NewRequestWithContext(ctx, method, onSocket+path, q)
 	if err != nil {
 		return err
 	}
 	return c.do(r, func(body io.Reader) error { return json.NewDecoder(body).Decode(a) })
 }
 
-// get reads what stands at a path.
-func (c *controller) get(ctx context.Context, path string, read func(io.Reader) error) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://trestle"+path, nil)
-	if err != nil {
-		return err
-	}
-	return c.do(r, read)
-}
+// onSocket stands before the paths of the control socket, which has no address.
+const onSocket = "http://trestle"
 
 func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	resp, err := c.client.Do(r)

@@ -75,6 +75,10 @@ func noRecord(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+func noRecordYet(c *config.Config) *failure {
+	return &failure{what: "there is no record here yet", where: c.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
+}
+
 // shutOut is the failure of a user who may not read the data folder: there is no
 // saying what is in it, nor whether a process serves it. Nil for everybody else.
 func shutOut(c *config.Config) error {

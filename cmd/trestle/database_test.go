@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -30,7 +31,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	if _, errs, code := blank.do(t, "", "runs"); code != exitFailed || !strings.Contains(errs, "pg_dump") || strings.Contains(errs, "sets a copy") {
 		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
 	}
-	was := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	was := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	address := server.URL(server.Database(t))
 	out, errs, code := s.do(t, "", "move", "--to", address)
 	if code != exitDone || !strings.Contains(out, "now set the key database") {
@@ -40,7 +41,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
 		t.Fatalf("chat: exit %s: %s", code, errs)
 	}
-	is := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
 		t.Errorf("the move is not among the jobs: %+v", all)
 	}

@@ -48,7 +48,6 @@ func (p *program) demo(ctx context.Context, modelURL string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g, ctx := errgroup.WithContext(ctx)
-	defer stop()
 	stage, err := demo.NewStage(ctx, listenLocally)
 	if err != nil {
 		return err
@@ -140,7 +139,7 @@ func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) e
 	t := &teller{json: p.output == "json" || p.output == "jsonl", out: p.out, began: time.Now()}
 	narrator := &demo.Narrator{Record: demoRecord{s.store.Console(), s.store.Shell()}, Live: live, Tell: t.tell}
 	play := &demo.Play{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
-	in, typed, restore, err := p.demoInput(t)
+	in, restore, err := p.demoInput(t)
 	if err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) e
 	g.Go(func() error { return narrator.Run(ctx) })
 	g.Go(func() error { return play.Run(ctx) })
 	g.Go(func() error {
-		if !typed {
+		if in.next == nil {
 			return nil
 		}
 		defer func() {
@@ -226,17 +225,16 @@ func (t *teller) tell(where, text string) {
 
 // typing is what a person at the demo writes, line by line.
 type typing struct {
-	next func() (string, error)
-	ends bool // their leaving ends the demo
+	next func() (string, error) // nil: there is nobody
+	ends bool                   // their leaving ends the demo
 }
 
-// demoInput returns what reads the person at stdin, whether there is one, and
-// what puts the terminal back. In a terminal the story is told around the line
-// that is being written.
-func (p *program) demoInput(t *teller) (in typing, typed bool, restore func(), err error) {
+// demoInput returns what reads the person at stdin, and what puts the terminal
+// back. In a terminal the story is told around the line that is being written.
+func (p *program) demoInput(t *teller) (in typing, restore func(), err error) {
 	switch p.input() {
 	case inputNone:
-		return typing{}, false, func() {}, nil
+		return typing{}, func() {}, nil
 	case inputLines:
 		lines := bufio.NewScanner(p.in)
 		return typing{next: func() (string, error) {
@@ -244,17 +242,17 @@ func (p *program) demoInput(t *teller) (in typing, typed bool, restore func(), e
 				return lines.Text(), nil
 			}
 			return "", errors.Join(lines.Err(), io.EOF)
-		}}, true, func() {}, nil
+		}}, func() {}, nil
 	case inputTerminal:
 	}
 	file := p.in.(*os.File)
 	state, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
-		return typing{}, false, nil, err
+		return typing{}, nil, err
 	}
 	screen := newTerminal(file, p.out)
 	t.out = screen
-	return typing{screen.ReadLine, true}, true, func() { _ = term.Restore(int(file.Fd()), state) }, nil // the terminal may be gone
+	return typing{screen.ReadLine, true}, func() { _ = term.Restore(int(file.Fd()), state) }, nil // the terminal may be gone
 }
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot

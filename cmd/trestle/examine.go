@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -47,8 +44,7 @@ func (x *examination) parts() []doctor.Part {
 }
 
 func (x *examination) setup() doctor.Setup {
-	s := doctor.Setup{Folder: x.conf.Data, Summary: fmt.Sprintf("%s: %s, %s, %s", sourceName(x.conf),
-		countOf(len(x.conf.Adapters), "adapter"), countOf(len(x.conf.Agents), "agent"), countOf(len(x.conf.Spaces), "space"))}
+	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.Name() + ": " + x.conf.Holds()}
 	for _, f := range x.conf.Problems {
 		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Todo})
 	}
@@ -60,20 +56,6 @@ func (x *examination) setup() doctor.Setup {
 		s.Warnings = append(s.Warnings, c)
 	}
 	return s
-}
-
-func sourceName(c *config.Config) string {
-	if c.Path == "" {
-		return "the environment"
-	}
-	return c.Path
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
@@ -104,7 +86,7 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
 	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
 		var h health
-		if err := x.running.get(ctx, "/health", func(body io.Reader) error { return json.NewDecoder(body).Decode(&h) }); err != nil {
+		if err := x.running.get(ctx, "/health", &h); err != nil {
 			return []adapters.Finding{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
 		}
 		c.Listen = h.Listen
@@ -221,10 +203,8 @@ type examined struct {
 func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.Finding{}}
-	for _, l := range s.lineup.all() {
-		if l.name == name {
-			answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name), l.Status().State == activity.LineStandby)
-		}
+	if l := s.lineOf(name); l != nil {
+		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name), l.Status().State == activity.LineStandby)
 	}
 	answer.Clocks = s.clock.Readings()
 	writeJSON(rw, http.StatusOK, answer)
@@ -239,8 +219,7 @@ type examinedThere struct {
 // over asks the running process for its findings.
 func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([]adapters.Finding, error) {
 	var a examined
-	err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), func(body io.Reader) error { return json.NewDecoder(body).Decode(&a) })
-	if err != nil {
+	if err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
 		if f, ok := errors.AsType[*failure](err); ok {
 			err = errors.New(f.what)
 		}
@@ -252,18 +231,9 @@ func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([
 	return a.Findings, nil
 }
 
-// serveExamination examines, as trestle doctor does, the configuration in force.
-func (s *process) serveExamination(rw http.ResponseWriter, r *http.Request) {
-	var o doctor.Options
-	if !readJSON(rw, r, &o) {
-		return
-	}
-	report, err := newExamination(r.Context(), s.config(), func(path string) string { return path }).report(r.Context(), o)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, report)
+// examine examines, as trestle doctor does, the configuration in force.
+func (s *process) examine(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	return newExamination(ctx, s.config(), func(path string) string { return path }).report(ctx, o)
 }
 
 func (t *examinedThere) clocks() []skew.Reading {

@@ -42,5 +42,9 @@ func (p *parts) pardon(entry string) {
 func (p *parts) misfit(entry string, err error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
-	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: config.Fault{What: err.Error()}})
+	f := config.Fault{What: err.Error()}
+	if said, ok := errors.AsType[*failure](err); ok {
+		f.What, f.Todo = said.what, said.remedy
+	}
+	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: f})
 }

@@ -107,7 +107,7 @@ func (w importing) work(ctx context.Context, t *jobs.Task) error {
 			return fmt.Errorf("decode cursor of an import: %w", err)
 		}
 	}
-	in, err := w.wayIn(ctx, q)
+	in, err := pastWay(ctx, w.store, w.log, adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,6 @@ func (q *importRequest) early(page []adapters.Update) []adapters.Update {
 		return page
 	}
 	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
-}
-
-// wayIn returns the account's way into the record.
-func (w importing) wayIn(ctx context.Context, q importRequest) (*activity.Ingress, error) {
-	return pastWay(ctx, w.store, w.log, adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
 }
 
 // pastWay returns a way into the record for what was said before in a chat. The

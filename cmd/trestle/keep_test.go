@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -53,8 +54,8 @@ func TestBackupIsCheckedAndRestored(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("restored as %v, %v", info, err)
 	}
-	was := answerOf[[]runRow](t, s, "runs", "-o", "json")
-	is := answerOf[[]runRow](t, s, "runs", "-o", "json", "--data", filepath.Join(s.folder, "elsewhere"))
+	was := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
+	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json", "--data", filepath.Join(s.folder, "elsewhere"))
 	if len(was) != 1 || len(is) != 1 || was[0].Run != is[0].Run {
 		t.Errorf("runs were %+v and are %+v", was, is)
 	}

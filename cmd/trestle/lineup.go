@@ -210,7 +210,7 @@ func (p *parts) hire(ctx context.Context) error {
 		return nil
 	}
 	for _, a := range p.config().Adapters {
-		if slices.ContainsFunc(p.lineup.all(), func(l *line) bool { return l.name == a.Name }) {
+		if p.lineOf(a.Name) != nil {
 			continue
 		}
 		p.pardon(adapterEntry(a))

@@ -25,7 +25,7 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 		return err
 	}
 	if noRecord(conf) {
-		return &failure{what: "there is no record here yet", where: conf.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
+		return noRecordYet(conf)
 	}
 	store, err := lookAtRecord(ctx, conf)
 	switch {
@@ -64,18 +64,6 @@ func when(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02T15:04:05Z")
-}
-
-// byteSize writes a number of bytes for people.
-func byteSize(n int64) string {
-	size, unit := float64(n), 0
-	for size >= 1000 && unit < 4 {
-		size, unit = size/1000, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %cB", size, "kMGT"[unit-1])
 }
 
 // dash stands for an empty cell.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -41,7 +42,7 @@ func (m *migrating) told(now record.Migration) {
 		if now.Copy != "" {
 			aside = ", set aside as " + filepath.Base(now.Copy) + " first"
 		}
-		_, _ = fmt.Fprintf(m.plan, "migrate schema %d to %d in %d steps   %s%s\n", now.From, now.To, now.Total, byteSize(now.Bytes), aside)
+		_, _ = fmt.Fprintf(m.plan, "migrate schema %d to %d in %d steps   %s%s\n", now.From, now.To, now.Total, console.Size(now.Bytes), aside)
 	}
 	j := m.job()
 	j.State = jobs.Running

@@ -66,32 +66,6 @@ type pairingLists struct {
 // refusedShown is how many of those turned away are listed.
 const refusedShown = 20
 
-func (s *process) servePair(rw http.ResponseWriter, r *http.Request) {
-	var q pairRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	admitted, err := s.pair(r.Context(), q)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, admitted)
-}
-
-func (s *process) serveRevoke(rw http.ResponseWriter, r *http.Request) {
-	var q revokeRequest
-	if !readJSON(rw, r, &q) {
-		return
-	}
-	gone, err := s.revoke(r.Context(), q)
-	if err != nil {
-		refuse(rw, err)
-		return
-	}
-	writeJSON(rw, http.StatusOK, gone)
-}
-
 func (s *process) servePairings(rw http.ResponseWriter, r *http.Request) {
 	all, err := s.pairings(r.Context())
 	if err != nil {

@@ -52,10 +52,8 @@ func (t *presence) show(ctx context.Context, s sign) {
 		return
 	}
 	for _, c := range chats {
-		for _, l := range t.parts.lineup.all() {
-			if out := l.Egress(); out != nil && l.Status().Account == c.Account {
-				out.Typing(ctx, c.Chat, t.threadIn(ctx, c, s, len(chats)))
-			}
+		if out := t.parts.egress(c.Account); out != nil {
+			out.Typing(ctx, c.Chat, t.threadIn(ctx, c, s, len(chats)))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
 	"github.com/trestle-bridge/trestle/internal/servertest"
@@ -54,7 +55,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	if out, errs, _ := s.do(t, "", "doctor", "redis"); !strings.Contains(out+errs, "TRS-R12") {
 		t.Errorf("doctor does not say that the server is away: %s%s", out, errs)
 	}
-	if runs := answerOf[[]runRow](t, s, "runs", "-o", "json"); len(runs) != 3 {
+	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 3 {
 		t.Errorf("%d runs, want 3", len(runs))
 	}
 }

@@ -17,7 +17,7 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 	secret := answerOf[console.NewToken](t, s, "token", "add", "far", "-o", "json").Secret
 	address := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
 	far := stage{folder: t.TempDir(), env: "TRESTLE_TOKEN=" + secret}
-	run := string(answerOf[[]runRow](t, s, "runs", "-o", "json")[0].Run)
+	run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
 	for _, args := range [][]string{
 		{"runs"},
 		{"runs", "-o", "jsonl"},

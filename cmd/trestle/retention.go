@@ -28,12 +28,10 @@ func (p *parts) shedFrames(ctx context.Context) error {
 				pause = shedPause
 			}
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestRunsWithoutTheirFramesSaySo(t *testing.T) {
 	if err := record.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	run := string(answerOf[[]runRow](t, s, "runs", "-o", "json")[0].Run)
+	run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
 	for _, ask := range [][]string{{"hud", "ada/home", "--at", run}, {"rehearse", run}, {"explain", run, "--frame"}} {
 		out, errs, _ := s.do(t, "", ask...)
 		if !strings.Contains(out+errs, "not kept any more") || !strings.Contains(out+errs, "retention.frames") {

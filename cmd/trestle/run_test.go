@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 )
 
@@ -152,7 +153,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 	if _, errs, code := s.do(t, "tell me\n", "run"); code != exitDone {
 		t.Fatalf("exit %s:\n%s", code, errs)
 	}
-	runs := answerOf[[]runRow](t, s, "runs", "-o", "json")
+	runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	if len(runs) != 1 || runs[0].Stop != "completed" || runs[0].Mind != "ada/home" || runs[0].Tokens == 0 {
 		t.Fatalf("runs are %+v", runs)
 	}
@@ -188,7 +189,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 	if err := os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(runs, answerOf[[]runRow](t, copied, "runs", "-o", "json")); diff != "" {
+	if diff := cmp.Diff(runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json")); diff != "" {
 		t.Errorf("runs of the backup (-want +got):\n%s", diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/shell"
@@ -75,7 +76,7 @@ func (e *endpointSense) see(now time.Time) []problems.Sighting {
 		all = append(all, problems.Sighting{Code: code, Subject: e.name, Evidence: evidence})
 	}
 	if e.thin >= convinced {
-		add(problems.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", byteSize(int64(e.size)), e.read))
+		add(problems.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", console.Size(int64(e.size)), e.read))
 	}
 	if e.words >= wordy {
 		add(problems.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))

@@ -208,15 +208,7 @@ func (s *process) makeLines(trusted bool) {
 // extend starts what may fail one by one. Adapters are waited for side by side,
 // and for a bounded time.
 func (s *process) extend(ctx context.Context, g *errgroup.Group) {
-	_ = s.boot.Stage("model", func() error { // the report has the error
-		switch {
-		case s.modelFailed() != "":
-			return errors.New(s.modelFailed())
-		case s.config().Model.Offline:
-			return errSkipped
-		}
-		return nil
-	})
+	_ = s.boot.Stage("model", s.tryModel) // the report has the error
 	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
 		_ = s.boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
 	}

@@ -37,6 +37,24 @@ func (p *program) running(ctx context.Context) (*controller, error) {
 	return c, err
 }
 
+// get reads into a what the process that serves the data folder has at a path.
+func (p *program) get(ctx context.Context, path string, a any) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	return c.get(ctx, path, a)
+}
+
+// post has the process that serves the data folder do what q asks for.
+func (p *program) post(ctx context.Context, path string, q, a any) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	return c.post(ctx, path, q, a)
+}
+
 // stillServed returns the process that goes on with what it read before the
 // configuration became unusable for the reason err, and says so once.
 func (p *program) stillServed(ctx context.Context, err error) (*controller, bool) {
@@ -65,7 +83,7 @@ func (p *program) despite(ctx context.Context, path string, a any, err error) er
 	if !running {
 		return err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://trestle"+path, nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, onSocket+path, nil)
 	if err != nil {
 		return err
 	}

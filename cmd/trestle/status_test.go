@@ -27,8 +27,8 @@ func pasteable(now time.Time) statusAnswer {
 			{Name: "none", State: "misconfigured"},
 		},
 		Minds: []mindRow{
-			{Mind: "ada/home", Doing: "resting", Cycles: 41, Tokens: 184_200, Cost: new(0.214), Cached: 0.81, Last: &runRow{Started: *before(2 * time.Minute), Seconds: 4.1, Stop: spaces.StopCompleted}},
-			{Mind: "max/home", Doing: "thinking", Cycles: 3, Tokens: 900, Last: &runRow{Started: *before(3 * time.Second)}},
+			{Mind: "ada/home", Doing: "resting", Cycles: 41, Tokens: 184_200, Cost: new(0.214), Cached: 0.81, Last: &console.RunRow{Started: *before(2 * time.Minute), Seconds: 4.1, Stop: spaces.StopCompleted}},
+			{Mind: "max/home", Doing: "thinking", Cycles: 3, Tokens: 900, Last: &console.RunRow{Started: *before(3 * time.Second)}},
 			{Mind: "new/home", Doing: "resting"},
 		},
 		Tally: console.Tally{Outbox: 3, Oldest: *before(6 * time.Minute), Tokens: 185_100, Bytes: 412e6},

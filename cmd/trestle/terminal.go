@@ -86,25 +86,28 @@ func (h heardLine) show(names bool) string {
 // (SECURITY S18).
 func plain(text string) string { return console.Plain(text) }
 
+// hear writes what is heard in a room until ctx is done or the room is gone.
+func hear(ctx context.Context, c chair, out io.Writer, names bool) {
+	for {
+		h, err := c.Hear(ctx)
+		if err != nil {
+			return
+		}
+		if text := h.show(names); text != "" {
+			fmt.Fprintln(out, text)
+		}
+	}
+}
+
 // talkLines has the person say every line of in, each once all is quiet after
 // the one before, and prints what the agents answer. It ends at the end of in,
 // when everything that was heard is printed.
 func talkLines(ctx context.Context, c chair, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
-	hearing, stop := context.WithCancel(ctx)
 	var printer sync.WaitGroup
 	defer printer.Wait()
+	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() {
-		for {
-			h, err := c.Hear(hearing)
-			if err != nil {
-				return
-			}
-			if text := h.show(false); text != "" {
-				fmt.Fprintln(out, text)
-			}
-		}
-	})
+	printer.Go(func() { hear(hearing, c, out, false) })
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -130,21 +133,11 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 	defer func() { _ = term.Restore(int(in.Fd()), state) }() // the terminal may be gone
 	t := newTerminal(in, out)
 	fmt.Fprintf(t, "%s\n", greeting)
-	hearing, stop := context.WithCancel(ctx)
 	var printer sync.WaitGroup
 	defer printer.Wait()
+	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() {
-		for {
-			h, err := c.Hear(hearing)
-			if err != nil {
-				return
-			}
-			if text := h.show(true); text != "" {
-				fmt.Fprintf(t, "%s\n", text)
-			}
-		}
-	})
+	printer.Go(func() { hear(hearing, c, t, true) })
 	if behind != nil {
 		printer.Go(func() { behind.follow(hearing, t) })
 	}

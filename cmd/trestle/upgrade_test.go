@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
@@ -41,7 +42,7 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != migrateKind || all[0].State != jobs.Done || all[0].Done < 14 || all[0].Done != all[0].Total {
 		t.Errorf("the migration is not among the jobs: %+v", all)
 	}
-	if runs := answerOf[[]runRow](t, s, "runs", "-o", "json"); len(runs) != 4 {
+	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 4 {
 		t.Errorf("there are %d runs, want yesterday's three and today's", len(runs))
 	}
 	if out, _, _ := s.do(t, "", "events", "--limit", "200"); !strings.Contains(out, "when is lunch on Friday?") || !strings.Contains(out, "is anybody there?") {

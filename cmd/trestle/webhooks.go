@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // hooks are the accounts whose platforms call us, by the path they call. It is
@@ -74,9 +73,7 @@ func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().WebhookListen)
 	if err != nil {
-		s.config().Problems = append(s.config().Problems, config.Problem{Entry: "webhook_listen", Fault: config.Fault{
-			What: "the address cannot be listened on: " + err.Error(), Todo: "stop what uses it, or set webhook_listen to another port",
-		}})
+		s.misfit("webhook_listen", &failure{what: "the address cannot be listened on: " + err.Error(), remedy: "stop what uses it, or set webhook_listen to another port"})
 		s.log.Error("platforms cannot call us", "listen", s.config().WebhookListen, "error", err)
 		return
 	}

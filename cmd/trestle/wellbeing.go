@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
@@ -74,14 +75,14 @@ func (s *process) reportUp(ctx context.Context) error {
 // statusLine says in a line how the program is.
 func (s *process) statusLine(ctx context.Context) string {
 	h := s.health()
-	line := fmt.Sprintf("%s; %s connected", h.Status, countOf(h.Deferred.ChannelsConnected, "account"))
+	line := fmt.Sprintf("%s; %s connected", h.Status, console.Count(h.Deferred.ChannelsConnected, "account"))
 	all, err := s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}
 	open := problems.Worst(all)
 	if len(open) > 0 {
-		line += fmt.Sprintf("; %s: %s %s", countOf(len(open), "problem"), open[0].Code, open[0].What())
+		line += fmt.Sprintf("; %s: %s %s", console.Count(len(open), "problem"), open[0].Code, open[0].What())
 	}
 	return line
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -25,7 +23,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 // newConsole makes the console of a process whose shell is there.
 func (s *process) newConsole() *console.Console {
 	return console.New(console.Options{
-		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Jobs: longWork{s.store.Jobs(), s}, Settings: settings{s.parts}, Live: live{s.bus},
+		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Jobs: longWork{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: live{s.bus},
 		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
@@ -90,16 +88,12 @@ func (d desk) Problems(ctx context.Context) ([]console.Problem, error) {
 		return nil, err
 	}
 	var open []console.Problem
-	for _, p := range found {
-		if !p.Closed.IsZero() {
-			continue
-		}
+	for _, p := range problems.Worst(found) {
 		open = append(open, console.Problem{
 			Code: string(p.Code), Severity: string(p.Severity), Subject: p.Subject, Says: p.What(), Evidence: p.Evidence,
 			Remedy: p.Remedy(), Opened: p.Opened, Seen: p.Seen, Count: p.Count,
 		})
 	}
-	slices.SortStableFunc(open, func(a, b console.Problem) int { return cmp.Compare(a.Severity, b.Severity) }) // fail before warn
 	return open, nil
 }
 
@@ -169,31 +163,4 @@ func (w longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job,
 		w.s.bells.Ring(jobsBell)
 	}
 	return j, err
-}
-
-// settings is the configuration in force as the console shows it.
-type settings struct{ p *parts }
-
-var _ console.Settings = settings{}
-
-// Rows implements [console.Settings].
-func (s settings) Rows() []console.Row {
-	var rows []console.Row
-	for _, r := range s.p.config().Rows(config.Showing{All: true}) {
-		rows = append(rows, console.Row{Path: r.Path, Value: r.Value, Origin: r.Origin})
-	}
-	return rows
-}
-
-// Schema implements [console.Settings].
-func (s settings) Schema() []byte { return config.Schema() }
-
-// Budget implements [console.Settings].
-func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
-	return s.p.shellSettings(agent, space).CycleTokens
-}
-
-// Price implements [console.Settings].
-func (s settings) Price(agent spaces.AgentID) (console.Price, bool) {
-	return priceOf(s.p.config(), agent)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
@@ -67,17 +66,13 @@ func (s *process) redisExtensions() []extension {
 
 // examineRedis asks the configured server for real.
 func (x *examination) examineRedis(ctx context.Context) []adapters.Finding {
-	return []adapters.Finding{redisFinding(ctx, x.conf)}
-}
-
-func redisFinding(ctx context.Context, c *config.Config) adapters.Finding {
-	client, err := redis.Open(redis.Options{URL: string(c.Redis), Process: "doctor"})
+	client, err := redis.Open(redis.Options{URL: string(x.conf.Redis), Process: "doctor"})
 	if err == nil {
 		err = client.Ping(ctx)
 		_ = client.Close() // it was only asked
 	}
 	if err != nil {
-		return doctor.Warn("TRS-R12", "redis cannot be used: "+err.Error(), "see that the server runs and that the address and the password are right; nothing is lost meanwhile")
+		return []adapters.Finding{doctor.Warn("TRS-R12", "redis cannot be used: "+err.Error(), "see that the server runs and that the address and the password are right; nothing is lost meanwhile")}
 	}
-	return doctor.Fine("answers, and takes what it is told")
+	return []adapters.Finding{doctor.Fine("answers, and takes what it is told")}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"time"
 
@@ -43,8 +44,8 @@ func (d *decoder) alarms(top *section) {
 	a.BackupAge = DefaultBackupAge
 	if text := s.str("backup_age"); text != "" {
 		age, err := ParseSpan(text)
-		if err != nil {
-			s.fail(s.where("backup_age"), "backup_age: "+err.Error(), "write 7d, or 0")
+		if err != nil || age < 0 {
+			s.fail(s.where("backup_age"), fmt.Sprintf("backup_age: %q is no length of time", text), "write 7d, or 0 for any age")
 		} else {
 			a.BackupAge = age
 		}

@@ -49,6 +49,7 @@ func TestWrongAlarmsAreAProblemOfTheirOwn(t *testing.T) {
 		`{dead_man: "ftp://x"}`:      "is no address",
 		`{least: everything}`:        "least",
 		`{backup_age: seldom}`:       "backup_age",
+		`{backup_age: -2d}`:          "backup_age",
 		`{chats: ["telegram:-100"]}`: "unknown key",
 	} {
 		c := alarmed(t, alarms)

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -41,13 +40,10 @@ func (d *decoder) checkData(top *section) {
 
 // place returns a path that is relative to where it was written.
 func (d *decoder) place(path string, at Origin) string {
-	switch {
-	case filepath.IsAbs(path):
-		return path
-	case at.Env != "", at.Flag != "":
-		return filepath.Join(d.here, path)
+	if at.Env != "" || at.Flag != "" {
+		return within(d.here, path)
 	}
-	return filepath.Join(d.folder, path)
+	return within(d.folder, path)
 }
 
 // checkDatabase refuses an address that names no database; what it holds is not

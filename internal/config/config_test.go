@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,7 +133,7 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 	case !c.Sound():
 		return "1"
 	}
-	c.WriteSummary(w)
+	fmt.Fprintf(w, "%s is fine: %s\n", c.Name(), c.Holds())
 	return "0"
 }
 

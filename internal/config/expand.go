@@ -110,11 +110,14 @@ func (x expander) credential(name string, e *expansion) string {
 	return x.fromFile(filepath.Join(folder, name), e)
 }
 
-func (x expander) full(path string) string {
+func (x expander) full(path string) string { return within(x.folder, path) }
+
+// within returns a path that starts at a folder unless it is absolute.
+func within(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(x.folder, path)
+	return filepath.Join(folder, path)
 }
 
 // read returns the text of a file without its last line break.

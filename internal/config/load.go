@@ -136,12 +136,7 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 	return path, string(raw), mode, nil
 }
 
-func (l Source) full(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(l.Folder, path)
-}
+func (l Source) full(path string) string { return within(l.Folder, path) }
 
 // fromEnv returns a node that holds an environment variable, or nil.
 func (l Source) fromEnv(name string) *node {
@@ -167,18 +162,16 @@ func (l Source) addModel(root *node) {
 
 // addPlatforms switches on what the environment holds tokens for.
 func (l Source) addPlatforms(root *node) {
-	for _, p := range []struct{ name, kind, key, variable string }{
-		{"telegram", "telegram", "token", "TELEGRAM_BOT_TOKEN"},
-		{"slack", "slack", "bot_token", "SLACK_BOT_TOKEN"},
-		{"slack", "slack", "app_token", "SLACK_APP_TOKEN"},
-		{"discord", "discord", "token", "DISCORD_BOT_TOKEN"},
+	for _, p := range []struct{ platform, key, variable string }{
+		{"telegram", "token", "TELEGRAM_BOT_TOKEN"},
+		{"slack", "bot_token", "SLACK_BOT_TOKEN"},
+		{"slack", "app_token", "SLACK_APP_TOKEN"},
+		{"discord", "token", "DISCORD_BOT_TOKEN"},
 	} {
-		n := l.fromEnv(p.variable)
-		if n == nil {
-			continue
+		if n := l.fromEnv(p.variable); n != nil {
+			root.put([]string{"adapters", p.platform, "type"}, &node{kind: scalarNode, text: p.platform, origin: n.origin})
+			root.put([]string{"adapters", p.platform, p.key}, n)
 		}
-		root.put([]string{"adapters", p.name, "type"}, &node{kind: scalarNode, text: p.kind, origin: n.origin})
-		root.put([]string{"adapters", p.name, p.key}, n)
 	}
 	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL", "discord": "DISCORD_API_URL"} {
 		if n := l.fromEnv(variable); n != nil && root.get("adapters").get(name) != nil {

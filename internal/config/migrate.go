@@ -29,7 +29,7 @@ func (c *Config) Migration() Migration {
 		}
 		oldKey, newKey := lastKey(r.old), lastKey(r.new)
 		switch {
-		case !r.both && r.new != "" && within(r.old) == within(r.new) && holds(after[i], r.at.Col, oldKey):
+		case !r.both && r.new != "" && sectionOf(r.old) == sectionOf(r.new) && holds(after[i], r.at.Col, oldKey):
 			after[i] = rename(after[i], oldKey, newKey)
 		case (r.both || r.new == "") && alone(before[i], oldKey):
 			gone[i] = true
@@ -43,7 +43,7 @@ func (c *Config) Migration() Migration {
 
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-func within(path string) string { return path[:strings.LastIndexByte(path, '.')+1] }
+func sectionOf(path string) string { return path[:strings.LastIndexByte(path, '.')+1] }
 
 // holds reports whether the key stands in the line at the column.
 func holds(line string, col int, key string) bool {

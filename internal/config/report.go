@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -64,11 +65,10 @@ func (c *Config) Sound() bool {
 	return len(c.Problems) == 0 && !slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Grave })
 }
 
-// WriteSummary writes in one line that the configuration is fine.
-func (c *Config) WriteSummary(w io.Writer) {
-	source := c.Path
-	if source == "" {
-		source = "the environment"
-	}
-	fmt.Fprintf(w, "%s is fine: %s, %s, %s\n", source, counted(len(c.Adapters), "adapter"), counted(len(c.Agents), "agent"), counted(len(c.Spaces), "space"))
+// Name is what the configuration was read from, for people.
+func (c *Config) Name() string { return cmp.Or(c.Path, "the environment") }
+
+// Holds says in a line how much there is in the configuration.
+func (c *Config) Holds() string {
+	return counted(len(c.Adapters), "adapter") + ", " + counted(len(c.Agents), "agent") + ", " + counted(len(c.Spaces), "space")
 }

@@ -43,7 +43,7 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, end)
-		part, known := Page(name)
+		part, known := generated(name)
 		if !ok || !ended || !known {
 			t.Fatalf("%s has lost the marks around %s", file, name)
 		}

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
 
 // settingKeys are all settings with their defaults (REQUIREMENTS 8), in the
 // order `config show --all` lists them. Every key may stand at the top of the
@@ -8,7 +12,7 @@ import "time"
 var settingKeys = []settingKey{
 	{"phases", "two", "think and act in two model calls, or in one", words(func(s *Settings) *string { return &s.Phases }, "two", "one")},
 	{"dialect", "tools", "how the model asks for acts", words(func(s *Settings) *string { return &s.Dialect }, "tools", "tags")},
-	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies", wakePolicy},
+	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies", words(func(s *Settings) *spaces.WakePolicy { return &s.Wake }, "auto", "mention", "all", "none")},
 	{"on_stale", "reconsider", "what to do with words that others have overtaken", words(func(s *Settings) *string { return &s.OnStale }, "reconsider", "send")},
 	{"streaming", "drafts", "whether people see an answer grow: `drafts` in chats with something lighter than a message (Telegram's private ones), `edits` in all others too, as a message that is edited, or `off`", words(func(s *Settings) *string { return &s.Streaming }, "drafts", "edits", "off")},
 	{"focus", "normal", "how much of a space is shown when it is not the active one", words(func(s *Settings) *string { return &s.Focus }, "low", "normal", "high")},
@@ -82,7 +86,7 @@ var settingKeys = []settingKey{
 	{"prompts.onboarding", "800", "tokens of a request that setting up a room may take; 0: it is neither offered nor done", tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0)},
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
-	{"on_unknown", "resend_once", "what to do with a send that may have arrived", unknownPolicy},
+	{"on_unknown", "resend_once", "what to do with a send that may have arrived", words(func(s *Settings) *spaces.OnUnknown { return &s.OnUnknown }, string(spaces.ResendOnce), string(spaces.Hold))},
 	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch }))},
 	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1))},
 	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1))},

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // settingKey is one key of [settingKeys]: its name, its default as it would be
@@ -92,35 +90,15 @@ func settingGroups() map[string]bool {
 	return groups
 }
 
-func words(field func(*Settings) *string, options ...string) value {
+func words[W ~string](field func(*Settings) *W, options ...string) value {
 	return value{kind: oneWord, words: options, set: func(s *Settings, text string) error {
 		if !slices.Contains(options, text) {
 			return notOneOf(text, options)
 		}
-		*field(s) = text
+		*field(s) = W(text)
 		return nil
 	}}
 }
-
-var wakePolicy = value{kind: oneWord, words: wakeWords, set: func(s *Settings, text string) error {
-	if !slices.Contains(wakeWords, text) {
-		return notOneOf(text, wakeWords)
-	}
-	s.Wake = spaces.WakePolicy(text)
-	return nil
-}}
-
-var wakeWords = []string{"auto", "mention", "all", "none"}
-
-var unknownPolicy = value{kind: oneWord, words: unknownWords, set: func(s *Settings, text string) error {
-	if !slices.Contains(unknownWords, text) {
-		return notOneOf(text, unknownWords)
-	}
-	s.OnUnknown = spaces.OnUnknown(text)
-	return nil
-}}
-
-var unknownWords = []string{string(spaces.ResendOnce), string(spaces.Hold)}
 
 func notOneOf(text string, options []string) error {
 	if hint := DidYouMean(text, options); hint != "" {

@@ -42,8 +42,8 @@ type runsAnswer struct {
 	Next spaces.CycleID `json:"next,omitempty"` // goes into before for the next page; empty at the end
 }
 
-// runAnswer is one run with everything that explains it (PRD-5.1-A4, PRD-5.2-6).
-type runAnswer struct {
+// RunAnswer is one run with everything that explains it (PRD-5.1-A4, PRD-5.2-6).
+type RunAnswer struct {
 	RunRow
 	Active     spaces.SpaceID  `json:"active_space,omitempty"` // where plain messages of the run go; empty before it entered one
 	Rest       string          `json:"rest,omitempty"`
@@ -52,7 +52,7 @@ type runAnswer struct {
 	Budget     int             `json:"token_budget_estimate"` // 0: no limit
 	Cost       *float64        `json:"cost"`                  // null when no price is configured
 	Manifest   string          `json:"tool_manifest,omitempty"`
-	Denials    []denialRow     `json:"permission_denials"`
+	Denials    []DenialRow     `json:"permission_denials"`
 	Shown      []shownRow      `json:"shown"`
 	Steps      []stepRow       `json:"steps"`
 	Deliveries []deliveryRow   `json:"deliveries"`
@@ -121,17 +121,17 @@ type deliveryRow struct {
 	Receipts []spaces.Ref       `json:"receipts"`
 }
 
-// A denialRow is one refusal.
-type denialRow struct {
+// A DenialRow is one refusal.
+type DenialRow struct {
 	N int64 `json:"n,omitempty"` // its number in the record
 	spaces.Denial
 	// Because is what led to it, from the event that woke the run to the root.
-	Because []causeRow `json:"because,omitempty"`
-	Grant   *grant     `json:"grant,omitempty"`
+	Because []CauseRow `json:"because,omitempty"`
+	Grant   *Grant     `json:"grant,omitempty"`
 }
 
-// A causeRow is one link of a chain of causes.
-type causeRow struct {
+// A CauseRow is one link of a chain of causes.
+type CauseRow struct {
 	Event spaces.EventID  `json:"event"`
 	Space spaces.SpaceID  `json:"space"`
 	Seq   int64           `json:"seq"`
@@ -141,14 +141,14 @@ type causeRow struct {
 	At    time.Time       `json:"at"`
 }
 
-// A grant says what in the configuration decides about a denial.
-type grant struct {
+// A Grant says what in the configuration decides about a denial.
+type Grant struct {
 	YAML string `json:"yaml,omitempty"` // what to write; empty when no setting allows such an act
 	Says string `json:"says"`
 }
 
-// A foundRow is one message that was looked for.
-type foundRow struct {
+// A FoundRow is one message that was looked for.
+type FoundRow struct {
 	Event spaces.EventID  `json:"event"`
 	Space spaces.SpaceID  `json:"space"`
 	Seq   int64           `json:"seq"`
@@ -159,16 +159,16 @@ type foundRow struct {
 }
 
 type searchAnswer struct {
-	Messages []foundRow `json:"messages"`
+	Messages []FoundRow `json:"messages"`
 }
 
 type denialsAnswer struct {
-	Denials []denialRow `json:"denials"`
+	Denials []DenialRow `json:"denials"`
 	Next    int64       `json:"next,omitempty"`
 }
 
-// A spaceRow is one space in a list.
-type spaceRow struct {
+// A SpaceRow is one space in a list.
+type SpaceRow struct {
 	Space   spaces.SpaceID    `json:"space"`
 	Name    string            `json:"name"`
 	Circle  spaces.CircleID   `json:"circle"`
@@ -191,12 +191,12 @@ type chatRow struct {
 }
 
 type spacesAnswer struct {
-	Spaces []spaceRow `json:"spaces"`
+	Spaces []SpaceRow `json:"spaces"`
 }
 
 // spaceAnswer is one space with a page of its log, newest first.
 type spaceAnswer struct {
-	spaceRow
+	SpaceRow
 	People []memberRow `json:"people"`
 	Log    []lineRow   `json:"log"`
 	Next   int64       `json:"next,omitempty"` // goes into before for older events
@@ -242,9 +242,9 @@ type mindsAnswer struct {
 	Minds []mindRow `json:"minds"`
 }
 
-// memoryAnswer is what a mind has of its own: a page of its memories, newest
+// MemoryAnswer is what a mind has of its own: a page of its memories, newest
 // first, and with the first page the rest.
-type memoryAnswer struct {
+type MemoryAnswer struct {
 	Mind     string      `json:"mind"`
 	Memories []memoryRow `json:"memories"`
 	Next     string      `json:"next,omitempty"` // goes into before for older memories
@@ -265,7 +265,7 @@ type memoryRow struct {
 	Corrected time.Time      `json:"corrected,omitzero"` // when a person last changed the fact
 	Readers   []personRow    `json:"readers"`            // who may learn it
 	Of        int            `json:"of"`                 // how many events it was made of
-	Sources   []foundRow     `json:"sources"`            // the newest of them
+	Sources   []FoundRow     `json:"sources"`            // the newest of them
 }
 
 // A personRow is somebody, with the name if it is known.
@@ -305,11 +305,11 @@ type digestRow struct {
 	At      time.Time   `json:"at"`
 	Readers []personRow `json:"readers"`
 	Of      int         `json:"of"`
-	Sources []foundRow  `json:"sources"`
+	Sources []FoundRow  `json:"sources"`
 }
 
-// frameAnswer is what the model was shown in one step.
-type frameAnswer struct {
+// FrameAnswer is what the model was shown in one step.
+type FrameAnswer struct {
 	Run      spaces.CycleID  `json:"run"`
 	Step     int             `json:"step"`
 	Mind     string          `json:"mind"`

@@ -28,14 +28,10 @@ func (c *Console) showBoot(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, c.Process.Boot())
 }
 
-func (c *Console) apiStatus(w http.ResponseWriter, r *http.Request) {
+func (c *Console) status(r *http.Request) (statusAnswer, error) {
 	t, err := c.Record.Tally(r.Context(), time.Now())
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
 	h := c.Process.Health()
-	reply(w, http.StatusOK, statusAnswer{h, lights(h, t, time.Now()), t})
+	return statusAnswer{h, lights(h, t, time.Now()), t}, err
 }
 
 func (c *Console) apiAnswer(w http.ResponseWriter, r *http.Request) {
@@ -59,26 +55,18 @@ func (c *Console) apiTools(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, toolsAnswer{c.Manifest, c.Tools})
 }
 
-func (c *Console) apiProblems(w http.ResponseWriter, r *http.Request) {
+func (c *Console) problems(r *http.Request) (problemsAnswer, error) {
 	found, err := c.Process.Problems(r.Context())
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, problemsAnswer{some(found)})
+	return problemsAnswer{some(found)}, err
 }
 
 func (c *Console) apiAdapters(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, adaptersAnswer{some(c.Process.Adapters())})
 }
 
-func (c *Console) apiPairings(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pairings(r *http.Request) (pairingsAnswer, error) {
 	waiting, err := c.Process.Pairings(r.Context())
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, pairingsAnswer{some(waiting)})
+	return pairingsAnswer{some(waiting)}, err
 }
 
 func (c *Console) apiConfig(w http.ResponseWriter, _ *http.Request) {
@@ -89,17 +77,13 @@ func (c *Console) apiSchema(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, json.RawMessage(c.Settings.Schema()))
 }
 
-func (c *Console) apiTokens(w http.ResponseWriter, r *http.Request) {
+func (c *Console) tokens(r *http.Request) (TokensAnswer, error) {
 	keys, err := c.Keys.ListKeys(r.Context(), KeyToken)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
 	rows := []TokenRow{}
 	for _, k := range keys {
 		rows = append(rows, TokenRow{k.ID, k.Name, k.Created, k.Used})
 	}
-	reply(w, http.StatusOK, TokensAnswer{rows})
+	return TokensAnswer{rows}, err
 }
 
 func (c *Console) apiAddToken(w http.ResponseWriter, r *http.Request) {
@@ -134,14 +118,7 @@ func (c *Console) apiDropToken(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, nothing{})
 }
 
-func (c *Console) apiAddLink(w http.ResponseWriter, r *http.Request) {
-	l, err := c.NewLink(r.Context())
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, l)
-}
+func (c *Console) addLink(r *http.Request) (NewLink, error) { return c.NewLink(r.Context()) }
 
 // apiCancel ends a run where it stands (PRD-5.2-A5).
 func (c *Console) apiCancel(w http.ResponseWriter, r *http.Request) {

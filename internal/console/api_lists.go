@@ -97,18 +97,12 @@ func (c *Console) runs(r *http.Request, f Filter) (runsAnswer, error) {
 	return a, nil
 }
 
-func (c *Console) apiRuns(w http.ResponseWriter, r *http.Request) {
+func (c *Console) apiRuns(r *http.Request) (runsAnswer, error) {
 	f, err := filterOf(r)
 	if err != nil {
-		c.misread(w)
-		return
+		return runsAnswer{}, err
 	}
-	a, err := c.runs(r, f)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, a)
+	return c.runs(r, f)
 }
 
 // denials returns a page of denials.
@@ -130,13 +124,13 @@ func (c *Console) denials(r *http.Request) (denialsAnswer, error) {
 	if err != nil {
 		return denialsAnswer{}, err
 	}
-	a := denialsAnswer{Denials: []denialRow{}}
+	a := denialsAnswer{Denials: []DenialRow{}}
 	if len(found) > limit {
 		found = found[:limit]
 		a.Next = found[limit-1].N
 	}
 	for _, d := range found {
-		row := denialRow{N: d.N, Denial: d.Denial, Grant: grantFor(d.Denial)}
+		row := DenialRow{N: d.N, Denial: d.Denial, Grant: grantFor(d.Denial)}
 		if row.Because, err = c.because(r.Context(), d.Cycle); err != nil {
 			return denialsAnswer{}, err
 		}
@@ -146,7 +140,7 @@ func (c *Console) denials(r *http.Request) (denialsAnswer, error) {
 }
 
 // because names the links of the chain that led to a run.
-func (c *Console) because(ctx context.Context, run spaces.CycleID) ([]causeRow, error) {
+func (c *Console) because(ctx context.Context, run spaces.CycleID) ([]CauseRow, error) {
 	if run == "" {
 		return nil, nil
 	}
@@ -154,26 +148,15 @@ func (c *Console) because(ctx context.Context, run spaces.CycleID) ([]causeRow, 
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.Record.Names(ctx, actorsOf(events))
+	names, err := c.Record.Names(ctx, Actors(events))
 	if err != nil {
 		return nil, err
 	}
-	var chain []causeRow
+	var chain []CauseRow
 	for _, e := range events {
-		chain = append(chain, causeRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.Body.Kind(), e.At})
+		chain = append(chain, CauseRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.Body.Kind(), e.At})
 	}
 	return chain, nil
-}
-
-func (c *Console) apiDenials(w http.ResponseWriter, r *http.Request) {
-	switch a, err := c.denials(r); err {
-	case nil:
-		reply(w, http.StatusOK, a)
-	case errNumber: //nolint:errorlint // it is ours and never wrapped
-		c.misread(w)
-	default:
-		c.broken(w, r, err)
-	}
 }
 
 func (c *Console) minds(r *http.Request) (mindsAnswer, error) {
@@ -190,13 +173,4 @@ func (c *Console) minds(r *http.Request) (mindsAnswer, error) {
 		a.Minds = append(a.Minds, row)
 	}
 	return a, nil
-}
-
-func (c *Console) apiMinds(w http.ResponseWriter, r *http.Request) {
-	a, err := c.minds(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, a)
 }

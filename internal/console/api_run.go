@@ -8,13 +8,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// runAnswer tells everything about a run.
-func (c *Console) answer(run Run) runAnswer {
+// RunAnswer tells everything about a run.
+func (c *Console) answer(run Run) RunAnswer {
 	y := run.Cycle
-	a := runAnswer{
+	a := RunAnswer{
 		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
 		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
-		Denials: []denialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Waits: []waitRow{},
+		Denials: []DenialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Waits: []waitRow{},
 	}
 	for i, row := range run.Rows {
 		e := run.Events[i]
@@ -27,7 +27,7 @@ func (c *Console) answer(run Run) runAnswer {
 	}
 	for _, e := range run.Inner {
 		if d, ok := e.Body.(spaces.Denied); ok {
-			a.Denials = append(a.Denials, denialRow{Denial: d.Denial})
+			a.Denials = append(a.Denials, DenialRow{Denial: d.Denial})
 		}
 	}
 	for _, x := range run.Waits {
@@ -79,17 +79,15 @@ func (c *Console) cost(y spaces.Cycle) *float64 {
 	if !known {
 		return nil
 	}
-	u := y.Usage
-	return new((float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*p.Cached + float64(u.Output)*p.Output) / 1e6)
+	return new(p.Of(y.Usage.Prompt, y.Usage.Cached, y.Usage.Output))
 }
 
-func (c *Console) apiRun(w http.ResponseWriter, r *http.Request) {
+func (c *Console) apiRun(r *http.Request) (RunAnswer, error) {
 	run, err := c.Record.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return RunAnswer{}, err
 	}
-	reply(w, http.StatusOK, c.answer(run))
+	return c.answer(run), nil
 }
 
 // frame reads the frame that a request names.
@@ -101,17 +99,13 @@ func (c *Console) frame(r *http.Request) (Frame, error) {
 	return c.Record.Frame(r.Context(), spaces.CycleID(r.PathValue("id")), step)
 }
 
-func (c *Console) apiFrame(w http.ResponseWriter, r *http.Request) {
+func (c *Console) apiFrame(r *http.Request) (FrameAnswer, error) {
 	f, err := c.frame(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, frameAnswerOf(f))
+	return frameAnswerOf(f), err
 }
 
-func frameAnswerOf(f Frame) frameAnswer {
-	a := frameAnswer{
+func frameAnswerOf(f Frame) FrameAnswer {
+	a := FrameAnswer{
 		Run: f.Run.ID, Step: f.Step.N, Mind: f.Run.Mind.String(), Exact: f.Exact, Expired: f.Step.Expired, Plan: f.Step.Frame,
 		Reported: f.Step.Usage.Prompt, Estimate: f.Step.Usage.Estimated, Cached: f.Step.Usage.Cached, Messages: []messageRow{},
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func spaceRowOf(o Room) spaceRow {
-	row := spaceRow{
+func spaceRowOf(o Room) SpaceRow {
+	row := SpaceRow{
 		Space: o.Space.ID, Name: o.Space.Name, Circle: o.Space.Circle, Wake: o.Space.Wake, Direct: o.Space.Direct,
 		Agents: some(o.Agents), Members: o.Members, Events: o.Events, Last: o.Last, Chats: []chatRow{},
 	}
@@ -22,24 +22,16 @@ func (c *Console) spaces(r *http.Request) (spacesAnswer, error) {
 	if err != nil {
 		return spacesAnswer{}, err
 	}
-	a := spacesAnswer{Spaces: []spaceRow{}}
+	a := spacesAnswer{Spaces: []SpaceRow{}}
 	for _, o := range rooms {
 		a.Spaces = append(a.Spaces, spaceRowOf(o))
 	}
 	return a, nil
 }
 
-func (c *Console) apiSpaces(w http.ResponseWriter, r *http.Request) {
-	a, err := c.spaces(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, a)
-}
-
-// space returns one space with a page of its log.
-func (c *Console) space(r *http.Request, id spaces.SpaceID) (spaceAnswer, error) {
+// space returns the space that a path names with a page of its log.
+func (c *Console) space(r *http.Request) (spaceAnswer, error) {
+	id := spaces.SpaceID(r.PathValue("id"))
 	before, err := number(r, "before")
 	if err != nil {
 		return spaceAnswer{}, err
@@ -56,7 +48,7 @@ func (c *Console) space(r *http.Request, id spaces.SpaceID) (spaceAnswer, error)
 	if err != nil {
 		return spaceAnswer{}, err
 	}
-	a := spaceAnswer{spaceRow: spaceRowOf(room), People: []memberRow{}, Log: []lineRow{}}
+	a := spaceAnswer{SpaceRow: spaceRowOf(room), People: []memberRow{}, Log: []lineRow{}}
 	for _, m := range people {
 		a.People = append(a.People, memberRow{m.ID, m.Kind, m.Name, m.Since})
 	}
@@ -80,15 +72,4 @@ func lineRowOf(l Line) lineRow {
 		row.Marks = append(row.Marks, markRow{m.Mind.String(), m.State, m.Reason, m.Run})
 	}
 	return row
-}
-
-func (c *Console) apiSpace(w http.ResponseWriter, r *http.Request) {
-	switch a, err := c.space(r, spaces.SpaceID(r.PathValue("id"))); err {
-	case nil:
-		reply(w, http.StatusOK, a)
-	case errNumber: //nolint:errorlint // it is ours and never wrapped
-		c.misread(w)
-	default:
-		c.broken(w, r, err)
-	}
 }

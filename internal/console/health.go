@@ -140,9 +140,9 @@ func lights(h Health, t Tally, now time.Time) []Light {
 	for _, x := range h.Extensions {
 		switch {
 		case x.Kind == "adapter" && !x.Healthy:
-			hears = Light{"hears", "bad", x.Name + " is " + x.State + because(x.Reason)}
+			hears = Light{"hears", "bad", x.Name + " is " + x.State + Because(x.Reason)}
 		case x.Kind == "model" && !x.Healthy:
-			thinks = Light{"thinks", "bad", x.Name + " is " + x.State + because(x.Reason)}
+			thinks = Light{"thinks", "bad", x.Name + " is " + x.State + Because(x.Reason)}
 		case x.Kind == "model" && x.State == "offline":
 			thinks = Light{"thinks", "warn", x.Reason}
 		}
@@ -150,13 +150,13 @@ func lights(h Health, t Tally, now time.Time) []Light {
 	speaks := Light{"speaks", "good", "nothing waits to be sent"}
 	switch waited := now.Sub(t.Oldest); {
 	case t.Outbox > 0 && waited > 5*time.Minute:
-		speaks = Light{"speaks", "bad", count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
+		speaks = Light{"speaks", "bad", Count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
 	case t.Unknown > 0:
-		speaks = Light{"speaks", "warn", count(t.Unknown, "message") + " may not have arrived"}
+		speaks = Light{"speaks", "warn", Count(t.Unknown, "message") + " may not have arrived"}
 	case t.Outbox > 0:
-		speaks.Why = count(t.Outbox, "message") + " under way"
+		speaks.Why = Count(t.Outbox, "message") + " under way"
 	}
-	keeps := Light{"keeps", "good", "the record answers, " + size(t.Bytes)}
+	keeps := Light{"keeps", "good", "the record answers, " + Size(t.Bytes)}
 	if !h.CoreReady {
 		keeps = Light{"keeps", "bad", "the record is not open"}
 	}

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,17 +37,17 @@ func mindOf(r *http.Request) (spaces.Mind, error) {
 
 // memory returns a page of what a mind remembers, newest first, and with the
 // first page what else it has of its own.
-func (c *Console) memory(r *http.Request, m spaces.Mind) (memoryAnswer, error) {
+func (c *Console) memory(r *http.Request, m spaces.Mind) (MemoryAnswer, error) {
 	f, err := memoryFilterOf(r)
 	if err != nil {
-		return memoryAnswer{}, err
+		return MemoryAnswer{}, err
 	}
 	has, err := c.Record.Memory(r.Context(), m)
 	if err != nil {
-		return memoryAnswer{}, err
+		return MemoryAnswer{}, err
 	}
 	people := namer{c.Record, map[spaces.EntityID]spaces.Entity{}}
-	a := memoryAnswer{Mind: m.String(), Memories: []memoryRow{}, Goals: []goalRow{}, Notes: []noteRow{}, Plans: []planRow{}, Digests: []digestRow{}}
+	a := MemoryAnswer{Mind: m.String(), Memories: []memoryRow{}, Goals: []goalRow{}, Notes: []noteRow{}, Plans: []planRow{}, Digests: []digestRow{}}
 	if err := a.remember(r.Context(), c, m, has.Self.Memories.All, f, people); err != nil {
 		return a, err
 	}
@@ -69,7 +68,7 @@ func (c *Console) memory(r *http.Request, m spaces.Mind) (memoryAnswer, error) {
 }
 
 // condense adds the newest digests, which come oldest first.
-func (a *memoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, made []spaces.Digest, people namer) (err error) {
+func (a *MemoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, made []spaces.Digest, people namer) (err error) {
 	for _, d := range slices.Backward(made[max(0, len(made)-pageSize):]) {
 		row := digestRow{First: d.First, Last: d.Last, Text: d.Text, Model: d.Model, At: d.At, Of: len(d.Sources)}
 		if row.Sources, err = c.sources(ctx, m, d.Sources, people); err == nil {
@@ -84,7 +83,7 @@ func (a *memoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, 
 }
 
 // remember adds a page of memories, which come oldest first.
-func (a *memoryAnswer) remember(ctx context.Context, c *Console, m spaces.Mind, kept []spaces.Memory, f memoryFilter, people namer) error {
+func (a *MemoryAnswer) remember(ctx context.Context, c *Console, m spaces.Mind, kept []spaces.Memory, f memoryFilter, people namer) error {
 	if i := slices.IndexFunc(kept, func(x spaces.Memory) bool { return x.ID == f.before }); i >= 0 {
 		kept = kept[:i]
 	}
@@ -129,18 +128,18 @@ func says(text, words string) bool {
 }
 
 // sources returns the newest events that something was made of, newest first.
-func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.EventID, people namer) ([]foundRow, error) {
+func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.EventID, people namer) ([]FoundRow, error) {
 	events, err := c.Record.Told(ctx, m, ids[max(0, len(ids)-maxSources):])
 	if err != nil {
 		return nil, err
 	}
-	rows := []foundRow{}
+	rows := []FoundRow{}
 	for _, e := range slices.Backward(events) {
 		who, err := people.all(ctx, []spaces.EntityID{e.Actor})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, foundRow{e.ID, e.Space, e.Seq, e.Actor, who[0].Name, e.At, tellingOf(e.Body)})
+		rows = append(rows, FoundRow{e.ID, e.Space, e.Seq, e.Actor, who[0].Name, e.At, tellingOf(e.Body)})
 	}
 	return rows, nil
 }
@@ -175,60 +174,41 @@ func (n namer) all(ctx context.Context, ids []spaces.EntityID) ([]personRow, err
 	return rows, nil
 }
 
-func (c *Console) apiMemory(w http.ResponseWriter, r *http.Request) {
+func (c *Console) apiMemory(r *http.Request) (MemoryAnswer, error) {
 	m, err := mindOf(r)
-	var a memoryAnswer
-	if err == nil {
-		a, err = c.memory(r, m)
+	if err != nil {
+		return MemoryAnswer{}, err
 	}
-	switch {
-	case err == nil:
-		reply(w, http.StatusOK, a)
-	case errors.Is(err, errNumber):
-		c.misread(w)
-	default:
-		c.broken(w, r, err)
-	}
+	return c.memory(r, m)
 }
 
 type memoryPage struct {
 	chrome
 	Minds  []mindRow // to choose from; with one that is chosen none
-	Memory memoryAnswer
+	Memory MemoryAnswer
 	Words  string
 	Reader string
 	Later  bool // not the newest page
 	Older  string
 }
 
-func (c *Console) pageMemories(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageMemories(r *http.Request) (view, error) {
 	a, err := c.minds(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "memory", &memoryPage{chrome: chrome{Title: "Memory", Terminal: "trestle status"}, Minds: a.Minds})
+	return &memoryPage{chrome: chrome{Title: "Memory", Terminal: "trestle status"}, Minds: a.Minds}, err
 }
 
-func (c *Console) pageMemory(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageMemory(r *http.Request) (view, error) {
 	m, err := mindOf(r)
+	if err != nil {
+		return nil, err
+	}
 	q := r.URL.Query()
 	p := &memoryPage{
 		chrome: chrome{Title: "Memory of " + m.String(), Terminal: "trestle memory " + m.String() + flags(q.Get, "words", "reader")},
 		Words:  q.Get("words"), Reader: q.Get("reader"), Later: q.Get("before") != "",
 	}
-	if err == nil {
-		p.Memory, err = c.memory(r, m)
-	}
-	if errors.Is(err, errNumber) {
-		err = ErrUnknown
-	}
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	if p.Memory.Next != "" {
+	if p.Memory, err = c.memory(r, m); p.Memory.Next != "" {
 		p.Older = merged(r, map[string]string{"before": p.Memory.Next})
 	}
-	c.render(w, r, http.StatusOK, "memory", p)
+	return p, err
 }

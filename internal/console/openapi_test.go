@@ -47,15 +47,15 @@ var operations = map[string]operation{
 	"GET /api/minds":        {summary: "Every mind with its newest run.", gives: mindsAnswer{}},
 	"GET /api/memory/{agent}/{circle...}": {
 		summary: "What a mind has of its own: a page of its memories, newest first, with their sources and who may learn them; with the first page goals, plans, notes and summaries.",
-		query:   append([]string{"words: all of which must be in the memory", "reader: only what this one may learn, an id or a part of a name"}, paging[:2]...), gives: memoryAnswer{},
+		query:   append([]string{"words: all of which must be in the memory", "reader: only what this one may learn, an id or a part of a name"}, paging[:2]...), gives: MemoryAnswer{},
 	},
 	"DELETE /api/memory/{agent}/{circle...}": {summary: "Has a mind forget a memory, timer or plan.", query: []string{"id: of the memory, timer or plan"}, gives: nothing{}},
 	"PATCH /api/memory/{agent}/{circle...}": {
 		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: Correction{}, gives: nothing{},
 	},
 	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: runsAnswer{}},
-	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: runAnswer{}},
-	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: frameAnswer{}},
+	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
+	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
 	"POST /api/runs/{id}/cancel":   {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
 	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk.", gives: toolsAnswer{}},
 	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: denialsAnswer{}},

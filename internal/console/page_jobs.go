@@ -101,46 +101,24 @@ func (c *Console) jobs(r *http.Request) (jobsAnswer, error) {
 	return a, nil
 }
 
-func (c *Console) apiJobs(w http.ResponseWriter, r *http.Request) {
-	switch a, err := c.jobs(r); {
-	case errors.Is(err, errNumber):
-		c.misread(w)
-	case err != nil:
-		c.broken(w, r, err)
-	default:
-		reply(w, http.StatusOK, a)
-	}
-}
-
-func (c *Console) pageJobs(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageJobs(r *http.Request) (view, error) {
 	p := &jobsPage{chrome: chrome{Title: "Jobs", Terminal: "trestle jobs"}}
 	a, err := c.jobs(r)
-	switch {
-	case errors.Is(err, errNumber):
-		c.missing(w, r)
-		return
-	case err != nil:
-		c.broken(w, r, err)
-		return
-	case a.Next > 0:
+	if a.Next > 0 {
 		p.Older = merged(r, map[string]string{"before": formatInt(a.Next)})
 	}
 	for _, j := range a.Jobs {
 		p.Jobs = append(p.Jobs, tellingJob(j.Job, time.Now()))
 	}
-	c.render(w, r, http.StatusOK, "jobs", p)
+	return p, err
 }
 
-func (c *Console) pageJob(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageJob(r *http.Request) (view, error) {
 	j, err := c.job(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "jobs", &jobsPage{
+	return &jobsPage{
 		chrome: chrome{Title: fmt.Sprintf("Job %d", j.ID), Terminal: fmt.Sprintf("trestle jobs show --follow %d", j.ID)},
 		Jobs:   []toldJob{tellingJob(j, time.Now())}, One: true,
-	})
+	}, err
 }
 
 // job returns the job that a path names, or [ErrUnknown].

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type denialsPage struct {
 	Wrong        string
 }
 
-func (c *Console) pageDenials(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageDenials(r *http.Request) (view, error) {
 	q := r.URL.Query()
 	p := &denialsPage{
 		chrome: chrome{Title: "Denials", Terminal: "trestle denials" + flags(q.Get, "agent", "since")},
@@ -24,23 +25,24 @@ func (c *Console) pageDenials(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	switch p.Denials, err = c.denials(r); {
-	case err == errNumber: //nolint:errorlint // it is ours and never wrapped
-		p.Wrong = "Since is a time such as 2h, 7d or 2026-01-31T00:00:00Z."
-	case err != nil:
-		c.broken(w, r, err)
-		return
+	case errors.Is(err, errNumber):
+		p.Wrong = wrongSince
+		return p, nil
 	case p.Denials.Next > 0:
 		p.Older = merged(r, map[string]string{"before": formatInt(p.Denials.Next)})
 	}
-	c.render(w, r, http.StatusOK, "denials", p)
+	return p, err
 }
 
-// vocabulary is every type of live event (PRD-6.2-2).
-var vocabulary = []string{
-	"agent_assigned", "agent_thinking", "tool_resolved", "tool_permission_denied", "tool_executing", "tool_result",
-	"memory_injected", "memory_stored", "context_compacted", "budget_warning", "task_state_change", "mission_stop",
-	"phase_change", "hud_rendered", "span_opened", "span_closed", "delivery_sent", "delivery_failed", "gate_decision",
-	"waiting_reply", "phrase_said", "job",
+// wrongSince is said of a time that nobody can read.
+const wrongSince = "Since is a time such as 2h, 7d or 2026-01-31T00:00:00Z."
+
+// LiveTypes are the types of live events, in the order in which docs/console.md
+// explains them (PRD-6.2-2). Beside them a stream has [notify.Skipped].
+var LiveTypes = []string{
+	"gate_decision", "agent_assigned", "task_state_change", "phase_change", "hud_rendered", "memory_injected", "agent_thinking",
+	"tool_resolved", "tool_executing", "tool_result", "tool_permission_denied", "memory_stored", "context_compacted", "budget_warning",
+	"waiting_reply", "phrase_said", "mission_stop", "job", "span_opened", "span_closed", "delivery_sent", "delivery_failed",
 }
 
 type livePage struct {
@@ -57,21 +59,18 @@ type chip struct {
 	Here bool
 }
 
-func (c *Console) pageLive(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageLive(r *http.Request) (view, error) {
 	p := &livePage{chrome: chrome{Title: "Live", Terminal: "trestle events -f"}, Stream: "/events", Address: "http://" + r.Host}
 	want := siftOf(r).types
-	for _, t := range vocabulary {
+	for _, t := range LiveTypes {
 		p.Types = append(p.Types, chip{t, slices.Contains(want, t)})
 	}
 	if p.Only = len(want) > 0; p.Only {
-		p.Stream = "/events?type=" + strings.Join(slices.DeleteFunc(want, func(t string) bool { return !slices.Contains(vocabulary, t) }), ",")
+		p.Stream = "/events?type=" + strings.Join(slices.DeleteFunc(want, func(t string) bool { return !slices.Contains(LiveTypes, t) }), ",")
 	}
 	var err error
-	if p.Latest, err = c.latest(r, pageSize); err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "live", p)
+	p.Latest, err = c.latest(r, pageSize)
+	return p, err
 }
 
 type problemsPage struct {
@@ -79,13 +78,9 @@ type problemsPage struct {
 	Open []Problem
 }
 
-func (c *Console) pageProblems(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageProblems(r *http.Request) (view, error) {
 	open, err := c.Process.Problems(r.Context())
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "problems", &problemsPage{chrome{Title: "Problems", Terminal: "trestle problems"}, open})
+	return &problemsPage{chrome{Title: "Problems", Terminal: "trestle problems"}, open}, err
 }
 
 type settingsPage struct {
@@ -95,18 +90,14 @@ type settingsPage struct {
 	Waiting []Pairing
 }
 
-func (c *Console) pageSettings(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageSettings(r *http.Request) (view, error) {
 	p := &settingsPage{chrome: chrome{Title: "Settings", Terminal: "trestle config show --all --origin"}, Rows: c.Settings.Rows()}
 	var err error
 	if p.Tokens, err = c.Keys.ListKeys(r.Context(), KeyToken); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
-	if p.Waiting, err = c.Process.Pairings(r.Context()); err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "settings", p)
+	p.Waiting, err = c.Process.Pairings(r.Context())
+	return p, err
 }
 
 type searchPage struct {
@@ -122,17 +113,14 @@ type hit struct {
 // maxHits is how much of a kind is found.
 const maxHits = 50
 
-func (c *Console) pageSearch(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageSearch(r *http.Request) (view, error) {
 	words := strings.TrimSpace(r.URL.Query().Get("q"))
 	p := &searchPage{chrome: chrome{Title: "Search", Query: words, Terminal: "trestle search " + quoted(words)}}
 	var err error
 	if words != "" {
-		if p.Hits, err = c.look(r, words); err != nil {
-			c.broken(w, r, err)
-			return
-		}
+		p.Hits, err = c.look(r, words)
 	}
-	c.render(w, r, http.StatusOK, "search", p)
+	return p, err
 }
 
 // look finds spaces, minds, people and runs by name or the beginning of an id, and
@@ -146,7 +134,7 @@ func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 	}
 	for _, o := range rooms {
 		if has(o.Space.Name) || has(string(o.Space.ID)) || slices.ContainsFunc(o.Chats, func(m spaces.Mapping) bool { return has(m.Chat) || has(m.Title) }) {
-			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), count(o.Members, "member")})
+			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), Count(o.Members, "member")})
 		}
 	}
 	minds, err := c.minds(r)

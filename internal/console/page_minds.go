@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -13,13 +14,9 @@ type mindsPage struct {
 	Minds []mindRow
 }
 
-func (c *Console) pageMinds(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageMinds(r *http.Request) (view, error) {
 	a, err := c.minds(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "minds", &mindsPage{chrome{Title: "Minds", Terminal: "trestle status"}, a.Minds})
+	return &mindsPage{chrome{Title: "Minds", Terminal: "trestle status"}, a.Minds}, err
 }
 
 type mindPage struct {
@@ -29,32 +26,25 @@ type mindPage struct {
 	Runs     runsAnswer
 }
 
-func (c *Console) pageMind(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageMind(r *http.Request) (view, error) {
 	m, err := mindOf(r)
 	if err != nil {
-		c.missing(w, r)
-		return
+		return nil, err
 	}
 	p := &mindPage{chrome: chrome{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
 	if p.Keyframe, _, err = c.Record.Turns(r.Context(), m, 1); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p.Runs, err = c.runs(r, Filter{Agent: m.Agent, Circle: m.Circle, Before: spaces.CycleID(r.URL.Query().Get("before")), Limit: pageSize})
-	if err != nil {
-		c.broken(w, r, err)
-		return
+	if err == nil && p.Keyframe == nil && len(p.Runs.Runs) == 0 {
+		err = ErrUnknown
 	}
-	if p.Keyframe == nil && len(p.Runs.Runs) == 0 {
-		c.missing(w, r)
-		return
-	}
-	c.render(w, r, http.StatusOK, "mind", p)
+	return p, err
 }
 
 type framePage struct {
 	chrome
-	Frame      frameAnswer
+	Frame      FrameAnswer
 	Phase      spaces.Phase
 	Verdict    string
 	Drift      string // how far the estimate was off
@@ -106,11 +96,10 @@ type areaBar struct {
 	Title string
 }
 
-func (c *Console) pageFrame(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageFrame(r *http.Request) (view, error) {
 	f, err := c.frame(r)
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p := &framePage{
 		chrome: chrome{Title: fmt.Sprintf("Frame %d of %s", f.Step.N, f.Run.Mind), Terminal: "trestle hud " + f.Run.Mind.String()},
@@ -127,15 +116,14 @@ func (c *Console) pageFrame(w http.ResponseWriter, r *http.Request) {
 	if f.Before.Run != "" {
 		last, err := c.Record.Frame(r.Context(), f.Before.Run, f.Before.Step)
 		if err != nil {
-			c.broken(w, r, err)
-			return
+			return nil, err
 		}
 		before = last.Messages
 	}
 	p.Compared = before != nil
 	p.lay(f.Messages, before)
 	p.bars()
-	c.render(w, r, http.StatusOK, "frame", p)
+	return p, nil
 }
 
 // lay puts the messages on the page, each marked when the frame before began
@@ -150,22 +138,14 @@ func (p *framePage) lay(now, before []Message) {
 			p.Same++
 		}
 		if over := len(m.Text) - maxShown; over > 0 {
-			s.Text, s.Cut = m.Text[:maxShown], size(int64(over))
+			s.Text, s.Cut = m.Text[:maxShown], Size(int64(over))
 		}
 		p.Messages = append(p.Messages, s)
 	}
 }
 
 func alike(a, b Message) bool {
-	if a.Role != b.Role || a.Text != b.Text || a.CallID != b.CallID || len(a.Calls) != len(b.Calls) {
-		return false
-	}
-	for i := range a.Calls {
-		if a.Calls[i] != b.Calls[i] {
-			return false
-		}
-	}
-	return true
+	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
 
 // bars draws what takes the room: instructions and tools, then the areas of the

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,40 +31,33 @@ type happening struct {
 	What  string
 }
 
-func (c *Console) pageNow(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageNow(r *http.Request) (view, error) {
 	p := &nowPage{chrome: chrome{Title: "Now", Terminal: "trestle status"}}
 	var err error
 	if p.Tally, err = c.Record.Tally(r.Context(), time.Now()); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	minds, err := c.minds(r)
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	if p.Open, err = c.Process.Problems(r.Context()); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	if p.Latest, err = c.latest(r, 15); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p.Minds, p.Adapters = minds.Minds, c.Process.Adapters()
 	p.Cap = c.dayCap()
 	p.CapHigh = p.Cap * 4 / 5
-	c.render(w, r, http.StatusOK, "now", p)
+	return p, nil
 }
 
 // dayCap returns the tokens that a day may take, as the configuration says.
 func (c *Console) dayCap() int {
 	for _, row := range c.Settings.Rows() {
 		if row.Path == "budget.per_day" {
-			n, err := strconv.Atoi(row.Value)
-			if err != nil {
-				return 0 // written with a unit; the page then shows no limit
-			}
+			n, _ := strconv.Atoi(row.Value) // one that is written with a unit is not shown
 			return n
 		}
 	}
@@ -75,7 +70,7 @@ func (c *Console) latest(r *http.Request, limit int) ([]happening, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.Record.Names(r.Context(), actorsOf(events))
+	names, err := c.Record.Names(r.Context(), Actors(events))
 	if err != nil {
 		return nil, err
 	}
@@ -86,24 +81,18 @@ func (c *Console) latest(r *http.Request, limit int) ([]happening, error) {
 	return all, nil
 }
 
-// actorsOf returns who did the events, each once.
-func actorsOf(events []spaces.Event) []spaces.EntityID {
-	seen := map[spaces.EntityID]bool{}
+// Actors returns who did the events, each once.
+func Actors(events []spaces.Event) []spaces.EntityID {
 	var ids []spaces.EntityID
 	for _, e := range events {
-		if e.Actor != "" && !seen[e.Actor] {
-			seen[e.Actor] = true
-			ids = append(ids, e.Actor)
-		}
+		ids = append(ids, e.Actor)
 	}
-	return ids
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func nameOf(id spaces.EntityID, names map[spaces.EntityID]spaces.Entity) string {
-	if e, ok := names[id]; ok && e.Name != "" {
-		return e.Name
-	}
-	return string(id)
+	return cmp.Or(names[id].Name, string(id))
 }
 
 // tellingOf says in words what an event is.
@@ -112,7 +101,7 @@ func tellingOf(b spaces.Body) string {
 	case spaces.Said:
 		text := b.Text
 		for _, a := range b.Attachments {
-			text = strings.TrimSpace(text + " [" + a.Kind + because(a.Name) + "]")
+			text = strings.TrimSpace(text + " [" + a.Kind + Because(a.Name) + "]")
 		}
 		return text
 	case spaces.Edited:
@@ -143,15 +132,15 @@ func tellingOf(b spaces.Body) string {
 	case spaces.Linked:
 		return "linked to " + b.Account + " " + b.Chat
 	case spaces.Unlinked:
-		return "unlinked from " + b.Account + " " + b.Chat + because(b.Reason)
+		return "unlinked from " + b.Account + " " + b.Chat + Because(b.Reason)
 	case spaces.Delivered:
-		return "delivered in " + count(len(b.Refs), "part")
+		return "delivered in " + Count(len(b.Refs), "part")
 	case spaces.Failed:
-		return string(b.State) + because(b.Reason)
+		return string(b.State) + Because(b.Reason)
 	case spaces.Gap:
-		return "nobody can tell what was said here" + because(b.Reason)
+		return "nobody can tell what was said here" + Because(b.Reason)
 	case spaces.Unreadable:
-		return "something that could not be read" + because(b.Reason)
+		return "something that could not be read" + Because(b.Reason)
 	case spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed,
 		spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped,
 		spaces.Spanned:

@@ -17,12 +17,12 @@ type runsPage struct {
 	Agent  string
 	Space  string
 	Since  string
-	Spaces []spaceRow
+	Spaces []SpaceRow
 	Older  string
 	Wrong  string
 }
 
-func (c *Console) pageRuns(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageRuns(r *http.Request) (view, error) {
 	q := r.URL.Query()
 	p := &runsPage{
 		chrome: chrome{Title: "Runs"}, Stops: spaces.StopReasons(), Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
@@ -30,23 +30,18 @@ func (c *Console) pageRuns(w http.ResponseWriter, r *http.Request) {
 	}
 	f, err := filterOf(r)
 	if err != nil {
-		p.Wrong, f = "Since is a time such as 2h, 7d or 2026-01-31T00:00:00Z.", Filter{Limit: pageSize}
+		p.Wrong, f = wrongSince, Filter{Limit: pageSize}
 	}
 	if p.Runs, err = c.runs(r, f); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	rooms, err := c.spaces(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
 	p.Spaces = rooms.Spaces
 	if p.Runs.Next != "" {
 		p.Older = merged(r, map[string]string{"before": string(p.Runs.Next)})
 	}
 	p.Terminal = "trestle runs" + flags(q.Get, "space", "agent", "stop", "since")
-	c.render(w, r, http.StatusOK, "runs", p)
+	return p, err
 }
 
 // flags writes the parameters that are set as the command has them.
@@ -62,7 +57,7 @@ func flags(get func(string) string, names ...string) string {
 
 type runPage struct {
 	chrome
-	Run    runAnswer
+	Run    RunAnswer
 	Shown  []spokenRow
 	Bars   []stepBar
 	Height int
@@ -86,16 +81,14 @@ type stepBar struct {
 	Title     string
 }
 
-func (c *Console) pageRun(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageRun(r *http.Request) (view, error) {
 	run, err := c.Record.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
-	names, err := c.Record.Names(r.Context(), actorsOf(run.Events))
+	names, err := c.Record.Names(r.Context(), Actors(run.Events))
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p := &runPage{
 		chrome: chrome{Title: "Run " + string(run.Cycle.ID), Terminal: "trestle explain " + string(run.Cycle.ID)},
@@ -107,7 +100,7 @@ func (c *Console) pageRun(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Bars = waterfall(run)
 	p.Height = len(p.Bars) * 20
-	c.render(w, r, http.StatusOK, "run", p)
+	return p, nil
 }
 
 // waterfall lays the steps of a run out over its time.

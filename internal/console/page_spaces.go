@@ -2,22 +2,19 @@ package console
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 type spacesPage struct {
 	chrome
-	Spaces []spaceRow
+	Spaces []SpaceRow
 }
 
-func (c *Console) pageSpaces(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageSpaces(r *http.Request) (view, error) {
 	a, err := c.spaces(r)
-	if err != nil {
-		c.broken(w, r, err)
-		return
-	}
-	c.render(w, r, http.StatusOK, "spaces", &spacesPage{chrome{Title: "Spaces", Terminal: "trestle spaces"}, a.Spaces})
+	return &spacesPage{chrome{Title: "Spaces", Terminal: "trestle spaces"}, a.Spaces}, err
 }
 
 type spacePage struct {
@@ -37,28 +34,22 @@ type spokenLine struct {
 	Origin *spaces.Provenance
 }
 
-func (c *Console) pageSpace(w http.ResponseWriter, r *http.Request) {
-	id := spaces.SpaceID(r.PathValue("id"))
-	a, err := c.space(r, id)
-	if err == errNumber { //nolint:errorlint // it is ours and never wrapped
-		c.missing(w, r)
-		return
-	}
+func (c *Console) pageSpace(r *http.Request) (view, error) {
+	a, err := c.space(r)
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
-	ids := make([]spaces.EntityID, 0, len(a.Log))
+	var ids []spaces.EntityID
 	for _, l := range a.Log {
 		ids = append(ids, l.Actor)
 	}
-	names, err := c.Record.Names(r.Context(), unique(ids))
+	slices.Sort(ids)
+	names, err := c.Record.Names(r.Context(), slices.Compact(ids))
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p := &spacePage{
-		chrome: chrome{Title: a.Name, Terminal: "trestle events --space " + string(id)},
+		chrome: chrome{Title: a.Name, Terminal: "trestle events --space " + string(a.Space)},
 		Space:  a, Newer: r.URL.Query().Get("before") != "",
 	}
 	for _, l := range a.Log {
@@ -70,18 +61,5 @@ func (c *Console) pageSpace(w http.ResponseWriter, r *http.Request) {
 		}
 		p.Lines = append(p.Lines, s)
 	}
-	c.render(w, r, http.StatusOK, "space", p)
-}
-
-// unique returns the ids, each once and none empty.
-func unique(ids []spaces.EntityID) []spaces.EntityID {
-	seen := map[spaces.EntityID]bool{"": true}
-	var out []spaces.EntityID
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	return out
+	return p, nil
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -69,7 +70,7 @@ var windows = []struct {
 	long time.Duration
 }{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
 
-func (c *Console) pageUplinks(w http.ResponseWriter, r *http.Request) {
+func (c *Console) pageUplinks(r *http.Request) (view, error) {
 	now := time.Now()
 	p := &uplinksPage{chrome: chrome{Title: "Uplinks", Terminal: "trestle status"}, To: now, From: now.Add(-24 * time.Hour)}
 	q := r.URL.Query()
@@ -90,8 +91,7 @@ func (c *Console) pageUplinks(w http.ResponseWriter, r *http.Request) {
 	}
 	found, err := c.Record.Connections(r.Context(), p.From, p.To, maxSpans+1)
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	if p.More = len(found) > maxSpans; p.More {
 		found = found[:maxSpans]
@@ -99,18 +99,16 @@ func (c *Console) pageUplinks(w http.ResponseWriter, r *http.Request) {
 	p.Shown = len(found)
 	stood, err := c.Record.Lines(r.Context(), p.From, p.To, maxSpans)
 	if err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	if err := c.refreshNames(r); err != nil {
-		c.broken(w, r, err)
-		return
+		return nil, err
 	}
 	p.draw(only(found, spaces.SpaceID(q.Get("space"))), now, c.spaceName)
 	p.drawLines(stood, now)
 	p.Height += 24
 	p.tick()
-	c.render(w, r, http.StatusOK, "uplinks", p)
+	return p, nil
 }
 
 func param(name, value string) string {
@@ -125,13 +123,7 @@ func only(all []spaces.ConnectionSpan, space spaces.SpaceID) []spaces.Connection
 	if space == "" {
 		return all
 	}
-	var some []spaces.ConnectionSpan
-	for _, s := range all {
-		if s.Space == space {
-			some = append(some, s)
-		}
-	}
-	return some
+	return slices.DeleteFunc(all, func(s spaces.ConnectionSpan) bool { return s.Space != space })
 }
 
 // The measures of the drawing.
@@ -194,7 +186,7 @@ func (p *uplinksPage) span(i int, s spaces.ConnectionSpan, now time.Time, row sp
 		p.bar(&p.Rows[i], "open", fmt.Sprintf("connected since %s (%s), from event #%d", clock(s.Opened), s.Opener, s.From), "", s.Opened, minTime(now, p.To))
 		return
 	}
-	p.bar(&p.Rows[i], "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, count(int(row.Covered), "event")),
+	p.bar(&p.Rows[i], "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, Count(int(row.Covered), "event")),
 		"", s.Opened, s.Closed)
 }
 
@@ -207,7 +199,7 @@ func (p *uplinksPage) gap(i int, before, after spaces.ConnectionSpan, missed int
 	}
 	what := span(long) + " away"
 	if missed > 0 {
-		what += ", " + count(int(missed), "event")
+		what += ", " + Count(int(missed), "event")
 	}
 	p.bar(&p.Rows[i], "gap", what+" ("+string(before.Closer)+")", what, before.Closed, after.Opened)
 }

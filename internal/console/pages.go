@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -25,27 +26,27 @@ var staticFiles embed.FS
 // pages are the routes of the HTML pages.
 func (c *Console) pages() []route {
 	return []route{
-		{"GET /{$}", holder, c.pageNow},
-		{"GET /spaces", holder, c.pageSpaces},
-		{"GET /spaces/{id}", holder, c.pageSpace},
-		{"GET /uplinks", holder, c.pageUplinks},
-		{"GET /minds", holder, c.pageMinds},
-		{"GET /minds/{agent}/{circle...}", holder, c.pageMind},
-		{"GET /memory", holder, c.pageMemories},
-		{"GET /memory/{agent}/{circle...}", holder, c.pageMemory},
+		{"GET /{$}", holder, c.page("now", c.pageNow)},
+		{"GET /spaces", holder, c.page("spaces", c.pageSpaces)},
+		{"GET /spaces/{id}", holder, c.page("space", c.pageSpace)},
+		{"GET /uplinks", holder, c.page("uplinks", c.pageUplinks)},
+		{"GET /minds", holder, c.page("minds", c.pageMinds)},
+		{"GET /minds/{agent}/{circle...}", holder, c.page("mind", c.pageMind)},
+		{"GET /memory", holder, c.page("memory", c.pageMemories)},
+		{"GET /memory/{agent}/{circle...}", holder, c.page("memory", c.pageMemory)},
 		{"POST /memory/{agent}/{circle...}", holder, c.pageChangeMemory},
-		{"GET /runs", holder, c.pageRuns},
-		{"GET /runs/{id}", holder, c.pageRun},
+		{"GET /runs", holder, c.page("runs", c.pageRuns)},
+		{"GET /runs/{id}", holder, c.page("run", c.pageRun)},
 		{"POST /runs/{id}/cancel", holder, c.pageCancel},
-		{"GET /runs/{id}/steps/{n}", holder, c.pageFrame},
-		{"GET /denials", holder, c.pageDenials},
-		{"GET /live", holder, c.pageLive},
-		{"GET /jobs", holder, c.pageJobs},
-		{"GET /jobs/{id}", holder, c.pageJob},
+		{"GET /runs/{id}/steps/{n}", holder, c.page("frame", c.pageFrame)},
+		{"GET /denials", holder, c.page("denials", c.pageDenials)},
+		{"GET /live", holder, c.page("live", c.pageLive)},
+		{"GET /jobs", holder, c.page("jobs", c.pageJobs)},
+		{"GET /jobs/{id}", holder, c.page("jobs", c.pageJob)},
 		{"POST /jobs/{id}/{verb}", holder, c.pageAskJob},
-		{"GET /problems", holder, c.pageProblems},
-		{"GET /settings", holder, c.pageSettings},
-		{"GET /search", holder, c.pageSearch},
+		{"GET /problems", holder, c.page("problems", c.pageProblems)},
+		{"GET /settings", holder, c.page("settings", c.pageSettings)},
+		{"GET /search", holder, c.page("search", c.pageSearch)},
 		{"GET /", holder, c.missing},
 	}
 }
@@ -111,6 +112,20 @@ func (c *Console) parse() map[string]*template.Template {
 	return all
 }
 
+// page serves what a request asks for as the page of that name.
+func (c *Console) page(name string, ask func(*http.Request) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch v, err := ask(r); {
+		case err == nil:
+			c.render(w, r, http.StatusOK, name, v)
+		case errors.Is(err, errNumber):
+			c.missing(w, r)
+		default:
+			c.broken(w, r, err)
+		}
+	}
+}
+
 // render writes a page whole or not at all.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name string, v view) {
 	if err := c.dress(r, name, v.top()); err != nil {
@@ -172,8 +187,8 @@ func (c *Console) words() template.FuncMap {
 		"iso":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
 		"text":  func(raw json.RawMessage) string { return string(raw) },
-		"count": count,
-		"num":   thousands, "num64": func(n int64) string { return thousands(int(n)) }, "bytes": size,
+		"count": Count,
+		"num":   thousands, "num64": func(n int64) string { return thousands(int(n)) }, "bytes": Size,
 		"seconds": func(s float64) string { return span(time.Duration(s * float64(time.Second))) },
 		"percent": percent[int], "percent64": percent[int64],
 		"coded":         coded,

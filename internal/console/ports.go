@@ -300,6 +300,12 @@ type Price struct {
 	Input, Cached, Output float64 // in the currency of the configuration
 }
 
+// Of returns what tokens cost: those of prompts, of which the endpoint had kept
+// some, and those of answers.
+func (p Price) Of(prompt, cached, output int) float64 {
+	return (float64(prompt-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
+}
+
 // A Row is one key of the configuration.
 type Row struct {
 	Path   string `json:"path"`

@@ -17,6 +17,20 @@ func reply(w http.ResponseWriter, code int, v any) {
 	_ = e.Encode(v) // the reader has gone; nobody is left to tell
 }
 
+// told serves as JSON what a request asks for.
+func told[A any](c *Console, ask func(*http.Request) (A, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch a, err := ask(r); {
+		case err == nil:
+			reply(w, http.StatusOK, a)
+		case errors.Is(err, errNumber):
+			c.misread(w)
+		default:
+			c.broken(w, r, err)
+		}
+	}
+}
+
 // fail says in the caller's form why nothing is served. A page says it in
 // plain text: it needs no credential, so it shows nothing.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, why string) {

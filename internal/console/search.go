@@ -9,7 +9,7 @@ import (
 )
 
 // said looks for messages by their words, as an operator who may read every room.
-func (c *Console) said(r *http.Request, limit int) ([]foundRow, error) {
+func (c *Console) said(r *http.Request, limit int) ([]FoundRow, error) {
 	q := r.URL.Query()
 	f := Words{Text: strings.TrimSpace(q.Get("q")), Space: spaces.SpaceID(q.Get("space")), Limit: limit}
 	var err error
@@ -20,13 +20,13 @@ func (c *Console) said(r *http.Request, limit int) ([]foundRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.Record.Names(r.Context(), actorsOf(events))
+	names, err := c.Record.Names(r.Context(), Actors(events))
 	if err != nil {
 		return nil, err
 	}
-	var found []foundRow
+	var found []FoundRow
 	for _, e := range events {
-		found = append(found, foundRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.At, wordsOf(e.Body)})
+		found = append(found, FoundRow{e.ID, e.Space, e.Seq, e.Actor, names[e.Actor].Name, e.At, wordsOf(e.Body)})
 	}
 	return found, nil
 }
@@ -47,18 +47,11 @@ func wordsOf(b spaces.Body) string {
 	return ""
 }
 
-func (c *Console) apiSearch(w http.ResponseWriter, r *http.Request) {
+func (c *Console) apiSearch(r *http.Request) (searchAnswer, error) {
 	limit, err := limitOf(r)
-	var found []foundRow
-	if err == nil {
-		found, err = c.said(r, limit)
+	if err != nil {
+		return searchAnswer{}, err
 	}
-	switch err {
-	case nil:
-		reply(w, http.StatusOK, searchAnswer{some(found)})
-	case errNumber: //nolint:errorlint // it is ours and never wrapped
-		c.misread(w)
-	default:
-		c.broken(w, r, err)
-	}
+	found, err := c.said(r, limit)
+	return searchAnswer{some(found)}, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -57,14 +58,18 @@ func (s *Stream) write(text string) error {
 	return s.control.Flush()
 }
 
-// ReadStream calls take with the data of each event until the stream ends or
-// take fails.
-func ReadStream(from io.Reader, take func(data []byte) error) error {
+// ReadStream calls take with the id and the data of each event until the stream
+// ends or take fails.
+func ReadStream(from io.Reader, take func(id int64, data []byte) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 4<<20)
+	var id int64
 	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			id, _ = strconv.ParseInt(text, 10, 64) // it is ours
+		}
 		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			if err := take([]byte(data)); err != nil {
+			if err := take(id, []byte(data)); err != nil {
 				return err
 			}
 		}

@@ -41,15 +41,16 @@ func steers(r rune) bool {
 	return false
 }
 
-func because(text string) string {
+// Because writes a reason behind what it is the reason of; empty for none.
+func Because(text string) string {
 	if text == "" {
 		return ""
 	}
 	return ": " + text
 }
 
-// count writes a number of things.
-func count(n int, thing string) string {
+// Count writes a number of things.
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -80,8 +81,8 @@ func percent[N int | int64](part, whole N) string {
 	return fmt.Sprintf("%d %%", part*100/whole)
 }
 
-// size writes a number of bytes for people.
-func size(n int64) string {
+// Size writes a number of bytes for people.
+func Size(n int64) string {
 	f, unit := float64(n), 0
 	for f >= 1000 && unit < 4 {
 		f, unit = f/1000, unit+1

@@ -90,7 +90,7 @@ func wakes(run console.Run, room string) string {
 	if thinks > 0 {
 		text += " · contemplates"
 	}
-	return text + fmt.Sprintf(" · %s in %s", y.Stop, count(steps, "step"))
+	return text + fmt.Sprintf(" · %s in %s", y.Stop, console.Count(steps, "step"))
 }
 
 // words are what an agent said in a room.
@@ -132,7 +132,7 @@ func (n *Narrator) Recovered(ctx context.Context, c Cut) (string, error) {
 		}
 		if found == len(c.Missed) && span != "" {
 			return fmt.Sprintf("back after %s · %s missed · all recovered in %s · %s", healed.Sub(c.Began).Round(time.Second),
-				count(len(c.Missed), "message"), time.Since(healed).Round(100*time.Millisecond), span), nil
+				console.Count(len(c.Missed), "message"), time.Since(healed).Round(100*time.Millisecond), span), nil
 		}
 		if !wait(ctx, 50*time.Millisecond) {
 			return "", context.Cause(ctx)
@@ -190,14 +190,6 @@ func gap(inner []spaces.Event, space spaces.SpaceID, c Cut) string {
 		}
 	}
 	return ""
-}
-
-// count writes a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // thousands writes a number with commas.

@@ -47,22 +47,13 @@ func (e Endpoint) Examine(ctx context.Context) []adapters.Finding {
 		return []adapters.Finding{e.refused(err)}
 	}
 	took := time.Since(began)
-	var found []adapters.Finding
 	ratio := e.ratio(text, answer.Usage)
-	if f, bad := e.odd(ratio); bad {
-		found = append(found, f)
-	}
-	if f, bad := e.takesTools(ctx); bad {
-		found = append(found, f)
-	}
-	read, f, bad := e.canary(ctx, ratio)
-	if bad {
-		found = append(found, f)
-	}
-	if f, bad := e.embeds(ctx); bad {
-		found = append(found, f)
-	}
-	if len(found) > 0 {
+	var found []adapters.Finding
+	found = append(found, e.odd(ratio)...)
+	found = append(found, e.takesTools(ctx)...)
+	read, cut := e.canary(ctx, ratio)
+	found = append(found, cut...)
+	if found = append(found, e.embeds(ctx)...); len(found) > 0 {
 		return found
 	}
 	return []adapters.Finding{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
@@ -118,13 +109,15 @@ func (e Endpoint) ratio(text string, u model.Usage) float64 {
 }
 
 // odd warns of a tokenizer so different that budgets do not fit it.
-func (e Endpoint) odd(ratio float64) (f adapters.Finding, bad bool) {
+func (e Endpoint) odd(ratio float64) []adapters.Finding {
 	if ratio == 0 || ratio > 0.5 && ratio < 1.5 {
-		return adapters.Finding{}, false
+		return nil
 	}
-	return Warn("TRS-M06", fmt.Sprintf("the model counts %.2f tokens for each that is counted here", ratio),
-		fmt.Sprintf("set %s.context_tokens to %.1f times what its window holds", e.Entry, 1/ratio)), true
+	return one(Warn("TRS-M06", fmt.Sprintf("the model counts %.2f tokens for each that is counted here", ratio),
+		fmt.Sprintf("set %s.context_tokens to %.1f times what its window holds", e.Entry, 1/ratio)))
 }
+
+func one(f adapters.Finding) []adapters.Finding { return []adapters.Finding{f} }
 
 var probeTool = []model.Tool{{
 	Name: "note", Description: "Writes something down.",
@@ -133,36 +126,36 @@ var probeTool = []model.Tool{{
 
 // takesTools finds a model that cannot act: its endpoint refuses tools, or it does
 // not call the one that it is told to call. Such an agent is silent everywhere.
-func (e Endpoint) takesTools(ctx context.Context) (f adapters.Finding, bad bool) {
+func (e Endpoint) takesTools(ctx context.Context) []adapters.Finding {
 	if e.Tags {
-		return adapters.Finding{}, false
+		return nil
 	}
 	answer, err := e.ask(ctx, "Call the tool note with the text "+password+". Answer with nothing but that call.", probeTool)
 	switch {
 	case err != nil && !model.KindOf(err).Retryable():
-		return Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"), true
+		return one(Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"))
 	case err != nil || len(answer.Calls) > 0 || answer.Finish != model.Stopped:
-		return adapters.Finding{}, false
+		return nil
 	case strings.Contains(answer.Text, password):
-		return Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
-			"have the server read calls (vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja), or set dialect: tags for its agents"), true
+		return one(Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
+			"have the server read calls (vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja), or set dialect: tags for its agents"))
 	}
-	return Fail("TRS-M07", "the model takes tools and calls none when it is told to",
-		"name a model that is made for tools, or set dialect: tags for its agents"), true
+	return one(Fail("TRS-M07", "the model takes tools and calls none when it is told to",
+		"name a model that is made for tools, or set dialect: tags for its agents"))
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.
-func (e Endpoint) embeds(ctx context.Context) (f adapters.Finding, bad bool) {
+func (e Endpoint) embeds(ctx context.Context) []adapters.Finding {
 	client, can := e.Model.(model.Embedder)
 	if e.Embeddings == "" || !can {
-		return adapters.Finding{}, false
+		return nil
 	}
 	_, _, err := client.Embed(ctx, e.Embeddings, []string{"yes"})
 	if err == nil {
-		return adapters.Finding{}, false
+		return nil
 	}
-	return Warn("TRS-M12", fmt.Sprintf("the endpoint makes no vectors by %q: %s", e.Embeddings, said(err)),
-		"set relevance.embeddings to a model that it has, or take the key away"), true
+	return one(Warn("TRS-M12", fmt.Sprintf("the endpoint makes no vectors by %q: %s", e.Embeddings, said(err)),
+		"set relevance.embeddings to a model that it has, or take the key away"))
 }
 
 // password is what the canary's first line says and its last line asks for, and what
@@ -171,7 +164,7 @@ const password = "heron-4711"
 
 // canary sends a prompt that fills the window and returns its length as the
 // endpoint should count it.
-func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, f adapters.Finding, bad bool) {
+func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.Finding) {
 	first, last := "The password is "+password+".\n", "\nWhat is the password in the first line? Answer with it alone."
 	size := min(e.Window, longest) * 9 / 10
 	text := first + filler(e.Count, size) + last
@@ -182,25 +175,25 @@ func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, f adap
 	answer, err := e.ask(ctx, text, nil)
 	switch {
 	case err != nil && model.KindOf(err) == model.TooLong:
-		return length, Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", thousands(length)),
-			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)), true
+		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", thousands(length)),
+			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)))
 	case err != nil:
-		return length, Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"), true
+		return length, one(Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"))
 	}
 	forgot := answer.Finish != model.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
 	switch {
 	case ratio == 0 && forgot:
-		return length, Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),
-			"raise the server's context, or set "+e.Entry+".context_tokens to what it holds"), true
+		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),
+			"raise the server's context, or set "+e.Entry+".context_tokens to what it holds"))
 	case ratio > 0 && float64(answer.Usage.Prompt) < kept*float64(length):
 		what := fmt.Sprintf("the endpoint kept %s of a %s-token prompt", thousands(answer.Usage.Prompt), thousands(length))
 		if forgot {
 			what += " and forgot its first line"
 		}
-		return length, Fail("TRS-M03", what,
-			fmt.Sprintf("raise the server's context, or set %s.context_tokens: %d", e.Entry, answer.Usage.Prompt)), true
+		return length, one(Fail("TRS-M03", what,
+			fmt.Sprintf("raise the server's context, or set %s.context_tokens: %d", e.Entry, answer.Usage.Prompt)))
 	}
-	return length, adapters.Finding{}, false
+	return length, nil
 }
 
 // words make the filler: ordinary ones, so that every tokenizer has them.

@@ -50,16 +50,16 @@ func OfDelivery(code string) Code {
 	return ""
 }
 
-// A Kind is what all problems of one code have in common; {} stands for the
+// A kind is what all problems of one code have in common; {} stands for the
 // subject.
-type Kind struct {
+type kind struct {
 	Code     Code
 	Severity Severity
 	Says     string // a sentence without its full stop
 	Remedy   string
 }
 
-var kinds = []Kind{
+var kinds = []kind{
 	{Credentials, Fail, "the credentials of {} are refused", "trestle doctor {}"},
 	{Conflict, Fail, "somebody else receives with the credentials of {}", "trestle doctor {}"},
 	{Deaf, Fail, "{} is deaf", "trestle doctor {}"},
@@ -88,15 +88,12 @@ var kinds = []Kind{
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 
-// Kinds returns every kind, by code.
-func Kinds() []Kind { return append([]Kind{}, kinds...) }
-
-func kindOf(c Code) Kind {
+func kindOf(c Code) kind {
 	for _, k := range kinds {
 		if k.Code == c {
 			return k
 		}
 	}
 	// Written by a newer version: shown all the same.
-	return Kind{Code: c, Severity: Fail, Says: "{}", Remedy: "see docs/problems.md"}
+	return kind{Code: c, Severity: Fail, Says: "{}", Remedy: "see docs/problems.md"}
 }

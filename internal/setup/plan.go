@@ -11,7 +11,6 @@ import (
 type Plan struct {
 	Model    *Model // nil: the built-in offline model answers
 	Accounts []Account
-	Admit    string // empty: pairing
 	Agents   []Agent
 	Spaces   []Space
 	// Left is what was found and cannot be taken over, a sentence each.
@@ -55,7 +54,7 @@ type Agent struct{ ID, Name, Persona string }
 // Space is a room with its chats, each as adapter:chat.
 type Space struct {
 	Key   string
-	Wake  string // empty: auto
+	Wake  string
 	Chats []string
 }
 

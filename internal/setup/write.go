@@ -14,11 +14,7 @@ func (p *Plan) File() string {
 	fmt.Fprintf(&out, "%s\nversion: 1\ndata: ./data\nlisten: %s\n\n", config.SchemaLine, config.DefaultListen)
 	p.writeModel(&out)
 	p.writeAccounts(&out)
-	admit := p.Admit
-	if admit == "" {
-		admit = "pairing"
-	}
-	fmt.Fprintf(&out, "# Who may talk in chats that are not named below. pairing: a stranger is shown a\n# code, and `trestle pair CODE` lets them in.\nadmit: %s\n\n", admit)
+	out.WriteString("# Who may talk in chats that are not named below. pairing: a stranger is shown a\n# code, and `trestle pair CODE` lets them in.\nadmit: pairing\n\n")
 	p.writeAgents(&out)
 	p.writeSpaces(&out)
 	return out.String()
@@ -89,10 +85,7 @@ func (p *Plan) writeSpaces(out *strings.Builder) {
 	}
 	out.WriteString("spaces:\n")
 	for _, s := range p.Spaces {
-		fmt.Fprintf(out, "  %s:\n", quote(s.Key))
-		if s.Wake != "" {
-			fmt.Fprintf(out, "    wake: %s\n", s.Wake)
-		}
+		fmt.Fprintf(out, "  %s:\n    wake: %s\n", quote(s.Key), s.Wake)
 		var chats []string
 		for _, c := range s.Chats {
 			chats = append(chats, quote(c))

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Page returns the generated part of docs/configuration.md of that name: a
+// generated returns the generated part of docs/configuration.md of that name: a
 // section of the file, or "settings".
-func Page(name string) (text string, ok bool) {
+func generated(name string) (text string, ok bool) {
 	if name == "settings" {
 		return settingsPage(), true
 	}

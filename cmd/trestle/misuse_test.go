@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// ECOSYSTEM 3.1: each wrong input gets one error that says where it is and what to
+// do; no flag is passed over in silence.
+func TestEveryWrongInputIsRefusedWithAWayOut(t *testing.T) {
+	s := aTalk(t)
+	for _, c := range []struct {
+		args string
+		want string // of what is said
+	}{
+		{"events --from -3", "write a number from 1 on"},
+		{"events -f --from -3", "write a number from 1 on"},
+		{"events -f --remote nowhere", "the address is no URL"},
+		{"explain --silence --frame home 1", "only one of these flags can be given: --frame, --silence"},
+		{"hud ada/home --plan --diff x", "only one of these flags can be given: --diff, --plan"},
+		{"hud ada/home --at x --cycles 3", "only one of these flags can be given: --at, --cycles"},
+		{"pair --owner", "they are for whom a code or a chat names"},
+		{"pair --circle den", "they are for whom a code or a chat names"},
+		{"pair --revoke telegram:1 --owner", "only one of these flags can be given: --owner, --revoke"},
+		{"jobs 5", `there is no command "5"`},
+		{"adapters --since 2h", "--since needs the name of an adapter"},
+	} {
+		out, errs, code := s.do(t, "", strings.Fields(c.args)...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) || !strings.Contains(errs, "do:") {
+			t.Errorf("trestle %s: exit %s, %q, said\n%s", c.args, code, out, errs)
+		}
+	}
+}
+
+// ECOSYSTEM 3.1: how far back a list goes is read by the command and by the console
+// behind it alike.
+func TestFarBackIsAsFarForTheConsole(t *testing.T) {
+	s := aTalk(t)
+	for _, command := range []string{"runs", "denials", "search hello"} {
+		if _, errs, code := s.do(t, "", append(strings.Fields(command), "--since", "20000d")...); code != exitDone {
+			t.Errorf("trestle %s: exit %s: %s", command, code, errs)
+		}
+	}
+}
+
+// ECOSYSTEM 1, rule 8: a room that there is not is refused before anything is made.
+func TestChatInNoRoomMakesNoRecord(t *testing.T) {
+	s := stage0(t)
+	if _, errs, code := s.do(t, "hello\n", "chat", "nowhere"); code != exitFailed || !strings.Contains(errs, `there is no space "nowhere"`) {
+		t.Errorf("exit %s: %s", code, errs)
+	}
+	if _, err := os.Stat(filepath.Join(s.folder, "data")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a data folder was made: %v", err)
+	}
+}
+
+// ECOSYSTEM 4: a changed file does not take away that platforms cannot call us, and
+// nobody writes into the configuration that others read.
+func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	c := &config.Config{WebhookListen: ln.Addr().String()}
+	s := newProcess(c, slog.New(slog.DiscardHandler), &screen{}, true)
+	s.lineup.hired = make(chan *line)
+	g, ctx := errgroup.WithContext(context.WithoutCancel(t.Context()))
+	s.serveHooks(ctx, g)
+	if len(c.Problems) != 0 {
+		t.Errorf("written into the configuration: %+v", c.Problems)
+	}
+	s.current.Store((&config.Config{}).Over(c))
+	all := s.problems()
+	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Todo, "another port") {
+		t.Errorf("after a reload the problems are %+v", all)
+	}
+}
