@@ -134,19 +134,25 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 		return nil, in.begin(ctx, u, at)
 	case letIn:
 	}
-	switch {
-	case len(named) > 0:
+	if len(named) > 0 {
 		return named, nil
-	case len(places) > 0:
-		return places, nil
-	case ofServer:
-		room = server
 	}
-	p, err := in.open(ctx, u.Chat, u.From, room, at)
-	if err == nil && ofServer {
-		o.Opened(u.Chat.Group, p.Space)
+	if len(places) == 0 {
+		if ofServer {
+			room = server
+		}
+		p, err := in.open(ctx, u.Chat, u.From, room, at)
+		if err != nil {
+			return nil, err
+		}
+		places = []spaces.Placement{p}
 	}
-	return []spaces.Placement{p}, err
+	if ofServer {
+		for _, p := range places {
+			o.OfServer(u.Chat.Group, p.Space)
+		}
+	}
+	return places, nil
 }
 
 // namedAmong returns the placements that lie in rooms of the configuration.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -111,6 +113,14 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	}
 	if o := r.rooms[0]; o.Circle != "acme" || o.Wake != spaces.WakeMention {
 		t.Errorf("got %+v, want the server's form", o)
+	}
+	var told []string
+	again := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]Room{"112233": server}, OfServer: func(group string, s spaces.SpaceID) {
+		told = append(told, group+" "+string(s))
+	}})
+	take(t, again, "2", says(adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"}, kai, "9", "hello again"))
+	if diff := cmp.Diff([]string{"112233 space-1"}, told); diff != "" {
+		t.Errorf("after a restart it is told whose room it is (-want +got):\n%s", diff)
 	}
 	if said, _ := r.events[0].Event.Body.(spaces.Said); len(said.Mentions) != 1 || said.Mentions[0] != "agent:max" {
 		t.Errorf("the account speaks there for %v, want max", said.Mentions)

@@ -76,9 +76,9 @@ type IngressOptions struct {
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
 	Bell func([]spaces.Waiting)
-	// Opened is told of each space that was opened for a chat of a named server. It
-	// must not block. Default: nobody is told.
-	Opened func(group string, space spaces.SpaceID)
+	// OfServer is told of the space of a chat of a named server, before anything that
+	// comes from there is recorded. It must not block. Default: nobody is told.
+	OfServer func(group string, space spaces.SpaceID)
 	// Now tells when something is taken; a replay has its own time. Default: time.Now.
 	Now func() time.Time
 	// Random is where pairing codes come from. Default: crypto/rand.
@@ -115,8 +115,8 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Admit == "" {
 		o.Admit = AdmitPairing
 	}
-	if o.Opened == nil {
-		o.Opened = func(string, spaces.SpaceID) {}
+	if o.OfServer == nil {
+		o.OfServer = func(string, spaces.SpaceID) {}
 	}
 	if o.Bell == nil {
 		o.Bell = func([]spaces.Waiting) {}
