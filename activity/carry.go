@@ -50,9 +50,9 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 	}
 }
 
-// turn waits until the action may go to the wire. If it may not soon, or not at
-// all any more, it says what the action goes back as.
-// Meanwhile it shows what is to come.
+// turn waits until the action may go to the wire, and shows meanwhile what is to
+// come. If it may not soon, or not at all any more, it says what the action goes back
+// as.
 func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.Post) (s Settlement, back bool) {
 	now := time.Now()
 	if until := e.pausedUntil(); until.After(now) {
@@ -67,24 +67,23 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 		e.ease.giveBack(a)
 		return later(a, now.Add(wait)), true
 	}
-	timer := time.NewTimer(time.Until(now.Add(wait)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-stopping:
+	if restOn(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
 		return later(a, time.Now()), true
-	case <-ctx.Done():
-		return later(a, time.Now()), true
-	}
-	select {
-	case <-stopping:
-		return later(a, time.Now()), true
-	default:
 	}
 	if now = time.Now(); expired(a, now) {
 		return Settlement{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
 	}
 	return Settlement{}, false
+}
+
+// closed reports whether a channel that is only ever closed is.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // attempt makes one step, but first looks whether an attempt that nobody could

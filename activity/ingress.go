@@ -279,7 +279,6 @@ func (in *Ingress) ours() []adapters.Account {
 // items returns what an update is in each of its rooms.
 func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.Incoming {
 	if _, bad := u.Body.(adapters.Unreadable); bad {
-		in.tally.unreadable.Add(1)
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
 	hushed := in.hushed(u, at)

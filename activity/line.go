@@ -177,14 +177,8 @@ func (l *Line) retry(ctx context.Context, err error, tries *tries) bool {
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
 		l.become(ctx, l.seeking(), err.Error())
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	adapters.Pause(ctx, pause)
+	return ctx.Err() == nil
 }
 
 // seeking is the state of a line that failed: a deaf one stays so until it hears.

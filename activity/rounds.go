@@ -3,6 +3,8 @@ package activity
 import (
 	"context"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // carryOn calls round until ctx is done: at once while it finds work, after a poll or
@@ -15,7 +17,7 @@ func carryOn(ctx context.Context, bell <-chan struct{}, round func(context.Conte
 		case err != nil && ctx.Err() == nil:
 			failures++
 			failed(err)
-			restOn(ctx, nil, max(poll, backoffAfter(failures)))
+			adapters.Pause(ctx, max(poll, backoffAfter(failures)))
 		case !busy:
 			restOn(ctx, bell, poll)
 		}

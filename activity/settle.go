@@ -16,7 +16,7 @@ import (
 const (
 	maxBackoff  = time.Minute     // between attempts that reach nobody
 	resendAfter = 2 * time.Second // before the one copy of a send nobody can judge
-	limitedFor0 = time.Second     // when a platform says wait and not how long
+	unsaidWait  = time.Second     // when a platform says wait and not how long
 )
 
 // failed decides what becomes of an action whose step failed (DELIVERY 2.4).
@@ -93,7 +93,7 @@ func limitedFor(err error) (time.Duration, bool) {
 	}
 	wait := refused.RetryAfter
 	if wait <= 0 {
-		wait = limitedFor0
+		wait = unsaidWait
 	}
 	return wait + rand.N(wait/10+1), true
 }
@@ -157,16 +157,6 @@ func (e *Egress) settle(ctx context.Context, a spaces.Action, s Settlement) bool
 		if last {
 			return false
 		}
-		e.pauseFor(ctx, backoffAfter(try))
-	}
-}
-
-// pauseFor returns after d or when ctx is done.
-func (e *Egress) pauseFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
+		adapters.Pause(ctx, backoffAfter(try))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // sweepEvery is how often a sweeper asks whether the record has forgotten a file.
@@ -57,7 +59,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			s.logger.Error("files not swept", "err", err)
 		}
-		restOn(ctx, nil, sweepEvery)
+		adapters.Pause(ctx, sweepEvery)
 	}
 	return nil
 }

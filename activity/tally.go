@@ -13,14 +13,13 @@ type Tally struct {
 	Recorded   int64 // events appended
 	Duplicates int64 // redeliveries that changed nothing
 	Echoes     int64 // our own acts, told back to us
-	Unreadable int64
 	Refused    int64 // from people and chats that are not admitted
 	Hushed     int64 // kept and seen, too fast to wake anybody
 }
 
 // tally is the counting side of a Tally.
 type tally struct {
-	recorded, duplicates, echoes, unreadable, refused, hushed atomic.Int64
+	recorded, duplicates, echoes, refused, hushed atomic.Int64
 
 	mu    sync.Mutex // guards chats
 	chats map[string]bool
@@ -79,5 +78,5 @@ func bodyName(b adapters.Body) string {
 // Tally returns the counts so far.
 func (in *Ingress) Tally() Tally {
 	t := &in.tally
-	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.unreadable.Load(), t.refused.Load(), t.hushed.Load()}
+	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load()}
 }

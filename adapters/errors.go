@@ -76,6 +76,15 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// ReasonOf returns the cause of the first [*Error] in err's chain in its own words, else
+// err's.
+func ReasonOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
 // IsFinal reports whether the first [*Error] in err's chain says that the platform
 // must not be asked again until the configuration changes.
 func IsFinal(err error) bool {

@@ -61,6 +61,14 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 	return r.unreadable(e.Type, e.RawData, reason), nil
 }
 
+// tells returns the update that says of a chat what e tells, and Discord gives no
+// identity of its own.
+func (e event) tells(what string, ch channel, b adapters.Body) adapters.Update {
+	return adapters.Update{
+		ID: ch.ID, Key: eventKey(what+":"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), At: time.Now().UTC(), Body: b,
+	}
+}
+
 // saysNothing names the events that tell nothing of what people say, or tell it
 // a second time.
 var saysNothing = []string{

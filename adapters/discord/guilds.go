@@ -82,10 +82,7 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 		if isThread(ch.Type) && !ch.isPrivate() || !holdsMessages(ch.Type) {
 			continue
 		}
-		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: eventKey("unlinked:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(),
-			At: time.Now().UTC(), Body: adapters.Unlinked{Reason: reason},
-		})
+		updates = append(updates, e.tells("unlinked", ch, adapters.Unlinked{Reason: reason}))
 	}
 	return updates
 }
@@ -128,10 +125,9 @@ func (r *receiver) renamed(ctx context.Context, e event, ch channel) ([]adapters
 		r.unanswered(true)
 		return r.unreadable(e.Type, e.RawData, err.Error()), nil
 	}
-	return []adapters.Update{{
-		ID: ch.ID, Key: eventKey("renamed:"+ch.ID, e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
-		At: time.Now().UTC(), Body: adapters.Renamed{Title: ch.Name},
-	}}, nil
+	u := e.tells("renamed", ch, adapters.Renamed{Title: ch.Name})
+	u.Chat, u.Thread = chat, thread
+	return []adapters.Update{u}, nil
 }
 
 // readMember reads that somebody came to a server, and so into each of its chats
@@ -160,10 +156,9 @@ func (r *receiver) readMember(ctx context.Context, e event) ([]adapters.Update, 
 		if e.Type == "GUILD_MEMBER_ADD" && (ch.isPrivate() || known && !on.shows(said.member, ch)) {
 			continue
 		}
-		updates = append(updates, adapters.Update{
-			ID: who.ID, Key: eventKey("member:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), From: who,
-			At: time.Now().UTC(), Body: body,
-		})
+		u := e.tells("member", ch, body)
+		u.From = who
+		updates = append(updates, u)
 	}
 	return updates, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -164,10 +163,7 @@ func (r *receiver) hidden(e event, on guild, chats []channel, all []member) (upd
 			}
 		}
 		if len(gone) > 0 {
-			updates = append(updates, adapters.Update{
-				ID: ch.ID, Key: eventKey("unseen:"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(),
-				At: time.Now().UTC(), Body: adapters.Left{People: gone, Unseen: true},
-			})
+			updates = append(updates, e.tells("unseen", ch, adapters.Left{People: gone, Unseen: true}))
 		}
 	}
 	return updates
@@ -194,11 +190,8 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 	if err != nil {
 		return nil, err
 	}
-	tell := func(what string, b adapters.Body) adapters.Update {
-		return adapters.Update{ID: ch.ID, Key: eventKey(what+":"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), At: time.Now().UTC(), Body: b}
-	}
 	if slices.Contains(said.Removed, r.self.ID) {
-		return []adapters.Update{tell("unlinked", adapters.Unlinked{Reason: "the bot was taken out of the thread"})}, nil
+		return []adapters.Update{e.tells("unlinked", ch, adapters.Unlinked{Reason: "the bot was taken out of the thread"})}, nil
 	}
 	var joined, left []adapters.Person
 	for _, m := range said.Added {
@@ -215,10 +208,10 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 	}
 	var updates []adapters.Update
 	if len(joined) > 0 {
-		updates = append(updates, tell("joined", adapters.Joined{People: joined}))
+		updates = append(updates, e.tells("joined", ch, adapters.Joined{People: joined}))
 	}
 	if len(left) > 0 {
-		updates = append(updates, tell("left", adapters.Left{People: left}))
+		updates = append(updates, e.tells("left", ch, adapters.Left{People: left}))
 	}
 	return updates, nil
 }

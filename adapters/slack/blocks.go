@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -67,7 +68,7 @@ func (p *page) block(b block) {
 	case "divider":
 		p.write("———")
 	case "image", "video":
-		p.write(strings.TrimSpace("["+b.Type+": "+first(plainOf(b.Title), b.AltText)) + "]")
+		p.write(strings.TrimSpace("["+b.Type+": "+cmp.Or(plainOf(b.Title), b.AltText)) + "]")
 	case "table":
 		p.table(b.Rows)
 	case "file", "input", "call":
@@ -134,16 +135,6 @@ func plainOf(raw json.RawMessage) string {
 	}
 	_ = json.Unmarshal(raw, &t) // anything else has no words
 	return t.Text
-}
-
-// first returns the first that is not empty.
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 // markdown writes standard Markdown with its looks.
@@ -266,7 +257,7 @@ func (p *page) run(e block) {
 	case "color":
 		p.write(e.Value)
 	default:
-		p.write(first(plainOf(e.Text), e.Fallback, e.Name, e.URL))
+		p.write(cmp.Or(plainOf(e.Text), e.Fallback, e.Name, e.URL))
 	}
 }
 

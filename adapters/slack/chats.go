@@ -10,6 +10,21 @@ import (
 
 var _ adapters.Lister = (*Client)(nil)
 
+const infoMethod = "conversations.info"
+
+// channelInfo is what Slack answers about one conversation.
+type channelInfo struct {
+	Channel channel `json:"channel"`
+}
+
+// infoOf asks about one.
+func infoOf(id string) func(context.Context, *slackgo.Client) error {
+	return func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
+		return err
+	}
+}
+
 // joined returns the conversations that the app is in, those that are not
 // archived, and remembers what they are called.
 func (c *Client) joined(ctx context.Context) ([]channel, error) {

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -79,10 +80,7 @@ func (p *position) advance(channel, thread, ts string) {
 	}
 	if len(p.Threads) > maxThreads {
 		oldest := slices.MinFunc(slices.Collect(maps.Keys(p.Threads)), func(a, b string) int {
-			if c := strings.Compare(p.Threads[a], p.Threads[b]); c != 0 {
-				return c
-			}
-			return strings.Compare(a, b)
+			return cmp.Or(compareTS(p.Threads[a], p.Threads[b]), cmp.Compare(a, b))
 		})
 		delete(p.Threads, oldest)
 	}

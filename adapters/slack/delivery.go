@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"sync"
@@ -65,7 +66,7 @@ func idIn(payload []byte, envelope string) string {
 		Trigger string `json:"trigger_id"`
 	}
 	_ = json.Unmarshal(payload, &named) // what cannot be read has the envelope's name
-	return first(named.Event, named.Trigger, envelope)
+	return cmp.Or(named.Event, named.Trigger, envelope)
 }
 
 // homeIn returns who opened our App Home, if that is what the payload tells.

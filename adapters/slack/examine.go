@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	slackgo "github.com/slack-go/slack"
-
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -88,17 +86,9 @@ func (c *Client) examineShapes() (f adapters.Finding, bad bool) {
 // unreached says why auth.test failed.
 func (c *Client) unreached(err error) adapters.Finding {
 	if adapters.KindOf(err) == adapters.Unauthorized {
-		return fail("TRS-S02", "Slack refuses the bot token: "+reasonOf(err), "Install App shows the one that is good; put it where the configuration names it")
+		return fail("TRS-S02", "Slack refuses the bot token: "+adapters.ReasonOf(err), "Install App shows the one that is good; put it where the configuration names it")
 	}
-	return fail("TRS-S03", "Slack's server does not answer: "+reasonOf(err), "see that this machine reaches "+c.base+", or correct api_url")
-}
-
-// reasonOf returns the innermost words of an error of ours.
-func reasonOf(err error) string {
-	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
-		return e.Err.Error()
-	}
-	return err.Error()
+	return fail("TRS-S03", "Slack's server does not answer: "+adapters.ReasonOf(err), "see that this machine reaches "+c.base+", or correct api_url")
 }
 
 // examineScopes finds the scopes that are missing. A server that does not list them
@@ -135,7 +125,7 @@ func (c *Client) examineSocket(ctx context.Context) []adapters.Finding {
 	defer cancel()
 	s, err := c.openSocket(ctx)
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Op != "socket" {
-		return []adapters.Finding{fail("TRS-S05", "Slack opens no socket for the app token: "+reasonOf(err), "make an app-level token with the scope connections:write, and switch Socket Mode on")}
+		return []adapters.Finding{fail("TRS-S05", "Slack opens no socket for the app token: "+adapters.ReasonOf(err), "make an app-level token with the scope connections:write, and switch Socket Mode on")}
 	}
 	if err == nil {
 		stop := context.AfterFunc(ctx, s.close)
@@ -186,18 +176,13 @@ func (ch channel) hears() string {
 
 // examineChat finds what keeps the app from living in a channel.
 func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters.Finding, bad bool) {
-	answer, err := callInto[struct {
-		Channel channel `json:"channel"`
-	}](ctx, c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
-		return err
-	})
+	answer, err := callInto[channelInfo](ctx, c, infoMethod, infoOf(id))
 	ch := answer.Channel
 	switch {
 	case adapters.KindOf(err) == adapters.NoTarget && err != nil:
 		return fail("TRS-S07", fmt.Sprintf("there is no channel %s, or it is private and the app is not in it", id), "correct the id, which begins with C, or /invite @app there"), true
 	case err != nil:
-		return fail("TRS-S03", fmt.Sprintf("the channel %s cannot be looked at: %s", id, reasonOf(err)), "try again; if it stays so, see the server's log"), true
+		return fail("TRS-S03", fmt.Sprintf("the channel %s cannot be looked at: %s", id, adapters.ReasonOf(err)), "try again; if it stays so, see the server's log"), true
 	case ch.IsArchived:
 		return fail("TRS-S09", fmt.Sprintf("the channel %s is archived", id), "unarchive it, or take it out of the configuration"), true
 	case !ch.IsMember && !ch.IsIM:

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 	if err != nil {
 		return nil, err
 	}
-	address := first(answer.File.URL, answer.File.PrivateURL)
+	address := cmp.Or(answer.File.URL, answer.File.PrivateURL)
 	switch {
 	case address == "":
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "files.info", Err: errors.New("slack no longer has the file")}

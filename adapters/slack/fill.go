@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -102,7 +103,7 @@ func (f *filler) again(ctx context.Context) {
 	}
 	for _, ch := range f.joined {
 		if f.checked[ch.ID] == "" { // what was said before we came is no gap
-			f.checked[ch.ID] = first(f.where().Last[ch.ID], tsAt(time.Now()))
+			f.checked[ch.ID] = cmp.Or(f.where().Last[ch.ID], tsAt(time.Now()))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -18,7 +19,7 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	if p.Key == "" {
 		return adapters.Receipt{}, false, nil
 	}
-	thread := first(p.Thread, p.ReplyTo)
+	thread := cmp.Or(p.Thread, p.ReplyTo)
 	for _, in := range []string{thread, ""} {
 		raw, err := c.newest(ctx, p.Chat, in)
 		if err != nil && !refusedFor(err, "thread_not_found", "invalid_thread_ts") {

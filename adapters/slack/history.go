@@ -1,12 +1,10 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	slackgo "github.com/slack-go/slack"
@@ -147,14 +145,6 @@ func inTime(all []json.RawMessage) []json.RawMessage {
 	})
 }
 
-// compareTS orders by time.
-func compareTS(a, b string) int {
-	if c := cmp.Compare(len(a), len(b)); c != 0 {
-		return c
-	}
-	return strings.Compare(a, b)
-}
-
 // The windows in which history is read: Slack gives the newest first, and what is
 // handed on must be in order. One that holds too much is made smaller.
 const (
@@ -276,14 +266,7 @@ func (c *Client) begin(ctx context.Context, s adapters.Stretch) (time.Time, erro
 	case !s.From.IsZero():
 		return s.From, nil
 	}
-	answer, err := reading[struct {
-		Channel struct {
-			Created int64 `json:"created"`
-		} `json:"channel"`
-	}](ctx, c, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: s.Chat})
-		return err
-	})
+	answer, err := reading[channelInfo](ctx, c, infoMethod, infoOf(s.Chat))
 	if err != nil || answer.Channel.Created == 0 {
 		return slackBegan, err
 	}

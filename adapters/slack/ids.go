@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,11 +51,11 @@ func tsAt(t time.Time) string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
 }
 
-// later reports whether a is after b. Both have the form of Slack's: digits, a
-// point, six digits.
-func later(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a > b
+// compareTS orders by time. Both have the form of Slack's: digits, a point, six
+// digits.
+func compareTS(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
+
+// later reports whether a is after b.
+func later(a, b string) bool { return compareTS(a, b) > 0 }

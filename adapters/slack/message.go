@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -139,7 +140,7 @@ func (r reader) looksLike(ctx context.Context, now, before *message) bool {
 // gone reads the end of a message. Slack does not say who ended it; what we
 // ended ourselves is known.
 func (r reader) gone(ctx context.Context, m *message, ts string) []adapters.Update {
-	ts = first(ts, m.TS)
+	ts = cmp.Or(ts, m.TS)
 	u := adapters.Update{
 		Key:  deleteKey(m.Channel, ts),
 		Chat: r.c.names.chat(ctx, m.Channel, m.ChannelType, r.self.Team),
@@ -158,13 +159,13 @@ func (r reader) sender(ctx context.Context, m *message) adapters.Person {
 	case m.User == r.self.User && m.User != "", m.BotID == r.self.Bot && m.BotID != "":
 		return r.us()
 	case m.User != "":
-		p := r.who(ctx, m.User, first(m.UserTeam, m.SourceTeam, m.Team))
+		p := r.who(ctx, m.User, cmp.Or(m.UserTeam, m.SourceTeam, m.Team))
 		if m.BotID != "" && p.Kind == adapters.Human {
 			p.Kind = adapters.Bot
 		}
 		return p
 	case m.BotID != "":
-		return adapters.Person{ID: m.BotID, Scope: r.self.Team, Kind: adapters.Bot, Name: first(m.Username, m.Profile.Name, m.BotID)}
+		return adapters.Person{ID: m.BotID, Scope: r.self.Team, Kind: adapters.Bot, Name: cmp.Or(m.Username, m.Profile.Name, m.BotID)}
 	default:
 		return adapters.Person{ID: "slack", Scope: r.self.Team, Kind: adapters.Service, Name: "Slack"}
 	}
@@ -225,7 +226,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 		}
 	}
 	r.c.overheard(cmd)
-	trigger := first(cmd.Trigger, d.id)
+	trigger := cmp.Or(cmd.Trigger, d.id)
 	kind := ""
 	if cmd.ChannelName == "directmessage" {
 		kind = "im"
@@ -257,7 +258,7 @@ func (r reader) files(m *message) []adapters.Attachment {
 
 // attachment returns f in the contract's form.
 func (f file) attachment() adapters.Attachment {
-	a := adapters.Attachment{Kind: "file", ID: f.ID, Name: first(f.Name, f.Title), MIME: f.MIME, Size: f.Size}
+	a := adapters.Attachment{Kind: "file", ID: f.ID, Name: cmp.Or(f.Name, f.Title), MIME: f.MIME, Size: f.Size}
 	major, _, _ := strings.Cut(f.MIME, "/")
 	switch {
 	case f.Mode == "tombstone", f.Mode == "hidden_by_limit":

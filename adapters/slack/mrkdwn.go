@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -171,11 +172,11 @@ func (p *page) token(inner string) {
 	case strings.HasPrefix(what, "#"):
 		p.channel(what[1:], strings.TrimPrefix(label, "#"))
 	case strings.HasPrefix(what, "!subteam^"):
-		p.write("@" + strings.TrimPrefix(first(label, what[len("!subteam^"):]), "@"))
+		p.write("@" + strings.TrimPrefix(cmp.Or(label, what[len("!subteam^"):]), "@"))
 	case strings.HasPrefix(what, "!date^"):
-		p.write(first(label, what))
+		p.write(cmp.Or(label, what))
 	case strings.HasPrefix(what, "!"):
-		p.write("@" + strings.TrimPrefix(first(label, what[1:]), "@"))
+		p.write("@" + strings.TrimPrefix(cmp.Or(label, what[1:]), "@"))
 	case strings.Contains(what, ":"):
 		p.link(unescape(what), label)
 	default:

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -104,14 +105,14 @@ const slackbot = "USLACKBOT"
 
 // person returns u in the contract's form. Only the id decides who they are.
 func (u user) person() adapters.Person {
-	p := adapters.Person{ID: u.ID, Scope: first(u.Team, u.Profile.Team), Kind: adapters.Human, Handle: u.Name}
+	p := adapters.Person{ID: u.ID, Scope: cmp.Or(u.Team, u.Profile.Team), Kind: adapters.Human, Handle: u.Name}
 	switch {
 	case u.ID == slackbot:
 		p.Kind = adapters.Service
 	case u.IsBot:
 		p.Kind = adapters.Bot
 	}
-	p.Name = first(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID)
+	p.Name = cmp.Or(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID)
 	p.Portrait = portrait(u.Profile.Image)
 	return p
 }
@@ -142,18 +143,13 @@ func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 		n.keepChat(knownChat{chat: chat}, namesKept)
 		return chat
 	}
-	answer, err := asked[struct {
-		Channel channel `json:"channel"`
-	}](ctx, n, "conversations.info", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: id})
-		return err
-	})
+	answer, err := asked[channelInfo](ctx, n, infoMethod, infoOf(id))
 	if err != nil || answer.Channel.ID == "" {
 		n.c.log.Debug("name not learned", "chat", id, "error", err)
 		if !ok || known.vague {
 			known = guessed(id, kind, team)
 		}
-		n.keepChat(known, n.retry("conversations.info"))
+		n.keepChat(known, n.retry(infoMethod))
 		return known.chat
 	}
 	chat := chatOf(answer.Channel, team)

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		return adapters.Receipt{}, err
 	}
 	p = c.masked(p)
-	f, thread := formOf(p.Text, p.Mentions), first(p.Thread, p.ReplyTo)
+	f, thread := formOf(p.Text, p.Mentions), cmp.Or(p.Thread, p.ReplyTo)
 	receipt, err := c.post(ctx, p, f, thread)
 	if p.Thread == "" && thread != "" && refusedFor(err, unthreadable...) {
 		thread = ""
@@ -107,7 +108,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		f = formOf(p.Text, p.Mentions)
 		receipt, err = c.post(ctx, p, f, thread)
 	}
-	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name", "markdown_text_conflict", "msg_blocks_too_long") {
+	if f != f.plain() && refusedFor(err, formless...) {
 		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
 		receipt, err = c.post(ctx, p, f.plain(), thread)
 	}
@@ -121,6 +122,12 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		err = c.attach(ctx, p.Chat, receipt.Message, files)
 	}
 	return receipt, err
+}
+
+// formless are the refusals of a part's form.
+var formless = []string{
+	"no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name", "markdown_text_conflict",
+	"msg_blocks_too_long",
 }
 
 // unthreadable are the refusals of an answer that are about the thread it would begin.
@@ -190,7 +197,7 @@ func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
 func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
 	f := formOf(text, nil)
 	err := c.update(ctx, m, f)
-	if f != f.plain() && refusedFor(err, "no_text", "invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_arg_name") {
+	if f != f.plain() && refusedFor(err, formless...) {
 		err = c.update(ctx, m, f.plain())
 	}
 	return err

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,7 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 		return []adapters.Update{r.unreadable(d, d.kind, err.Error(), nil)}
 	}
 	if r.elsewhere(cb) {
-		r.c.log.Warn("event of another workspace left aside", "update", d.id, "team", first(cb.Context, cb.Team))
+		r.c.log.Warn("event of another workspace left aside", "update", d.id, "team", cmp.Or(cb.Context, cb.Team))
 		return nil
 	}
 	if cb.Type == "app_rate_limited" {
@@ -173,7 +174,7 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 
 // pin reads a message's being pinned or unpinned.
 func (r reader) pin(ctx context.Context, e event) ([]adapters.Update, error) {
-	on := first(e.ChannelID, e.Item.Channel)
+	on := cmp.Or(e.ChannelID, e.Item.Channel)
 	if e.Item.Message.TS == "" {
 		return nil, nil // a file
 	}
@@ -211,7 +212,7 @@ func (r reader) who(ctx context.Context, id, team string) adapters.Person {
 		return r.us()
 	}
 	p := r.c.names.user(ctx, id)
-	p.Scope = first(p.Scope, team, r.self.Team)
+	p.Scope = cmp.Or(p.Scope, team, r.self.Team)
 	return p
 }
 

@@ -62,6 +62,7 @@ type channel struct {
 	IsGroup    bool   `json:"is_group"`
 	IsMember   bool   `json:"is_member"`
 	IsArchived bool   `json:"is_archived"`
+	Created    int64  `json:"created"`
 }
 
 // user is somebody as Slack describes them.

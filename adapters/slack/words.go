@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -114,7 +115,7 @@ func (p *page) name(id, label string) {
 // channel writes the name of a channel.
 func (p *page) channel(id, label string) {
 	if label == "" {
-		label = first(p.room(id), id)
+		label = cmp.Or(p.room(id), id)
 	}
 	p.write("#" + label)
 }

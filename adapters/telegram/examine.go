@@ -87,16 +87,8 @@ func (c *Client) unreached(err error) adapters.Finding {
 	if adapters.KindOf(err) == adapters.Unauthorized {
 		return fail("TRS-T08", "Telegram refuses the token", "@BotFather → /token shows the one that is good; put it where the configuration names it")
 	}
-	return fail("TRS-T09", "Telegram's server does not answer: "+reasonOf(err),
+	return fail("TRS-T09", "Telegram's server does not answer: "+adapters.ReasonOf(err),
 		"see that this machine reaches "+strings.TrimSuffix(c.endpoint, "/bot%s/%s")+", or set api_url")
-}
-
-// reasonOf returns the innermost words of an error of ours.
-func reasonOf(err error) string {
-	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
-		return e.Err.Error()
-	}
-	return err.Error()
 }
 
 // examineWay finds what stands in the way of receiving.
@@ -167,7 +159,7 @@ func (c *Client) examineChat(ctx context.Context, me user, id string) (f adapter
 	case kind == adapters.NoTarget || kind == adapters.Forbidden:
 		return notThere(id), true
 	default:
-		return fail("TRS-T09", fmt.Sprintf("the chat %s cannot be looked at: %s", id, reasonOf(err)), "try again; if it stays so, see the server's log"), true
+		return fail("TRS-T09", fmt.Sprintf("the chat %s cannot be looked at: %s", id, adapters.ReasonOf(err)), "try again; if it stays so, see the server's log"), true
 	}
 	switch {
 	case about.Type == "private":
