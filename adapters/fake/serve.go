@@ -9,6 +9,14 @@ import (
 	"time"
 )
 
+// Origin returns where a request came to, as "http://HOST" or "https://HOST".
+func Origin(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // Serve answers on ln with h until ctx is done, then closes the listener and
 // every connection at once, as a machine does that is switched off, and returns
 // nil. Any other end is an error.

@@ -44,7 +44,7 @@ type Discord struct {
 
 	mu       sync.Mutex // guards what follows, and all that hangs on it
 	lastID   ID
-	host     string          // by which we are reached; learned from requests
+	origin   string          // by which we are reached; learned from requests
 	bots     map[string]*Bot // by token
 	people   map[ID]*Person
 	guilds   map[ID]*Guild

@@ -44,9 +44,9 @@ func (d *Discord) keepFile(ch *Channel, f File) wireAttachment {
 }
 
 // sign returns an attachment with an address that is good for a while.
-func (a wireAttachment) sign(host string) wireAttachment {
+func (a wireAttachment) sign(origin string) wireAttachment {
 	until := time.Now().Add(fileLife).Unix()
-	a.URL = fmt.Sprintf("http://%s%s?ex=%x", host, a.URL, until)
+	a.URL = fmt.Sprintf("%s%s?ex=%x", origin, a.URL, until)
 	a.ProxyURL = a.URL
 	return a
 }

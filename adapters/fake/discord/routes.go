@@ -115,7 +115,7 @@ func (d *Discord) getGateway(c *call) answer {
 		URL    string     `json:"url"`
 		Shards int        `json:"shards,omitempty"`
 		Start  *wireStart `json:"session_start_limit,omitempty"`
-	}{URL: "ws://" + c.r.Host + "/gateway"}
+	}{URL: gatewayOf(c.r)}
 	if strings.HasSuffix(c.r.URL.Path, "/bot") {
 		w.Shards, w.Start = max(c.bot.profile.Shards, 1), c.bot.mayStart()
 	}

@@ -112,7 +112,7 @@ func (d *Discord) handle(name string, open bool, f func(*call) answer) http.Hand
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{r: r, name: name, entry: Call{At: time.Now(), Method: name, Channel: parseID(r.PathValue("channel"))}}
 		d.mu.Lock()
-		d.host = r.Host
+		d.origin = fake.Origin(r)
 		c.bot = d.bots[strings.TrimPrefix(r.Header.Get("Authorization"), "Bot ")]
 		refused := !open && (c.bot == nil || c.bot.revoked || !strings.HasPrefix(r.Header.Get("Authorization"), "Bot "))
 		d.mu.Unlock()

@@ -152,7 +152,7 @@ func (s *socket) ready(ses *session) any {
 		Shard       [2]int     `json:"shard"`
 		Application wireApp    `json:"application"`
 		Private     []struct{} `json:"private_channels"`
-	}{10, ses.bot.user, guilds, ses.id, s.base + "/gateway/resume", shard, ses.bot.application(), []struct{}{}}
+	}{10, ses.bot.user, guilds, ses.id, s.gateway + "/resume", shard, ses.bot.application(), []struct{}{}}
 }
 
 // resume answers a resume.

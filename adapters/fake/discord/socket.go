@@ -5,18 +5,21 @@ import (
 	"compress/zlib"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
 // socket is one connection of the gateway: one goroutine reads it, one writes.
 type socket struct {
-	of   *Discord
-	ws   *websocket.Conn
-	path string // where it was dialled
-	base string // by which we are reached
+	of      *Discord
+	ws      *websocket.Conn
+	path    string // where it was dialled
+	gateway string // where it is reached
 
 	bell chan struct{}
 	done chan struct{}
@@ -33,9 +36,14 @@ type socket struct {
 	extra   [][]byte
 }
 
+// gatewayOf returns where connections are made by who came with a request.
+func gatewayOf(r *http.Request) string {
+	return "ws" + strings.TrimPrefix(fake.Origin(r), "http") + "/gateway"
+}
+
 func newSocket(d *Discord, ws *websocket.Conn, r *http.Request) *socket {
 	s := &socket{
-		of: d, ws: ws, path: r.URL.Path, base: "ws://" + r.Host,
+		of: d, ws: ws, path: r.URL.Path, gateway: gatewayOf(r),
 		bell: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if r.URL.Query().Get("compress") == "zlib-stream" {

@@ -235,7 +235,7 @@ func (c *Channel) shown(m *message, b *Bot, intents int, event bool) wireMessage
 	}
 	w.Attachments = slices.Clone(w.Attachments)
 	for i, a := range w.Attachments {
-		w.Attachments[i] = a.sign(c.of.host)
+		w.Attachments[i] = a.sign(c.of.origin)
 	}
 	named := slices.ContainsFunc(w.Mentions, func(one wireMention) bool { return one.ID == b.ID })
 	if intents&intentContent == 0 && m.by != b && c.guild != nil && !named {

@@ -80,7 +80,7 @@ func (s *Slack) read(w http.ResponseWriter, r *http.Request, method string) (*ca
 	if err != nil {
 		return nil, err
 	}
-	c := &call{of: s, method: method, args: r.URL.Query(), base: "http://" + r.Host, entry: Call{At: time.Now(), Method: method}}
+	c := &call{of: s, method: method, args: r.URL.Query(), base: fake.Origin(r), entry: Call{At: time.Now(), Method: method}}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "application/json" && len(body) > 0 {
 		var fields map[string]json.RawMessage

@@ -16,7 +16,7 @@ type file struct {
 
 // wire is the file as messages show it. mu is held.
 func (f *file) wire(s *Slack) map[string]any {
-	at := "http://" + s.host + "/files/" + f.id + "/" + f.name
+	at := s.origin + "/files/" + f.id + "/" + f.name
 	return map[string]any{
 		"id": f.id, "name": f.name, "title": f.name, "mimetype": f.mime, "size": len(f.data), "user": f.user, "mode": "hosted",
 		"url_private": at, "url_private_download": at,

@@ -39,7 +39,7 @@ type Slack struct {
 	calls  sync.WaitGroup // requests to apps that are under way
 
 	mu       sync.Mutex // guards what follows, and all that hangs on it
-	host     string     // by which apps reach us; learned from their requests
+	origin   string     // by which apps reach us; learned from their requests
 	lastTS   int64      // in microseconds; no two messages have the same
 	behind   time.Duration
 	lastID   int
@@ -120,7 +120,7 @@ func (s *Slack) Apps() []*App {
 // ServeHTTP answers one request of an app's.
 func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.host = r.Host
+	s.origin = fake.Origin(r)
 	s.mu.Unlock()
 	switch path := r.URL.Path; {
 	case len(path) > 5 && path[:5] == "/api/":

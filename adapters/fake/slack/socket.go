@@ -187,7 +187,8 @@ func (a *App) Sockets() int {
 // Sever drops every socket of the app without a word.
 func (a *App) Sever() {
 	a.of.mu.Lock()
-	all := slices.Clone(a.sockets)
+	all := a.sockets
+	a.sockets = nil // nothing more goes there
 	a.of.mu.Unlock()
 	for _, sk := range all {
 		sk.close()

@@ -267,7 +267,7 @@ func (c *Channel) Commands(p *Person, a *App, command, args string) {
 		kind: "slash_commands", event: trigger, channel: c.ID, sort: "slash_commands",
 		payload: map[string]any{
 			"command": command, "text": args, "user_id": p.ID, "user_name": p.profile.Handle, "team_id": s.o.Team,
-			"channel_id": c.ID, "channel_name": name, "response_url": "http://" + s.host + "/respond/" + trigger,
+			"channel_id": c.ID, "channel_name": name, "response_url": s.origin + "/respond/" + trigger,
 		},
 	})
 }
