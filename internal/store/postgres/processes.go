@@ -30,8 +30,6 @@ const (
 	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`
 	// Whoever has the upkeep only looks after the record.
 	othersLive = others + ` and not exists (select 1 from owners o where o.thing = $2 and o.process = p.id)`
-	upkeep     = "upkeep"
-	ownConns   = 4
 	enlist     = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
 values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
 	// A connection that the server has no more tells nothing of a process that lives.
@@ -41,6 +39,13 @@ values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
 	resign = `delete from processes where id = $1 and not exists (select 1 from leases where holder = $1 and expires > 0)
   and not exists (select 1 from jobs where holder = $1 and state = 'running' and expires > 0)`
 )
+
+// upkeep is what a process owns that only looks after the record.
+const upkeep = "upkeep"
+
+// ownConns is how many connections there may be for the right to write. One is used; a
+// next one while the server has not said that the first is over.
+const ownConns = 4
 
 // enlist makes this process one of those that write the record, and begins to
 // keep it one.
@@ -85,8 +90,7 @@ func (e *engine) enlist(ctx context.Context) error {
 }
 
 // apart opens connections for the right to write. Reads may wait for as long as a
-// table is locked and take up all others, which is no reason to give up. One is used;
-// a next one while the server has not said that the first is over.
+// table is locked and take up all others, which is no reason to give up.
 func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 	c := e.pool.Config()
 	c.MaxConns, c.MinConns, c.MinIdleConns = ownConns, 0, 0

@@ -118,8 +118,7 @@ func (t *tx) undelivered(ctx context.Context, o order, at time.Time) error {
 	if err != nil || r == nil || !r.waits {
 		return err
 	}
-	var others bool
-	if _, err := one(ctx, t, othersOnWay, []any{string(o.Event), string(o.Cycle)}, &others); err != nil || others {
+	if others, err := whether(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
 		return err
 	}
 	_, err = t.settleWaits(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {

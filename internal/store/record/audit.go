@@ -8,7 +8,7 @@ import (
 
 // A Finding is one place where the record breaks an invariant (DELIVERY 2.5).
 type Finding struct {
-	Invariant string // I2 … I12
+	Invariant string // I2 … I15
 	Subject   string // what it is about
 	Detail    string
 }

@@ -5,8 +5,9 @@ import "github.com/trestle-bridge/trestle/spaces"
 // maxCached bounds each part of the cache: as many as there are minds in memory.
 const maxCached = 1024
 
-// A cache is what the writer knows of the tables without asking. Nobody else
-// writes them, so it stays true; a write that is taken back clears it.
+// A cache is what the writer knows of the tables without asking. It stays true as long
+// as nobody else writes them: news of others clears it, as does a write that is taken
+// back.
 type cache struct {
 	lines    map[lineKey]*line
 	rooms    map[spaces.SpaceID]*room

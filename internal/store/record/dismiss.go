@@ -117,8 +117,7 @@ func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.D
 			return err
 		}
 	}
-	var is int
-	member, err := one(ctx, t, isMember, []any{string(r.ID), string(a.Entity())}, &is)
+	member, err := whether(ctx, t, isMember, string(r.ID), string(a.Entity()))
 	if err != nil || !member {
 		return err
 	}

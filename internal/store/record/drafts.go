@@ -19,14 +19,14 @@ const (
   else 1 end`
 	draftsOf query = `select ` + draftColumns + ` from drafts d where d.account = $1 order by d.at, d.id`
 	oneDraft query = `select ` + draftColumns + ` from drafts d where d.id = $1`
-	mayDraft query = `select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
-  and not exists (select 1 from steps s where s.cycle = y.id and s.n = $2 and s.state = 'done')`
+	mayDraft query = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
+  and not exists (select 1 from steps s where s.cycle = y.id and s.n = $2 and s.state = 'done'))`
 	insertDraft query = `insert into drafts (id, cycle, step, agent, space, account, chat, thread, target, text, at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	placeDraft  query = `update drafts set message = $2 where id = $1`
 	deleteDraft query = `delete from drafts where id = $1`
-	draftStands query = `select message from drafts where id = $1 and message <> ''`
-	takesDraft  query = `select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5`
+	draftStands query = `select exists (select 1 from drafts where id = $1 and message <> '')`
+	takesDraft  query = `select exists (select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5)`
 )
 
 var _ activity.Drafts = Border{}
@@ -35,7 +35,6 @@ var _ activity.Drafts = Border{}
 func (b Border) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.Drafted, state activity.DraftState, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		state = activity.DraftRefused
-		var may int
 		found, err := first(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
 		if err != nil {
 			return err
@@ -46,7 +45,7 @@ func (b Border) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was ac
 			}
 			return nil
 		}
-		if open, err := one(ctx, t, mayDraft, []any{string(d.Cycle), d.Step}, &may); err != nil || !open {
+		if open, err := whether(ctx, t, mayDraft, string(d.Cycle), d.Step); err != nil || !open {
 			return err
 		}
 		state = activity.DraftNew
@@ -100,12 +99,11 @@ func (k *commit) takeOver(ctx context.Context, f spaces.Effect, a *spaces.Action
 	if k.c.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
 		return nil
 	}
-	var there int
-	found, err := one(ctx, k.tx, takesDraft, []any{string(k.c.Draft), a.Account, a.Chat, string(a.Thread), string(a.Target)}, &there)
+	there, err := whether(ctx, k.tx, takesDraft, string(k.c.Draft), a.Account, a.Chat, string(a.Thread), string(a.Target))
 	if err != nil {
 		return fmt.Errorf("look for draft: %w", err)
 	}
-	if found {
+	if there {
 		a.Draft, k.c.Draft = k.c.Draft, "" // one message takes it
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	spokenAfter query = `select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
-  and kind in ('said', 'edited', 'deleted') and actor <> $4 limit 1`
+	spokenAfter query = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
+  and kind in ('said', 'edited', 'deleted') and actor <> $4)`
 	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, attempts, expires, created, files, room_thread, draft)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
@@ -96,15 +96,11 @@ func (k *commit) fresh(ctx context.Context, l *line, f spaces.Effect) error {
 	if !f.Strict || l.HeadSeq <= f.Seen {
 		return nil
 	}
-	var since int
-	spoken, err := one(ctx, k.tx, spokenAfter, []any{string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity())}, &since)
-	if err != nil {
-		return err
+	spoken, err := whether(ctx, k.tx, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
+	if err == nil && spoken {
+		err = spaces.ErrStale
 	}
-	if spoken {
-		return spaces.ErrStale
-	}
-	return nil
+	return err
 }
 
 // bounded fails when agents have said enough until a person speaks. The gate
@@ -179,7 +175,8 @@ func (r *room) toldBefore(n int) bool {
 func (k *commit) leave(ctx context.Context, a *spaces.Action) error {
 	busy := a.Policy != spaces.ResendOnce || k.c.Leaves == nil
 	if !busy {
-		if _, err := one(ctx, k.tx, laneBusy, []any{a.Account, a.Chat, string(a.Thread)}, &busy); err != nil {
+		var err error
+		if busy, err = whether(ctx, k.tx, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
 			return err
 		}
 	}

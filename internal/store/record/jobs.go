@@ -50,14 +50,6 @@ func scanJob(r row) (j jobs.Job, err error) {
 		stamp{&j.Updated}, stamp{&j.Ended})
 }
 
-// blob returns bytes as they are stored: none is empty.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
 // Add implements [jobs.Desk].
 func (v Jobs) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
 	var added *jobs.Job

@@ -47,10 +47,7 @@ func (t *tx) line(ctx context.Context, space spaces.SpaceID, branch spaces.Branc
 
 // newLine stores a branch that did not exist.
 func (t *tx) newLine(ctx context.Context, b spaces.Branch) error {
-	if b.Chain == nil {
-		b.Chain = []byte{}
-	}
-	err := t.run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, b.Chain, 0)
+	err := t.run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, blob(b.Chain), 0)
 	if err != nil {
 		return fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
 	}

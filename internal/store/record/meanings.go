@@ -43,7 +43,8 @@ func (s Shell) Mean(ctx context.Context, m spaces.Meant) error {
 		if err := t.spend(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
 			return err
 		}
-		if _, err := one(ctx, t, rewordedSince, []any{string(m.Space), m.Upto}, &stale); err != nil || stale {
+		var err error
+		if stale, err = whether(ctx, t, rewordedSince, string(m.Space), m.Upto); err != nil || stale {
 			return err
 		}
 		for _, x := range m.All {

@@ -69,8 +69,8 @@ func (b Border) namedOn(ctx context.Context, platform string, room spaces.SpaceI
 	}
 	var members []spaces.Identity
 	for _, i := range here {
-		member := false
-		if _, err := one(ctx, b.s.engine, memberBy, []any{i.Platform, i.Scope, i.User, string(room)}, &member); err != nil {
+		member, err := whether(ctx, b.s.engine, memberBy, i.Platform, i.Scope, i.User, string(room))
+		if err != nil {
 			return nil, err
 		}
 		if member {

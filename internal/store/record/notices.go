@@ -32,8 +32,8 @@ func (b Border) Post(ctx context.Context, n activity.Notice) error {
 
 // Posted implements [activity.Notices].
 func (b Border) Posted(ctx context.Context, key string) (bool, error) {
-	posted := false
-	if _, err := one(ctx, b.s.engine, noticePosted, []any{"notice|" + key}, &posted); err != nil {
+	posted, err := whether(ctx, b.s.engine, noticePosted, "notice|"+key)
+	if err != nil {
 		return false, fmt.Errorf("look for notice: %w", err)
 	}
 	return posted, nil

@@ -22,7 +22,7 @@ values ($1, $2, $3, $4, $5, $6, 1, (select coalesce(max(n), 0) + 1 from mappings
 on conflict (account, chat, space) do nothing`
 	renewMapping query = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
 where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' and title <> $5))`
-	isMember query = `select 1 from members where space = $1 and entity = $2`
+	isMember query = `select exists (select 1 from members where space = $1 and entity = $2)`
 	handOver query = `update inbox set circle = $3 where agent = $1 and circle = $2 and space = $4 and state = 'ready'`
 )
 
@@ -185,8 +185,7 @@ func (t *tx) seat(ctx context.Context, r *room, a spaces.AgentID, o spaces.Openi
 	if err := t.run(ctx, insertNobody, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
 		return err
 	}
-	var is int
-	member, err := one(ctx, t, isMember, []any{string(r.ID), string(a.Entity())}, &is)
+	member, err := whether(ctx, t, isMember, string(r.ID), string(a.Entity()))
 	if err != nil {
 		return err
 	}

@@ -152,8 +152,7 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 			}
 			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
 			if !again && o.Draft != "" { // what takes over a message that stands may be repeated
-				var message string
-				if again, err = one(ctx, t, draftStands, []any{string(o.Draft)}, &message); err != nil {
+				if again, err = whether(ctx, t, draftStands, string(o.Draft)); err != nil {
 					return err
 				}
 			}

@@ -194,6 +194,13 @@ func (p *Past) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, err
 	return ups, err
 }
 
+// Across implements [shell.Record].
+func (p *Past) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	began := p.run.Cycle.Started
+	ups, err := p.now.Across(ctx, m, who, limit)
+	return slices.DeleteFunc(ups, func(u spaces.Uplink) bool { return u.OpenedAt.After(began) }), err
+}
+
 // Spans implements [shell.Record].
 func (p *Past) Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error) {
 	began := p.run.Cycle.Started

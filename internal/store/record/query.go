@@ -38,6 +38,12 @@ func one(ctx context.Context, src Reader, q query, args []any, dest ...any) (boo
 	return found, err
 }
 
+// whether returns the answer of a query that asks for yes or no; no row is a no.
+func whether(ctx context.Context, src Reader, q query, args ...any) (yes bool, err error) {
+	_, err = one(ctx, src, q, args, &yes)
+	return yes, err
+}
+
 // first returns what scan makes of the first row; nil when there is none.
 func first[T any](ctx context.Context, src Reader, q query, args []any, scan func(row) (T, error)) (*T, error) {
 	var out *T

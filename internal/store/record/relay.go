@@ -36,8 +36,7 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 		return nil
 	}
 	if c.original {
-		copied := false
-		if _, err := one(ctx, i.tx, isCopy, []any{c.from.Account, c.from.Chat, c.from.Message, string(e.Space)}, &copied); err != nil || copied {
+		if copied, err := whether(ctx, i.tx, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
 			return err // somebody changed a copy, not what was said
 		}
 	}

@@ -20,9 +20,9 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 	unchargeCycle query = `update cycles set crashes = 0 where id = $1`
 	unchargeRows  query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
 	// A suspect was running at two ends of a process and has committed nothing since.
-	besideSuspect query = `select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
+	besideSuspect query = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
   select 1 from cycles x join leases l on l.agent = x.agent and l.circle = x.circle and l.space = x.space
-  where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3)`
+  where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3))`
 	goOn query = `update cycles set epoch = $2 where id = $1`
 	// Taking up counts a crash. A process that stops takes that back beforehand.
 	leaveRows   query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
@@ -76,8 +76,7 @@ func (t *tx) waits(ctx context.Context, c spaces.Claim, p place) (bool, error) {
 	if p.broken(c) {
 		return false, nil
 	}
-	var met int
-	return one(ctx, t, besideSuspect, []any{string(p.open), maxCrashes - 1, t.shared(c.At.Add(-suspectTime))}, &met)
+	return whether(ctx, t, besideSuspect, string(p.open), maxCrashes-1, t.shared(c.At.Add(-suspectTime)))
 }
 
 // uncharge takes back what ends of processes are held against a cycle.

@@ -62,8 +62,7 @@ func (t *tx) unshelve(ctx context.Context, o orphan) error {
 // abandon has a content swept, of which so many bytes are counted, unless another
 // file has it, too.
 func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
-	var still bool
-	if _, err := one(ctx, t, contentStored, []any{hash}, &still); err != nil || still {
+	if still, err := whether(ctx, t, contentStored, hash); err != nil || still {
 		return err
 	}
 	if counted > 0 {
@@ -76,7 +75,7 @@ func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
 
 // Holds implements [activity.Stock].
 func (b Border) Holds(ctx context.Context, hash string) (held bool, err error) {
-	if _, err := one(ctx, b.s.engine, contentStored, []any{hash}, &held); err != nil {
+	if held, err = whether(ctx, b.s.engine, contentStored, hash); err != nil {
 		return false, fmt.Errorf("look for a file's content: %w", err)
 	}
 	return held, nil

@@ -28,9 +28,8 @@ const sightingsKept = 8 * 24 * time.Hour
 // which is which, and never in how many there are.
 func (i *intake) sight(ctx context.Context, it *spaces.Incoming) error {
 	space, own := string(it.Event.Space), it.Event.Source
-	var before bool // the account was alone when it told of it
-	if _, err := one(ctx, i.tx, sourceKnown, []any{space, own}, &before); err != nil || before {
-		return err
+	if before, err := whether(ctx, i.tx, sourceKnown, space, own); err != nil || before {
+		return err // the account was alone when it told of it
 	}
 	var n int
 	found, err := one(ctx, i.tx, sightingOf, []any{space, i.batch.Account, own}, &it.Alike, &n)

@@ -163,11 +163,11 @@ func (t *tx) threadIn(ctx context.Context, r *room, thread spaces.ThreadID, c ch
 	if len(ties) > 0 {
 		return "", thread, nil
 	}
-	here := false // begun before there was another chat
-	if _, err := one(ctx, t, threadHere, []any{string(r.ID), string(thread), c.account, c.id}, &here); err != nil || !here {
+	here, err := whether(ctx, t, threadHere, string(r.ID), string(thread), c.account, c.id)
+	if err != nil || !here {
 		return "", "", err
 	}
-	return thread, "", nil
+	return thread, "", nil // it was begun before there was another chat
 }
 
 // Mooring implements [activity.Outbox].

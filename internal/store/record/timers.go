@@ -62,12 +62,12 @@ func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
 // without a space stays due.
 func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error) {
-	waits, err := all(ctx, s.s.engine, dueTimers, []any{ms(s.s.clock().of(at)), limit}, scanTimer)
+	soon, err := all(ctx, s.s.engine, dueTimers, []any{ms(s.s.clock().of(at)), limit}, scanTimer)
 	if err != nil {
 		return nil, fmt.Errorf("list due timers: %w", err)
 	}
-	if len(waits) == 0 {
-		return nil, nil
+	if len(soon) == 0 {
+		return nil, nil // a look without the writer: mostly there is nothing
 	}
 	var fired []spaces.Wake
 	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {

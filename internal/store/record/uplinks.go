@@ -13,7 +13,12 @@ const (
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
 	headedColumns query = uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
 	uplinksOf     query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
-	insertUplink  query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
+	// The rooms that somebody is in are few; those of an agent may be all there are.
+	// The order of a cross join is the order in which they are gone through.
+	uplinksAcross query = `select ` + headedColumns + `
+from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
+where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
+	insertUplink query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
 values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
@@ -87,6 +92,15 @@ func (s Shell) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, err
 	out, err := all(ctx, s.s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanHeaded)
 	if err != nil {
 		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Across implements [shell.Record].
+func (s Shell) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	out, err := all(ctx, s.s.engine, uplinksAcross, []any{string(m.Agent), string(m.Circle), string(who), limit}, scanHeaded)
+	if err != nil {
+		return nil, fmt.Errorf("read rooms that %s shares with %s: %w", m.Agent, who, err)
 	}
 	return out, nil
 }

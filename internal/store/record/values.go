@@ -68,6 +68,14 @@ func array[T any](items []T) string {
 	return string(out)
 }
 
+// blob returns bytes as they are stored: none is empty.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
 // null returns nil for the empty string, for columns that may be without a value.
 func null(s string) any {
 	if s == "" {

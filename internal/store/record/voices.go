@@ -40,7 +40,7 @@ func (b Border) Unheard(ctx context.Context, at time.Time, limit int) ([]activit
 
 // Waits implements [activity.Voices].
 func (b Border) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
-	if _, err := one(ctx, b.s.engine, voiceWaits, []any{account, file, ms(at.Add(-activity.VoiceTTL))}, &waits); err != nil {
+	if waits, err = whether(ctx, b.s.engine, voiceWaits, account, file, ms(at.Add(-activity.VoiceTTL))); err != nil {
 		return false, fmt.Errorf("look up voice: %w", err)
 	}
 	return waits, nil

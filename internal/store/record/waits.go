@@ -114,7 +114,7 @@ func (t *tx) recount(ctx context.Context, space spaces.SpaceID) error {
 	if err != nil || r == nil {
 		return err
 	}
-	_, err = one(ctx, t, roomWaits, []any{string(space)}, &r.waits)
+	r.waits, err = whether(ctx, t, roomWaits, string(space))
 	return err
 }
 

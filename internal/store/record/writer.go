@@ -178,8 +178,9 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	clear(t.followers)
 	t.followers = t.followers[:0]
 	if err == nil && kept > 0 {
-		w.commits.Add(1)
-		err = t.commit(ctx)
+		if err = t.commit(ctx); err == nil {
+			w.commits.Add(1)
+		}
 	} else {
 		err = errors.Join(err, t.rollback(ctx))
 	}
@@ -231,24 +232,21 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 	t.cache.trim()
 	before := len(t.followers)
 	o = guarded(ctx, t, do)
-	if !o.stays() {
-		t.followers = t.followers[:before]
-	}
-	switch {
-	case o.stays():
-		if !shared {
-			return o, nil
+	if o.stays() && shared {
+		failed := t.session.Flush(ctx)
+		if failed == nil {
+			return o, t.session.Keep(ctx)
 		}
-		if err := t.session.Flush(ctx); err != nil {
-			o = outcome{err: t.session.Kind(err)}
-			t.followers = t.followers[:before]
-			return o, t.undo(ctx)
-		}
-		return o, t.session.Keep(ctx)
-	case shared:
-		return o, t.undo(ctx)
+		o = outcome{err: t.session.Kind(failed)}
 	}
-	return o, nil
+	if o.stays() {
+		return o, nil
+	}
+	t.followers = t.followers[:before]
+	if !shared {
+		return o, nil // the whole transaction is taken back
+	}
+	return o, t.undo(ctx)
 }
 
 // guarded runs do and turns a panic into an outcome: the writer serves others too.
