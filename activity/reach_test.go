@@ -248,6 +248,27 @@ func TestBackoffGrowsToItsCap(t *testing.T) {
 	}
 }
 
+// F36: however long the record has been away, an outcome is recorded soon after it is
+// back, and what waited behind it leaves.
+func TestAnOutcomeIsRecordedSoonAfterTheRecordIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecord()
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "x"})
+		r.put(spaces.Action{ID: "y", Chat: "c", Text: "y"})
+		send(t, &platform{takes: time.Second}, r, EgressOptions{})
+		after(500 * time.Millisecond)
+		r.setRefuse(errors.New("away"))
+		after(10 * time.Minute)
+		r.setRefuse(nil)
+		after(8 * time.Second)
+		for _, id := range []spaces.ActionID{"x", "y"} {
+			if a := r.action(id); a.State != spaces.ActionSent {
+				t.Errorf("%s is %s, want sent", id, a.State)
+			}
+		}
+	})
+}
+
 func TestMigrateTwiceIsNoError(t *testing.T) {
 	r := newRecord()
 	m := NewSpaceMapping(unmapped{r}, r)

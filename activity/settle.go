@@ -17,6 +17,7 @@ const (
 	maxBackoff  = time.Minute     // between attempts that reach nobody
 	resendAfter = 2 * time.Second // before the one copy of a send nobody can judge
 	unsaidWait  = time.Second     // when a platform says wait and not how long
+	maxUnkept   = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 
 // failed decides what becomes of an action whose step failed (DELIVERY 2.4).
@@ -157,6 +158,6 @@ func (e *Egress) settle(ctx context.Context, a spaces.Action, s Settlement) bool
 		if last {
 			return false
 		}
-		adapters.Pause(ctx, backoffAfter(try))
+		adapters.Pause(ctx, min(backoffAfter(try), maxUnkept))
 	}
 }
