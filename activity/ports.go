@@ -71,7 +71,9 @@ type Outbox interface {
 	// are left alone: it is asked once no other write is under way, for a commit that
 	// was first may have handed over what it stored as being sent. Nil is for none.
 	// A look that is not zero says that the platform can be asked whether a message
-	// arrived: all that was being sent is then ready at that time.
+	// arrived: all that was being sent is then ready at that time. What waits and was
+	// decided more than a minute from now, by a clock that has been put back since,
+	// is ready at once.
 	Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error
 	// Where returns the platform's names of a message in one chat: those of its
 	// words, one a part, and those of its files. There are none when it never

@@ -29,10 +29,17 @@ where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' a
    from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
   (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0)`
 	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
-	oneAction   query = `select ` + actionColumns + ` from outbox o where o.id = $1`
-	sendAction  query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
-	whereIs     query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	// What was decided in the future has been waiting by a clock that was put back.
+	hurryActions query = `update outbox set not_before = $2
+where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
+	oneAction  query = `select ` + actionColumns + ` from outbox o where o.id = $1`
+	sendAction query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
+	whereIs    query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
+
+// maxAhead is how far in the future the decision of an action may lie, by clocks that
+// run apart a little.
+const maxAhead = time.Minute
 
 // maxRecoveries is how many copies of one part crashes may cost.
 const maxRecoveries = 5
@@ -168,7 +175,7 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 				return err
 			}
 		}
-		return nil
+		return t.run(ctx, hurryActions, account, t.shared(at), t.shared(at.Add(maxAhead)))
 	})
 	if err != nil {
 		return fmt.Errorf("recover outbox of %s: %w", account, err)

@@ -17,6 +17,7 @@ var outboxTests = map[string]func(*testing.T, *world){
 	"MessageNamesWhoIsKnownOtherwise":    namedKin,
 	"LaneKeepsItsOrder":                  laneOrder,
 	"ThreadsDoNotWaitForEachOther":       lanesApart,
+	"AClockThatWasPutBackDelaysNothing":  clockPutBack,
 	"WhatLeavesAtOnceIsStoredAsSent":     leavesAtOnce,
 	"PartsAreCountedOneByOne":            parts,
 	"RetryComesDueAtItsTime":             retry,
@@ -174,6 +175,25 @@ func lanesApart(t *testing.T, w *world) {
 	w.now = w.now.Add(time.Minute)
 	for range 2 {
 		w.settleAll(w.due())
+	}
+}
+
+// F43: what waits is not held up by as much as the clock was put back while nothing ran.
+func clockPutBack(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "one"})
+	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
+	for _, back := range []time.Duration{0, 6 * time.Hour} {
+		at, want := w.now.Add(-back), []string(nil)
+		if back > 0 {
+			want = []string{"one"}
+		}
+		w.ok(w.s.Border.Recover(t.Context(), account, at, nil, time.Time{}))
+		due, err := w.s.Border.Claim(t.Context(), account, at, 10)
+		w.ok(err)
+		if got := texts(due); !cmp.Equal(got, want) {
+			t.Errorf("due %q with the clock put back by %s, want %q", got, back, want)
+		}
 	}
 }
 
