@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,32 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// PLATFORMS 3.3: Discord tells of channels that it does not show us, and counts what it
+// refuses: what was said there is not asked for.
+func TestAGapIsNotReadWhereNothingIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
+		hidden.ShowsTo()
+		ours := w.guild.NewChannel("ours", fakediscord.TextChannel)
+		ours.ShowsTo(w.guild.Role(w.bot))
+		w.says("before")
+		synctest.Wait()
+		w.bot.Invalidate(false)
+		hidden.Says(w.kai, "among themselves", fakediscord.Said{})
+		ours.Says(w.kai, "meanwhile", fakediscord.Said{})
+		pass(time.Minute)
+		if diff := cmp.Diff([]string{"before", "meanwhile"}, texts(w.inbox.take())); diff != "" {
+			t.Error(diff)
+		}
+		for _, c := range w.Ledger().Calls {
+			if c.Status == http.StatusForbidden {
+				t.Errorf("refused: %s in %s", c.Method, c.Channel)
+			}
+		}
+	})
 }
 
 // R-DC, DELIVERY 2.2.1: what was said in a thread that was put away meanwhile is

@@ -57,8 +57,10 @@ func (r *receiver) fillDirect(ctx context.Context) error {
 }
 
 // fillGuild reads what was said in a server's channels and threads since the gap
-// began. Discord says of each what its newest message is.
+// began. Discord says of each what its newest message is, and tells of channels, too,
+// that it does not show us: those are left alone, for it counts what it refuses.
 func (r *receiver) fillGuild(ctx context.Context, g guild) error {
+	g.Channels = slices.DeleteFunc(g.Channels, func(ch channel) bool { return !g.showsTo(r.self.ID, ch) })
 	for _, list := range [][]channel{g.Channels, g.Threads} {
 		for _, ch := range list {
 			// In a forum the newest id is a thread's, which has messages of its own.

@@ -70,6 +70,13 @@ func (g guild) rights(who member, ch channel) permission {
 // shows reports whether a member sees a channel.
 func (g guild) shows(who member, ch channel) bool { return g.rights(who, ch)&viewChannel != 0 }
 
+// showsTo reports whether somebody sees a channel, as far as is known of them and of
+// the server.
+func (g guild) showsTo(id string, ch channel) bool {
+	i := slices.IndexFunc(g.Members, func(m member) bool { return m.User != nil && m.User.ID == id })
+	return i < 0 || len(g.Roles) == 0 || g.shows(g.Members[i], ch)
+}
+
 // open reports whether every member sees a channel, whatever their roles are.
 func (g guild) open(ch channel) bool {
 	return g.shows(member{}, ch) && !slices.ContainsFunc(ch.Overwrites, func(o overwrite) bool { return bits(o.Deny)&viewChannel != 0 })
