@@ -11,7 +11,7 @@ import (
 // gateway tells and, after a resumed session, by asking. The zero value knows
 // nothing.
 type directory struct {
-	mu       sync.RWMutex // guards what follows
+	mu       sync.Mutex // guards what follows
 	guilds   map[string]*knownGuild
 	channels map[string]channel // threads and direct chats, too
 }
@@ -111,8 +111,8 @@ func (d *directory) dropGuild(id string) []channel {
 	return gone
 }
 
-// change changes what is known of a server, if anything is.
-func (d *directory) change(guild string, f func(*knownGuild)) {
+// of calls f with what is known of a server, if anything is.
+func (d *directory) of(guild string, f func(*knownGuild)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if g := d.guilds[guild]; g != nil {
@@ -122,8 +122,8 @@ func (d *directory) change(guild string, f func(*knownGuild)) {
 
 // channel returns what is known of a channel.
 func (d *directory) channel(id string) (channel, bool) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	ch, ok := d.channels[id]
 	return ch, ok
 }
@@ -131,8 +131,8 @@ func (d *directory) channel(id string) (channel, bool) {
 // chatsOf returns the known chats of a server, the oldest first: the channels in which
 // people write, and the private threads, each with who may see the channel it is in.
 func (d *directory) chatsOf(guild string) []channel {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var all []channel
 	for _, ch := range d.channels {
 		if ch.GuildID != guild || isThread(ch.Type) && !ch.isPrivate() || !holdsMessages(ch.Type) {
@@ -149,50 +149,34 @@ func (d *directory) chatsOf(guild string) []channel {
 
 // standing returns a server's owner and roles, by which rights are reckoned; false
 // when they are not known.
-func (d *directory) standing(id string) (guild, bool) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	g := d.guilds[id]
-	if g == nil || len(g.roles) == 0 {
-		return guild{}, false
-	}
-	return guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}, true
+func (d *directory) standing(id string) (on guild, known bool) {
+	d.of(id, func(g *knownGuild) {
+		on, known = guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}, len(g.roles) > 0
+	})
+	return on, known
 }
 
 // role returns the name of a server's role; empty when it is not known.
-func (d *directory) role(guild, id string) string {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if g := d.guilds[guild]; g != nil {
-		return g.roles[id].Name
-	}
-	return ""
+func (d *directory) role(guild, id string) (name string) {
+	d.of(guild, func(g *knownGuild) { name = g.roles[id].Name })
+	return name
 }
 
 // mine reports whether one of the roles is ours on that server.
-func (d *directory) mine(guild string, roles []string) bool {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	g := d.guilds[guild]
-	if g == nil {
-		return false
-	}
-	return slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(g.mine, r) })
+func (d *directory) mine(guild string, roles []string) (ours bool) {
+	d.of(guild, func(g *knownGuild) {
+		ours = slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(g.mine, r) })
+	})
+	return ours
 }
 
 // emoji returns a server's own emoji of that name.
-func (d *directory) emoji(guild, name string) (emoji, bool) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if g := d.guilds[guild]; g != nil {
-		e, ok := g.emojis[name]
-		return e, ok
-	}
-	return emoji{}, false
+func (d *directory) emoji(guild, name string) (e emoji, ok bool) {
+	d.of(guild, func(g *knownGuild) { e, ok = g.emojis[name] })
+	return e, ok
 }
 
-func (d *directory) knowsGuild(id string) bool {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.guilds[id] != nil
+func (d *directory) knowsGuild(id string) (known bool) {
+	d.of(id, func(*knownGuild) { known = true })
+	return known
 }

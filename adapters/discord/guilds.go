@@ -22,7 +22,8 @@ func (r *receiver) chatsToTell(guild string) []channel {
 }
 
 // readGuild learns a server that is there now. What was said in it while nobody
-// listened is read from history; into one that is new we were let in.
+// listened is read from history; into one that is new we were let in, as far as it
+// shows us its channels.
 func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, error) {
 	var g guild
 	if err := decode(e.RawData, &g, "id"); err != nil || g.ID == "" {
@@ -45,6 +46,9 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 	}
 	var updates []adapters.Update
 	for _, ch := range r.chatsToTell(g.ID) {
+		if !g.showsTo(r.self.ID, ch) {
+			continue
+		}
 		updates = append(updates, adapters.Update{
 			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.Digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
 		})
@@ -184,7 +188,7 @@ func (r *receiver) learn(e event) {
 		th.GuildID = said.GuildID
 		r.client.known.learnChannel(th)
 	}
-	r.client.known.change(cmp.Or(said.GuildID, said.ID), func(g *knownGuild) {
+	r.client.known.of(cmp.Or(said.GuildID, said.ID), func(g *knownGuild) {
 		switch e.Type {
 		case "GUILD_UPDATE":
 			g.owner = cmp.Or(said.Owner, g.owner)

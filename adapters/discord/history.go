@@ -91,7 +91,7 @@ func (r *receiver) fillArchived(ctx context.Context, g guild) error {
 	for _, d := range r.at.Owed {
 		whole = whole && (d.Aside == 0 || d.Guild != g.ID)
 	}
-	r.client.known.change(g.ID, func(known *knownGuild) { known.aside = whole })
+	r.client.known.of(g.ID, func(known *knownGuild) { known.aside = whole })
 	return nil
 }
 

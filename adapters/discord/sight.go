@@ -79,7 +79,7 @@ func (r *receiver) chatsOf(ctx context.Context, guild string) ([]channel, error)
 		}
 	}
 	aside := false
-	known.change(guild, func(g *knownGuild) { aside = g.aside })
+	known.of(guild, func(g *knownGuild) { aside = g.aside })
 	for _, ch := range known.chatsOf(guild) {
 		if aside || ch.Type != discordgo.ChannelTypeGuildText { // there are none elsewhere
 			continue
@@ -88,7 +88,7 @@ func (r *receiver) chatsOf(ctx context.Context, guild string) ([]channel, error)
 			return nil, err
 		}
 	}
-	known.change(guild, func(g *knownGuild) { g.aside = true })
+	known.of(guild, func(g *knownGuild) { g.aside = true })
 	return known.chatsOf(guild), nil
 }
 

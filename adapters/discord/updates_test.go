@@ -281,3 +281,23 @@ func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 		}
 	})
 }
+
+// SECURITY S1: into a channel that is not shown to us nobody has let us.
+func TestANewServerOpensWhatItShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		g := w.NewGuild("New", w.kai)
+		shown, hidden := g.NewChannel("general", fakediscord.TextChannel), g.NewChannel("hidden", fakediscord.TextChannel)
+		hidden.ShowsTo()
+		g.Adds(w.bot, 0)
+		var got []string
+		for _, u := range w.inbox.take() {
+			if _, ok := u.Body.(adapters.Linked); ok {
+				got = append(got, u.Chat.ID)
+			}
+		}
+		if diff := cmp.Diff([]string{shown.ID.String()}, got); diff != "" {
+			t.Errorf("let into (-want +got):\n%s", diff)
+		}
+	})
+}
