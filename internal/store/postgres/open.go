@@ -113,20 +113,17 @@ var (
 // the record, with [record.ErrNewer] when a newer program made it, and with
 // [ErrSetting] when the server would break a promise, and with [ErrReadOnly] while it
 // takes no writes.
-func Open(ctx context.Context, o Options) (*record.Store, error) {
+func Open(ctx context.Context, o Options) (s *record.Store, err error) {
 	e := &engine{opts: o.withDefaults()}
-	var s *record.Store
-	for _, step := range []struct {
-		name string
-		do   func() error
-	}{
-		{"database_init", func() error { return e.connect(ctx) }},
-		{"schema_migration", func() error { return e.migrate(ctx) }},
-		{"recovery", func() (err error) { s, err = e.start(ctx); return err }},
-	} {
-		if err := e.opts.Stage(step.name, step.do); err != nil {
-			return nil, errors.Join(fmt.Errorf("open record in %s: %w", place(o.URL), err), e.Close())
-		}
+	err = e.opts.Stage("database_init", func() error { return e.connect(ctx) })
+	if err == nil {
+		err = e.opts.Stage("schema_migration", func() error { return e.migrate(ctx) })
+	}
+	if err == nil {
+		err = e.opts.Stage("recovery", func() (err error) { s, err = e.start(ctx); return err })
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open record in %s: %w", place(o.URL), err), e.Close())
 	}
 	return s, nil
 }

@@ -99,10 +99,8 @@ func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory,
 		if has.Plans, err = all(ctx, src, setTimers, append(slices.Clip(key), maxPlansShown), scanTimer); err != nil {
 			return err
 		}
-		if len(has.Plans) > 0 {
-			if err := hushNotes(ctx, src, has.Plans); err != nil {
-				return err
-			}
+		if err := hushNotes(ctx, src, has.Plans); err != nil {
+			return err
 		}
 		has.Digests, err = all(ctx, src, digestsOf, key, scanDigest)
 		return err

@@ -52,6 +52,9 @@ func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) 
 // hushNotes takes out of the notes of a mind's timers what they repeat of words that were
 // deleted.
 func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
+	if len(timers) == 0 {
+		return nil
+	}
 	hushed, err := silenceOf(ctx, src, timers[0].Mind)
 	for i := range timers {
 		timers[i].Note = hushed.words.Text(timers[i].Note)
@@ -140,10 +143,13 @@ func (t *tx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error 
 // Plans implements [shell.Record].
 func (s Shell) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
 	plans, err := all(ctx, s.s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, scanTimer)
-	if err != nil || len(plans) == 0 {
-		return nil, err
+	if err == nil {
+		err = hushNotes(ctx, s.s.engine, plans)
 	}
-	return plans, hushNotes(ctx, s.s.engine, plans)
+	if err != nil {
+		return nil, fmt.Errorf("plans of %s: %w", m, err)
+	}
+	return plans, nil
 }
 
 // NextTimer implements [shell.Inbox].

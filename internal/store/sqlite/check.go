@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -27,20 +28,28 @@ func refuseOrphan(file string) error {
 
 // check lets the engine look for damage, for as long as the options allow.
 func check(ctx context.Context, db *sql.DB, o Options) error {
-	limited, cancel := context.WithTimeout(ctx, o.CheckFor)
-	defer cancel()
-	var verdict string
-	err := db.QueryRowContext(limited, "pragma quick_check(1)").Scan(&verdict)
+	verdict, err := quickCheck(ctx, db, o.CheckFor)
 	switch {
-	case err != nil && ctx.Err() == nil && limited.Err() != nil:
-		o.Logger.Warn("check of the database not finished", "limit", o.CheckFor)
-		return nil
 	case err != nil:
 		return damage(err)
+	case verdict == "":
+		o.Logger.Warn("check of the database not finished", "limit", o.CheckFor)
 	case verdict != "ok":
 		return fmt.Errorf("%w: %s; restore a backup", ErrDamaged, verdict)
 	}
 	return nil
+}
+
+// quickCheck lets the engine look for damage. The verdict is ok, or what it found, or
+// empty when it did not come to an end within the limit.
+func quickCheck(ctx context.Context, db *sql.DB, limit time.Duration) (verdict string, err error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = db.QueryRowContext(limited, "pragma quick_check(1)").Scan(&verdict)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return "", nil
+	}
+	return verdict, err
 }
 
 // damage marks engine errors that mean the file itself is broken.

@@ -86,21 +86,20 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	limited, cancel := context.WithTimeout(ctx, x.CheckFor)
-	defer cancel()
-	var verdict, journal string
-	err = db.QueryRowContext(limited, "pragma quick_check(1)").Scan(&verdict)
+	verdict, err := quickCheck(ctx, db, x.CheckFor)
 	switch {
-	case err != nil && limited.Err() != nil: // larger than the time allows; nothing was found
 	case err != nil:
 		return err
+	case verdict == "": // the file is larger than the time allows
+		verdict = "not finished"
 	case verdict != "ok":
 		return errors.New(verdict)
 	}
+	var journal string
 	if err := db.QueryRowContext(ctx, "pragma journal_mode").Scan(&journal); err != nil {
 		return err
 	}
-	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL, quick_check ok"
+	r.Engine = "SQLite, " + strings.ToUpper(journal) + ", synchronous=FULL, quick_check " + verdict
 	r.Knows = Schema()
 	if err := db.QueryRowContext(ctx, schemaVersion).Scan(&r.Schema); err != nil {
 		return err

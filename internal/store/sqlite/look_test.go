@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,17 @@ func TestRunOfNobodyIsUnknown(t *testing.T) {
 	s := openIn(t, t.TempDir())
 	if _, err := s.Console().Run(t.Context(), "nothing"); !errors.Is(err, console.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, console.ErrUnknown)
+	}
+}
+
+// Issue 3: an examination does not call a check fine that had no time to end.
+func TestCheckThatDidNotEndIsNoCheck(t *testing.T) {
+	dir := t.TempDir()
+	openIn(t, dir)
+	for limit, want := range map[time.Duration]string{time.Nanosecond: "not finished", 0: "ok"} {
+		r, err := Examination{Dir: dir, CheckFor: limit}.Run(t.Context())
+		if err != nil || r.Damage != "" || !strings.HasSuffix(r.Engine, "quick_check "+want) {
+			t.Errorf("a limit of %s gives %q, %q, %v; want %s", limit, r.Engine, r.Damage, err, want)
+		}
 	}
 }

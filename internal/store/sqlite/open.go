@@ -101,27 +101,17 @@ var (
 // It fails within a second with a [*LockedError] when another process has the
 // record open, and otherwise with [record.ErrNewer], [ErrDamaged] or
 // [ErrNetworkDisk], never touching the file then.
-func Open(ctx context.Context, o Options) (*record.Store, error) {
+func Open(ctx context.Context, o Options) (s *record.Store, err error) {
 	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
-	s, err := e.open(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open record in %s: %w", o.Dir, err)
+	err = e.opts.Stage("database_init", func() error { return e.openFile(ctx) })
+	if err == nil {
+		err = e.opts.Stage("schema_migration", func() error { return migrate(ctx, e.db, e.file, migrations.SQLite, e.opts) })
 	}
-	return s, nil
-}
-
-func (e *engine) open(ctx context.Context) (s *record.Store, err error) {
-	for _, step := range []struct {
-		name string
-		do   func() error
-	}{
-		{"database_init", func() error { return e.openFile(ctx) }},
-		{"schema_migration", func() error { return migrate(ctx, e.db, e.file, migrations.SQLite, e.opts) }},
-		{"recovery", func() error { s, err = e.start(ctx); return err }},
-	} {
-		if err = e.opts.Stage(step.name, step.do); err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
+	if err == nil {
+		err = e.opts.Stage("recovery", func() (err error) { s, err = e.start(ctx); return err })
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open record in %s: %w", o.Dir, err), e.Close())
 	}
 	return s, nil
 }
