@@ -6,18 +6,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 var _ adapters.Hook = (*Client)(nil)
 
 const (
-	maxHookBody = 1 << 20
 	// hookLimit is a little less than the three seconds that Discord waits.
 	hookLimit = 2800 * time.Millisecond
 	// hookWindow is how old, or how far ahead, the time of a call may be.
@@ -39,18 +38,8 @@ func (c *Client) HookPath() string { return c.hookPath }
 // our application. It answers after the sink has recorded what came, also when it
 // was recorded before, and 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		http.Error(w, "only POST", http.StatusMethodNotAllowed)
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHookBody))
-	if err != nil {
-		http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
-		return
-	}
-	if err := c.proved(r.Header, body, time.Now()); err != nil {
-		c.log.Warn("request refused", "reason", err.Error())
-		http.Error(w, "not proved to come from discord", http.StatusUnauthorized)
+	body, ok := wire.Called(w, r, c.log, []string{signed, stamped}, func(body []byte) error { return c.proved(r.Header, body, time.Now()) })
+	if !ok {
 		return
 	}
 	var i interaction
@@ -76,18 +65,12 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer) // its hanging up is its own affair
 }
 
+// The headers that prove a call.
+const signed, stamped = "X-Signature-Ed25519", "X-Signature-Timestamp"
+
 // proved checks Discord's signature over the time and the raw body, and the five
-// minutes that a call is good for. A header that comes twice proves nothing.
+// minutes that a call is good for.
 func (c *Client) proved(h http.Header, body []byte, now time.Time) error {
-	const signed, stamped = "X-Signature-Ed25519", "X-Signature-Timestamp"
-	for _, name := range []string{signed, stamped} {
-		if len(h.Values(name)) != 1 {
-			return errors.New("the header " + name + " does not come once")
-		}
-	}
-	if h.Get("Content-Encoding") != "" {
-		return errors.New("the body is encoded")
-	}
 	self := c.self.Load()
 	if self == nil || len(self.key) != ed25519.PublicKeySize {
 		return errors.New("discord has not told the key of our application")
