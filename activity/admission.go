@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -170,13 +171,10 @@ func (o *IngressOptions) namedAmong(places []spaces.Placement) []spaces.Placemen
 func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Person, room Room, at time.Time) (spaces.Placement, error) {
 	direct := c.Kind == adapters.Direct
 	name := c.Title
-	if name == "" && direct {
-		name = from.Name
+	if direct {
+		name = cmp.Or(name, from.Name)
 	}
-	if name == "" {
-		name = c.ID
-	}
-	name = cutText(name, maxName)
+	name = cutText(cmp.Or(name, c.ID), maxName)
 	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.options.Load().Admit))
 	return in.mapping.Open(ctx, spaces.Opening{
 		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,

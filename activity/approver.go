@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, 
 
 // open makes sure of the space of a person's chat.
 func (p Approver) open(ctx context.Context, a Admission) error {
-	name := a.Name
-	if name == "" {
-		name = a.Chat
-	}
+	name := cmp.Or(a.Name, a.Chat)
 	_, err := p.Mapping.Open(ctx, spaces.Opening{
 		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
 		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},

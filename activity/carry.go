@@ -135,11 +135,8 @@ func (e *Egress) preview(ctx context.Context, p adapters.Post, wait time.Duratio
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
 	defer cancel()
-	now := time.Now()
 	err := e.viewer.Preview(ctx, p)
-	if hold, limited := limitedFor(err); limited {
-		e.hold(ctx, p.Chat, now, hold)
-	}
+	e.heed(ctx, p.Chat, err)
 	if err == nil {
 		_ = fault.Point("preview.shown") // only a kill concerns anybody
 	}

@@ -184,12 +184,10 @@ func (e *Egress) reveal(ctx context.Context, d spaces.Draft, at string) (stands 
 	if !e.light(d.Chat) {
 		return e.draw(ctx, d, at)
 	}
-	now := time.Now()
 	err := e.viewer.Preview(ctx, adapters.Post{
 		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
 	})
-	if wait, limited := limitedFor(err); limited {
-		e.hold(ctx, d.Chat, now, wait)
+	if e.heed(ctx, d.Chat, err) {
 		return "", true
 	}
 	if err != nil {

@@ -95,18 +95,14 @@ func (e *Egress) undrawn(ctx context.Context, d spaces.Draft, err error) bool {
 	if kind == adapters.Unknown {
 		return false
 	}
-	if wait, limited := limitedFor(err); limited {
-		e.hold(ctx, d.Chat, time.Now(), wait)
-	}
+	e.heed(ctx, d.Chat, err)
 	return e.o.Drafts.Rub(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
 }
 
 // redraw edits a draft that stands.
 func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.Ref{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
-	if wait, limited := limitedFor(err); limited {
-		e.hold(ctx, d.Chat, time.Now(), wait)
-	}
+	e.heed(ctx, d.Chat, err)
 	if err == nil {
 		return fault.Point("draft.edited") == nil
 	}
@@ -269,8 +265,6 @@ func (e *Egress) discard(ctx context.Context, d Drafted) error {
 		return err
 	}
 	err = e.erase(ctx, d)
-	if wait, limited := limitedFor(err); limited {
-		e.hold(ctx, d.Chat, time.Now(), wait)
-	}
+	e.heed(ctx, d.Chat, err)
 	return err
 }

@@ -252,16 +252,13 @@ func (e *Egress) trouble(ctx context.Context, what string, err error) time.Durat
 // for it beside a send; otherwise it does nothing. It never delays a send, and
 // what goes wrong with it concerns nobody.
 func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID) {
-	now := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
 	if e.typer == nil || !e.spare(ctx, chat) {
 		return
 	}
 	err := e.typer.Typing(ctx, chat, string(thread))
-	if wait, limited := limitedFor(err); limited {
-		e.hold(ctx, chat, now, wait)
-	}
+	e.heed(ctx, chat, err)
 }
 
 // Paused returns why nothing is sent for the moment; empty when sending works.

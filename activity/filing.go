@@ -2,6 +2,7 @@ package activity
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -68,9 +69,7 @@ func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(
 		return f, nil, nil
 	}
 	f.Size = known.Bytes
-	if f.MIME == "" {
-		f.MIME = known.Media
-	}
+	f.MIME = cmp.Or(f.MIME, known.Media)
 	kept, err := e.o.Cupboard.Take(known.Hash)
 	if err != nil { // somebody took it off the disk: whoever waits behind it must not wait for ever
 		e.logger.Error("file is not where it was put", "err", err)

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -112,9 +113,7 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 // Reconfigure replaces who may talk, and to whom, for what is taken from now on;
 // the logger stays. It may be called while updates are accepted.
 func (in *Ingress) Reconfigure(o IngressOptions) {
-	if o.Admit == "" {
-		o.Admit = AdmitPairing
-	}
+	o.Admit, o.Name = cmp.Or(o.Admit, AdmitPairing), cmp.Or(o.Name, in.account.Platform)
 	if o.OfServer == nil {
 		o.OfServer = func(string, spaces.SpaceID) {}
 	}
@@ -126,9 +125,6 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Name == "" {
-		o.Name = in.account.Platform
 	}
 	before := in.options.Swap(&o)
 	if o.Admit == AdmitOpen && (before == nil || before.Admit != o.Admit) {

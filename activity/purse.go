@@ -43,6 +43,16 @@ func (e *Egress) shared(ctx context.Context, chat string, patience time.Duration
 	return wait, taken
 }
 
+// heed lets nothing go to chat for as long as the platform asked, if that is what err
+// says.
+func (e *Egress) heed(ctx context.Context, chat string, err error) (limited bool) {
+	wait, limited := limitedFor(err)
+	if limited {
+		e.hold(ctx, chat, time.Now(), wait)
+	}
+	return limited
+}
+
 // hold lets nothing go to chat for a while, from any process.
 func (e *Egress) hold(ctx context.Context, chat string, now time.Time, wait time.Duration) {
 	e.pace.hold(chat, now, now.Add(wait))

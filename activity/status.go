@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -35,10 +36,7 @@ type Status struct {
 func (l *Line) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Name: l.o.Name, State: l.state, Since: l.since, Reason: l.reason}
-	if s.State == "" {
-		s.State = LineConnecting
-	}
+	s := Status{Name: l.o.Name, State: cmp.Or(l.state, LineConnecting), Since: l.since, Reason: l.reason}
 	if l.in != nil {
 		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
 		s.Heard, s.Tally, s.Paused = l.in.LastHeard(), l.in.Tally(), l.out.Paused()

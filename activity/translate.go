@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,15 +98,11 @@ func translate(u adapters.Update, s setting) []spaces.Incoming {
 
 // one returns the incoming for a fact that stands for the whole update.
 func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
-	object := s.place.Object
-	if object == "" {
-		object = spaces.ChatObject
-	}
 	return []spaces.Incoming{{
 		Event: spaces.Event{
 			Space:  s.place.Space,
 			Branch: spaces.Primary,
-			Object: object,
+			Object: cmp.Or(s.place.Object, spaces.ChatObject),
 			Thread: spaces.ThreadID(u.Thread.ID),
 			At:     plausible(u.At, s.at),
 			RecvAt: s.at,

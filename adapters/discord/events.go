@@ -126,9 +126,7 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 	if err != nil {
 		return nil, err
 	}
-	if m.GuildID == "" {
-		m.GuildID = u.Chat.Group
-	}
+	m.GuildID = cmp.Or(m.GuildID, u.Chat.Group)
 	said := r.client.said(r.self, &m)
 	content := []string{said.Text}
 	for _, a := range said.Attachments {

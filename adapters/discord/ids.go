@@ -2,6 +2,7 @@ package discord
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -93,10 +94,5 @@ func (r *recent) add(id string) {
 func (r *recent) has(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, known := range r.ids {
-		if known == id {
-			return id != ""
-		}
-	}
-	return false
+	return id != "" && slices.Contains(r.ids[:], id)
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -192,10 +193,7 @@ func (c *Client) Commands(ctx context.Context, list []adapters.MenuEntry) error 
 	}
 	commands := []command{}
 	for _, e := range list {
-		help := e.Help
-		if help == "" {
-			help = e.Name
-		}
+		help := cmp.Or(e.Help, e.Name)
 		if runes := []rune(help); len(runes) > 100 {
 			help = string(runes[:99]) + "…"
 		}

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -45,10 +46,7 @@ const (
 // key names what r is counted under: the route, and the channel, server or
 // webhook that its path begins with.
 func (r route) key() string {
-	if r.limit != "" {
-		return r.limit
-	}
-	return r.method + " " + r.op
+	return cmp.Or(r.limit, r.method+" "+r.op)
 }
 
 // take uses up one call of r, or returns how long there is none.

@@ -122,7 +122,7 @@ func (c *Client) Revise(ctx context.Context, m adapters.Ref, text, unmasked stri
 		if !refusedWith(err, notOurs) {
 			return err
 		}
-		return c.editAs(ctx, to, m, text)
+		return c.throughHook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
 	})
 }
 
@@ -142,11 +142,6 @@ func (c *Client) throughHook(ctx context.Context, op, method, to string, m adapt
 		query = url.Values{"thread_id": {thread}}
 	}
 	return c.call(ctx, h.route(op, method, "/messages/"+url.PathEscape(m.Message), query), body, nil)
-}
-
-// editAs edits a message that one of our webhooks sent.
-func (c *Client) editAs(ctx context.Context, to string, m adapters.Ref, text string) error {
-	return c.throughHook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
 }
 
 // deleteAs deletes a message that one of our webhooks sent; refused is what

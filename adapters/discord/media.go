@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -10,12 +11,8 @@ import (
 func attachmentsOf(m *message) []adapters.Attachment {
 	var all []adapters.Attachment
 	for _, a := range m.Attachments {
-		name := a.Filename
-		if a.Title != "" {
-			name = a.Title
-		}
 		all = append(all, adapters.Attachment{
-			Kind: kindOf(a), ID: attachmentID(m.ChannelID, m.ID, a.ID), Name: name, MIME: a.MIME, Size: a.Size,
+			Kind: kindOf(a), ID: attachmentID(m.ChannelID, m.ID, a.ID), Name: cmp.Or(a.Title, a.Filename), MIME: a.MIME, Size: a.Size,
 		})
 	}
 	for _, s := range m.Stickers {

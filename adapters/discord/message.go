@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,9 +52,7 @@ func (c *Client) updatesOf(ctx context.Context, self account, m *message, raw js
 	if err != nil {
 		return nil, err
 	}
-	if m.GuildID == "" {
-		m.GuildID = u.Chat.Group
-	}
+	m.GuildID = cmp.Or(m.GuildID, u.Chat.Group)
 	switch m.Type {
 	case discordgo.MessageTypeChannelPinnedMessage:
 		if m.Reference == nil {

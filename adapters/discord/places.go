@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -49,10 +50,7 @@ func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error
 	case err != nil:
 		return channel{}, err
 	}
-	ch.ID = id
-	if ch.GuildID == "" {
-		ch.GuildID = guild
-	}
+	ch.ID, ch.GuildID = id, cmp.Or(ch.GuildID, guild)
 	if err == nil || guild != "" {
 		c.known.learnChannel(ch)
 	}

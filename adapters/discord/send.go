@@ -142,10 +142,7 @@ func unanswerable(err error) bool {
 
 // target returns the channel that is meant: a thread is one.
 func target(chat, thread string) (string, error) {
-	id := chat
-	if thread != "" {
-		id = thread
-	}
+	id := cmp.Or(thread, chat)
 	if flake(id) == 0 {
 		return "", &adapters.Error{Kind: adapters.Invalid, Op: "create message", Err: fmt.Errorf("%q is no channel of discord's", id)}
 	}

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,10 +84,7 @@ func addFile(ctx context.Context, form *multipart.Writer, n int, f adapters.File
 		return 0, fmt.Errorf("open file %q: %w", f.Name, err)
 	}
 	defer from.Close()
-	mime := f.MIME
-	if mime == "" {
-		mime = "application/octet-stream"
-	}
+	mime := cmp.Or(f.MIME, "application/octet-stream")
 	name := strings.NewReplacer("\\", "_", `"`, "_", "\r", "_", "\n", "_").Replace(f.Name)
 	part, err := form.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {`form-data; name="files[` + strconv.Itoa(n) + `]"; filename="` + name + `"`}, "Content-Type": {mime},

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -23,24 +24,16 @@ type user struct {
 }
 
 // name returns what Discord shows for the user where there is no nickname.
-func (u user) name() string {
-	if u.GlobalName != "" {
-		return u.GlobalName
-	}
-	return u.Username
-}
+func (u user) name() string { return cmp.Or(u.GlobalName, u.Username) }
 
 // person returns u in the contract's form; nick is their name on one server.
 func (u user) person(nick string) adapters.Person {
-	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: u.name(), Handle: u.Username, Portrait: u.Picture.of(u.ID)}
+	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: cmp.Or(nick, u.name()), Handle: u.Username, Portrait: u.Picture.of(u.ID)}
 	switch {
 	case u.System:
 		p.Kind = adapters.Service
 	case u.Bot:
 		p.Kind = adapters.Bot
-	}
-	if nick != "" {
-		p.Name = nick
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,9 +112,7 @@ func New(o Options) (*Client, error) {
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 30 * time.Second
 	}
-	if o.HookPath == "" {
-		o.HookPath = "/slack/events"
-	}
+	o.HookPath = cmp.Or(o.HookPath, "/slack/events")
 	c := &Client{
 		o: o, base: strings.TrimSuffix(base, "/api"), log: o.Logger,
 		readings: readings(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]aside{},

@@ -21,10 +21,7 @@ func messageKey(channel, ts string) string { return "message:" + channel + ":" +
 // editKey names one version of a message: by the time of the edit, or by the
 // words where Slack does not say it.
 func editKey(channel, ts, edited, content string) string {
-	if edited == "" {
-		edited = adapters.Digest(content)
-	}
-	return "edit:" + channel + ":" + ts + ":" + edited
+	return "edit:" + channel + ":" + ts + ":" + cmp.Or(edited, adapters.Digest(content))
 }
 
 // deleteKey names the end of a message.

@@ -31,11 +31,7 @@ func (c *Client) learnScopes(listed string) {
 
 // scopesIn returns the scopes of a list.
 func scopesIn(listed string) []string {
-	var all []string
-	for scope := range strings.SplitSeq(listed, ",") {
-		all = append(all, strings.TrimSpace(scope))
-	}
-	return all
+	return strings.FieldsFunc(listed, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // masked returns p as it is sent: without its face where it can have none.

@@ -220,10 +220,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 	}
 	name, args := strings.ToLower(strings.TrimPrefix(cmd.Command, "/")), cmd.Text
 	if first, rest, _ := strings.Cut(strings.TrimSpace(cmd.Text), " "); strings.HasPrefix(name, "trestle") {
-		name, args = strings.ToLower(first), rest
-		if name == "" {
-			name = "help"
-		}
+		name, args = cmp.Or(strings.ToLower(first), "help"), rest
 	}
 	r.c.overheard(cmd)
 	trigger := cmp.Or(cmd.Trigger, d.id)

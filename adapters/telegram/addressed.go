@@ -59,12 +59,9 @@ func cutUnits(text string, n int) (head, rest string) {
 func peopleIn(text string, entities []entity, self user) []adapters.Person {
 	var out []adapters.Person
 	add := func(p adapters.Person) {
-		for _, have := range out {
-			if have.ID == p.ID && strings.EqualFold(have.Handle, p.Handle) {
-				return
-			}
+		if !slices.ContainsFunc(out, func(have adapters.Person) bool { return have.ID == p.ID && strings.EqualFold(have.Handle, p.Handle) }) {
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	for _, e := range entities {
 		switch {

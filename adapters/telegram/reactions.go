@@ -21,8 +21,8 @@ var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱
 	🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡`)
 
 // React sets our reaction on message m, an emoji or the name of one in colons; an
-// empty one takes it back. Telegram has a fixed set: presentation selectors and skin tones are dropped to meet it,
-// and what is still not in it is Invalid.
+// empty one takes it back. Telegram has a fixed set: presentation selectors and skin
+// tones are dropped to meet it, and what is still not in it is Invalid.
 func (c *Client) React(ctx context.Context, m adapters.Ref, shown string) error {
 	set := "[]"
 	if shown != "" {

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -42,10 +43,7 @@ type chat struct {
 
 // name returns the chat's title, or the person's name in a private chat.
 func (c chat) name() string {
-	if c.Title != "" {
-		return c.Title
-	}
-	return strings.TrimSpace(c.FirstName + " " + c.LastName)
+	return cmp.Or(c.Title, strings.TrimSpace(c.FirstName+" "+c.LastName))
 }
 
 type message struct {
