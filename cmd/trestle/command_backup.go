@@ -68,6 +68,8 @@ func (p *program) backup(ctx context.Context, file string) error {
 		switch {
 		case interrupted, said:
 			return err
+		case ctx.Err() != nil:
+			return &silent{exitInterrupted}
 		case err != nil:
 			return &failure{what: err.Error(), where: file, remedy: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
 		}

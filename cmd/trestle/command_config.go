@@ -17,7 +17,7 @@ import (
 )
 
 func configCommand(p *program) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "check or show the configuration", Args: cobra.NoArgs, RunE: needsSubcommand}
+	c := &cobra.Command{Use: "config", Short: "check or show the configuration"}
 	check := &cobra.Command{
 		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.checkConfig() },

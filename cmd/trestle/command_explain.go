@@ -76,7 +76,12 @@ func (p *program) explainWithFrame(ctx context.Context, where string) error {
 // readRun reads one run from the API.
 func (p *program) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
 	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
-	return a, nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
+	return a, noRun(err, id)
+}
+
+// noRun turns errNothing into the failure of a run that there is not.
+func noRun(err error, id string) error {
+	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
 }
 
 func (p *program) explain(ctx context.Context, id string) error {

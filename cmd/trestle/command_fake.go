@@ -25,7 +25,7 @@ type platform struct {
 }
 
 func fakeCommand(p *program) *cobra.Command {
-	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only", Args: cobra.NoArgs, RunE: needsSubcommand}
+	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only"}
 	telegram := p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
 		t := fake.NewTelegram(fake.Options{})
 		return platform{"Telegram", t, t.Control()}

@@ -78,7 +78,7 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 		return nil, err
 	}
 	if keyframe == nil && len(turns) == 0 {
-		return nil, &failure{what: "this mind has not been shown anything", where: "hud " + name, remedy: "see trestle status for the minds there are", code: exitFailed}
+		return nil, shownNothing(name)
 	}
 	a := hudAnswer{Mind: m.String(), Turns: turns}
 	if keyframe != nil {
@@ -89,6 +89,10 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 		a.Runs = append(a.Runs, t.Cycle)
 	}
 	return a, nil
+}
+
+func shownNothing(mind string) *failure {
+	return &failure{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
 }
 
 func mindNamed(name string) (spaces.Mind, error) {

@@ -81,7 +81,7 @@ func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
 			return string(m.Last.Run), nil
 		}
 	}
-	return "", &failure{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
+	return "", shownNothing(mind)
 }
 
 // frameLines writes a frame as the model was shown it, message by message.

@@ -19,7 +19,7 @@ import (
 )
 
 func importCommand(p *program) *cobra.Command {
-	c := &cobra.Command{Use: "import", Short: "bring in what was said elsewhere before", Args: cobra.NoArgs, RunE: needsSubcommand}
+	c := &cobra.Command{Use: "import", Short: "bring in what was said elsewhere before"}
 	var adapter, chat string
 	from := &cobra.Command{
 		Use: "telegram FILE", Short: "import result.json of Telegram Desktop's \"Export chat history\"", Args: cobra.ExactArgs(1),

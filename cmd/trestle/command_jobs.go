@@ -138,7 +138,11 @@ func (p *program) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) 
 func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) (jobs.Snapshot, error) {
 	for {
 		j, err := p.readJob(ctx, id)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintf(p.errs, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
+			return j, &silent{exitInterrupted}
+		case err != nil:
 			return j, err
 		}
 		shower.Show(j.Job, time.Now())
@@ -147,8 +151,6 @@ func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) 
 		}
 		select {
 		case <-ctx.Done():
-			fmt.Fprintf(p.errs, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
-			return j, &silent{exitInterrupted}
 		case <-time.After(jobTick):
 		}
 	}

@@ -57,7 +57,7 @@ func nearest(listen string) string {
 }
 
 func tokenCommand(p *program) *cobra.Command {
-	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs", Args: cobra.NoArgs, RunE: needsSubcommand}
+	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs"}
 	c.AddCommand(
 		&cobra.Command{
 			Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
@@ -111,7 +111,8 @@ func (p *program) revokeToken(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &done{}); err != nil {
+	err = c.call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &done{})
+	if err = nothing(err, fmt.Sprintf("there is no token %q", id), "token revoke", "trestle token list"); err != nil {
 		return err
 	}
 	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })

@@ -46,17 +46,20 @@ func rehearseCommand(p *program) *cobra.Command {
 	return c
 }
 
+// leastBudget is about what every frame begins with.
+const leastBudget = 4000
+
 func (p *program) rehearse(ctx context.Context, id string, v variation) error {
-	if v.budget < 0 {
-		return &failure{what: "a budget is a number of tokens", where: "--budget " + strconv.Itoa(v.budget), remedy: "give 4000 or more", code: exitUsage}
+	if v.budget != 0 && v.budget < leastBudget {
+		return &failure{what: "a budget is a number of tokens that leaves room for a frame", where: "--budget " + strconv.Itoa(v.budget), remedy: fmt.Sprintf("give %d or more", leastBudget), code: exitUsage}
 	}
 	return p.look(ctx, func(conf *config.Config, r record.Console) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
-			return &failure{what: "there is no such run", where: "run " + id, remedy: "see trestle runs; the beginning of an id is enough if no other begins so", code: exitFailed}
+			err = errNothing
 		}
 		if err != nil {
-			return err
+			return noRun(err, id)
 		}
 		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
 			return &failure{what: "what this run was shown is not kept any more", where: "run " + id, remedy: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}

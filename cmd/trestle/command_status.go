@@ -179,10 +179,11 @@ func (p *program) watchStatus(ctx context.Context) error {
 	defer tick.Stop()
 	for first := true; ; first = false {
 		a, err := p.readStatus(ctx)
-		if err != nil {
-			return err
-		}
 		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		case p.output != "text":
 		case p.onTerminal():
 			fmt.Fprint(p.out, "\x1b[H\x1b[2J")

@@ -174,8 +174,8 @@ func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
 	defer s.leave(r.Context(), place)
 	out := console.StartStream(rw)
 	for n := int64(1); ; n++ {
-		shown, err := place.Next(r.Context())
-		if err != nil || out.Send(n, place.line(shown)) != nil {
+		heard, err := place.Hear(r.Context())
+		if err != nil || out.Send(n, heard) != nil {
 			return
 		}
 	}
@@ -262,8 +262,13 @@ func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	if resp.StatusCode < 400 || r.URL.Path == "/health" {
 		return read(resp.Body)
 	}
-	if resp.StatusCode == http.StatusNotFound && r.URL.Path == unkeptPath {
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized: // of another machine
+		return readAnswer(r.URL.Path, resp.StatusCode, nil, nil)
+	case resp.StatusCode == http.StatusNotFound && r.URL.Path == unkeptPath:
 		return nil // it is older than this command, and holds nothing
+	case resp.StatusCode == http.StatusNotFound && r.Method == http.MethodDelete:
+		return errNothing
 	}
 	var no refusal
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {

@@ -35,6 +35,13 @@ func TestEveryWrongInputIsRefusedWithAWayOut(t *testing.T) {
 		{"pair --revoke telegram:1 --owner", "only one of these flags can be given: --owner, --revoke"},
 		{"jobs 5", `there is no command "5"`},
 		{"adapters --since 2h", "--since needs the name of an adapter"},
+		{"runs --limit", "see trestle runs --help"},
+		{"rehearse x --budget 5", "give 4000 or more"},
+		{"help nothing", `there is no command "nothing"`},
+		{"help staus", `did you mean "status"?`},
+		{"help runs nothing", `there is no command "nothing"`},
+		{"completion", "the command needs another word: bash, fish, powershell or zsh"},
+		{"completion csh", `there is no command "csh"`},
 	} {
 		out, errs, code := s.do(t, "", strings.Fields(c.args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) || !strings.Contains(errs, "do:") {
@@ -85,5 +92,38 @@ func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	all := s.problems()
 	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Todo, "another port") {
 		t.Errorf("after a reload the problems are %+v", all)
+	}
+}
+
+// ECOSYSTEM 3.1: a token that there is not is said to be none, with where to look.
+func TestTokenThatThereIsNotIsNotRevoked(t *testing.T) {
+	s := stage0(t)
+	s.serve(t)
+	_, errs, code := s.do(t, "", "token", "revoke", "zz")
+	if code != exitFailed || !strings.Contains(errs, `there is no token "zz"`) || !strings.Contains(errs, "do:    trestle token list") {
+		t.Errorf("exit %s: %s", code, errs)
+	}
+	for _, args := range [][]string{{"help"}, {"help", "runs"}, {"help", "runs", "show"}, {"completion", "bash"}} {
+		if out, errs, code := s.do(t, "", args...); code != exitDone || out == "" {
+			t.Errorf("trestle %v: exit %s: %s", args, code, errs)
+		}
+	}
+}
+
+// ECOSYSTEM 3.1: whoever has had enough of watching is told of no failure, wherever
+// the command stood.
+func TestInterruptedWatchIsNoFailure(t *testing.T) {
+	s := aTalk(t)
+	if _, errs, code := s.do(t, "", "backup", "copy.db"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for args, want := range map[string]exitCode{"status --watch": exitDone, "jobs show 1 --follow": exitInterrupted} {
+		var out, errs screen
+		code := s.program(strings.NewReader(""), &out, &errs).run(ctx, strings.Fields(args))
+		if code != want || strings.Contains(errs.String(), "cancel") && !strings.Contains(errs.String(), "trestle jobs cancel") {
+			t.Errorf("trestle %s: exit %s: %s", args, code, &errs)
+		}
 	}
 }

@@ -80,9 +80,11 @@ func (p *program) command() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	wantUsage(root)
 	root.SetHelpCommandGroupID("Other")
 	root.SetCompletionCommandGroupID("Other")
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	wantUsage(root)
 	return root
 }
 

@@ -73,14 +73,16 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 		env, address, want string
 		code               exitCode
 	}{
-		"without a token": {"", address, "the token is missing or wrong", exitFailed},
-		"a wrong token":   {"TRESTLE_TOKEN=wrong", address, "the token is missing or wrong", exitFailed},
+		"without a token": {"", address, "put a token into TRESTLE_TOKEN", exitFailed},
+		"a wrong token":   {"TRESTLE_TOKEN=wrong", address, "put a token into TRESTLE_TOKEN", exitFailed},
 		"nobody there":    {"", "http://127.0.0.1:1", "does not answer", exitTryAgain},
 		"no address":      {"", "there", "is no URL", exitUsage},
 	} {
-		_, errs, code := stage{folder: t.TempDir(), env: test.env}.do(t, "", "runs", "--remote", test.address)
-		if code != test.code || !strings.Contains(errs, test.want) {
-			t.Errorf("%s: exit %s: %s", name, code, errs)
+		for _, command := range []string{"runs", "events -f"} {
+			_, errs, code := stage{folder: t.TempDir(), env: test.env}.do(t, "", append(strings.Fields(command), "--remote", test.address)...)
+			if code != test.code || !strings.Contains(errs, test.want) {
+				t.Errorf("%s, %s: exit %s: %s", name, command, code, errs)
+			}
 		}
 	}
 }

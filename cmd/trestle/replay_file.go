@@ -60,9 +60,6 @@ func (t *retime) UnmarshalJSON(data []byte) error {
 	return fmt.Errorf("%q is no moment", text)
 }
 
-// MarshalJSON writes the moment as ISO.
-func (t retime) MarshalJSON() ([]byte, error) { return json.Marshal(t.UTC().Format(time.RFC3339)) }
-
 // longestRetold bounds one line of a file.
 const longestRetold = 4 << 20
 

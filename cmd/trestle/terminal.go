@@ -27,7 +27,7 @@ type chair interface {
 
 // Hear returns the next thing seen in the room.
 func (s *seat) Hear(ctx context.Context) (heardLine, error) {
-	shown, err := s.Next(ctx)
+	shown, err := s.sub.Next(ctx)
 	if err != nil {
 		return heardLine{}, err
 	}

@@ -11,9 +11,15 @@ import (
 )
 
 // wantUsage makes wrong flags and arguments of a command, and of those below it, a
-// failure of usage.
+// failure of usage. A command that only has others below it needs one of them.
 func wantUsage(c *cobra.Command) {
 	c.SuggestionsMinimumDistance = 2 // not handed down
+	switch {
+	case c.HasSubCommands() && !c.Runnable():
+		c.Args, c.RunE = cobra.NoArgs, needsSubcommand
+	case c.Name() == "help":
+		c.Args = wantCommand
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
@@ -26,6 +32,15 @@ func wantUsage(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		wantUsage(below)
 	}
+}
+
+// wantCommand refuses arguments of help that lead to no command.
+func wantCommand(c *cobra.Command, args []string) error {
+	found, rest, err := c.Root().Find(args)
+	if err == nil && len(rest) > 0 {
+		err = wrongArguments(found, rest)
+	}
+	return err
 }
 
 // misuse is a failure of usage of c.
@@ -58,11 +73,15 @@ func wrongArguments(c *cobra.Command, args []string) error {
 // wrongFlag says what is wrong with a flag in the words of people, not of the
 // library that reads it.
 func wrongFlag(c *cobra.Command, err error) error {
-	if unknown, ok := errors.AsType[interface {
+	if of, ok := errors.AsType[interface {
 		error
 		GetSpecifiedName() string
 	}](err); ok {
-		return misuse(c, err.Error(), config.DidYouMean(unknown.GetSpecifiedName(), flagNames(c)))
+		remedy := ""
+		if name := of.GetSpecifiedName(); c.Flag(name) == nil {
+			remedy = config.DidYouMean(name, flagNames(c))
+		}
+		return misuse(c, err.Error(), remedy)
 	}
 	what, _, _ := strings.Cut(err.Error(), " flag: ") // behind it stands how the program reads numbers
 	mend, _ := errors.AsType[valueError](err)

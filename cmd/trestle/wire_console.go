@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
@@ -106,14 +105,10 @@ func (d desk) Pairings(ctx context.Context) ([]console.Pairing, error) {
 	var waiting []console.Pairing
 	for _, p := range at.Pending {
 		if p.Expires.After(time.Now()) {
-			waiting = append(waiting, pairingOf(p))
+			waiting = append(waiting, console.Pairing{Account: p.Account, Chat: p.Chat, User: p.User, Name: p.Name, Expires: p.Expires})
 		}
 	}
 	return waiting, nil
-}
-
-func pairingOf(p activity.Pairing) console.Pairing {
-	return console.Pairing{Account: p.Account, Chat: p.Chat, User: p.User, Name: p.Name, Expires: p.Expires}
 }
 
 // Cancel implements [console.Process].

@@ -23,11 +23,6 @@ func (p *parts) newRunner(kinds map[string]jobs.Work) *jobs.Runner {
 	}
 }
 
-// works are the kinds of long work this program can do.
-func (p *parts) works() map[string]jobs.Work {
-	return map[string]jobs.Work{importKind: importing{p.store, p.log, true}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work}
-}
-
 // These are rung when there may be something new to do.
 const (
 	jobsBell   = "jobs"
@@ -38,7 +33,8 @@ const (
 func (p *parts) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Work{
-		jobsBell: p.works(), backupBell: {backupKind: backingUp{p.store, p.config().Data}.work},
+		jobsBell:   {importKind: importing{p.store, p.log, true}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work},
+		backupBell: {backupKind: backingUp{p.store, p.config().Data}.work},
 	} {
 		rings, stop := p.bells.Listen(bell)
 		defer stop()

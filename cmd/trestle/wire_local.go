@@ -178,9 +178,6 @@ func (s *seat) Say(ctx context.Context, text string) error {
 	return err
 }
 
-// Next returns what there is to see in the room.
-func (s *seat) Next(ctx context.Context) (local.Shown, error) { return s.sub.Next(ctx) }
-
 // Leave gives the seat up. A room that has other chats does not keep sending to
 // a terminal nobody looks at; a room of the terminal alone stays as it is.
 func (s *seat) Leave(ctx context.Context) error {

@@ -17,9 +17,9 @@ type Alarms struct {
 	BackupAge time.Duration   // a backup older than this is a problem; 0: none is
 }
 
-// DefaultBackupAge is how old the last backup may be unless the configuration
+// defaultBackupAge is how old the last backup may be unless the configuration
 // says otherwise.
-const DefaultBackupAge = 7 * 24 * time.Hour
+const defaultBackupAge = 7 * 24 * time.Hour
 
 var alarmKeys = []key{
 	{"chat", "", "`adapter:chat` of the operators, one or several; whoever is in it may answer `ack 2h`. A problem never travels over the adapter it is about", form{kind: aList, start: true}},
@@ -41,7 +41,7 @@ func (d *decoder) alarms(top *section) {
 	}
 	a.Webhook, a.DeadMan = s.address("webhook"), s.address("dead_man")
 	a.Least = s.word("least", "warn")
-	a.BackupAge = DefaultBackupAge
+	a.BackupAge = defaultBackupAge
 	if text := s.str("backup_age"); text != "" {
 		age, err := ParseSpan(text)
 		if err != nil || age < 0 {

@@ -37,7 +37,7 @@ func TestAlarmsSayWhoIsTold(t *testing.T) {
 			t.Errorf("%s is not scrubbed from logs", secret)
 		}
 	}
-	if a := alarmed(t, "{}").Alarms; a.Least != "warn" || a.BackupAge != DefaultBackupAge || len(a.Chats) != 0 {
+	if a := alarmed(t, "{}").Alarms; a.Least != "warn" || a.BackupAge != defaultBackupAge || len(a.Chats) != 0 {
 		t.Errorf("without a word: %+v", a)
 	}
 }

@@ -313,7 +313,7 @@ func (d *decoder) persona(s *section) string {
 	n := s.get("persona")
 	if n == nil || n.kind != mapNode {
 		text := s.text(n, "persona")
-		return cmp.Or(Personas[text], text)
+		return cmp.Or(personas[text], text)
 	}
 	inner := s.inner("persona")
 	path := inner.str("file")

@@ -8,9 +8,9 @@ import (
 //go:embed personas/*.md
 var personaTexts embed.FS
 
-// Personas are the built-in personas by the name that stands for them
+// personas are the built-in personas by the name that stands for them
 // (PRD-5.5-A3).
-var Personas = map[string]string{
+var personas = map[string]string{
 	"friendly":     builtIn("friendly.v1"),
 	"professional": builtIn("professional.v1"),
 	"technical":    builtIn("technical.v1"),

@@ -13,7 +13,7 @@ func TestPersonasAreKnownByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, _ := c.Agent("ada")
-		if a.Persona != Personas[name] || len(strings.Fields(a.Persona)) < 30 {
+		if a.Persona != personas[name] || len(strings.Fields(a.Persona)) < 30 {
 			t.Errorf("%s is %q", name, a.Persona)
 		}
 	}

@@ -21,9 +21,9 @@ func WriteFaults(w io.Writer, text string, faults []Fault) {
 func (c *Config) WriteProblems(w io.Writer) {
 	said := ""
 	for _, p := range c.Problems {
-		if consequence := p.Consequence(); consequence != said {
-			fmt.Fprintln(w, consequence)
-			said = consequence
+		if becomes := p.consequence(); becomes != said {
+			fmt.Fprintln(w, becomes)
+			said = becomes
 		}
 		fmt.Fprint(w, p.Fault.Render(c.doc.text))
 	}
@@ -36,8 +36,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Consequence says in a sentence what becomes of the entry.
-func (p Problem) Consequence() string {
+// consequence says in a sentence what becomes of the entry.
+func (p Problem) consequence() string {
 	section, _, inside := strings.Cut(p.Entry, ".")
 	switch {
 	case inside && slices.Contains([]string{"adapters", "agents", "servers", "spaces"}, section):

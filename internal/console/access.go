@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// MinToken is how many bytes a token must have to guard an address that other
+// minToken is how many bytes a token must have to guard an address that other
 // machines can reach.
-const MinToken = 32
+const minToken = 32
 
 // Access says from where the console may be called (SECURITY S7, S8). Its zero
 // value lets in this machine alone.
@@ -25,9 +25,9 @@ type Access struct {
 	Proxies []netip.Prefix
 }
 
-// Exposed reports whether anybody but this machine may call: a token guards the
+// exposed reports whether anybody but this machine may call: a token guards the
 // console, or a listed proxy stands before it.
-func (a Access) Exposed() bool { return len(a.Token) >= MinToken || len(a.Proxies) > 0 }
+func (a Access) exposed() bool { return len(a.Token) >= minToken || len(a.Proxies) > 0 }
 
 // A caller is where a request comes from.
 type caller struct {
@@ -79,9 +79,9 @@ func (a Access) admits(c caller) string {
 	switch {
 	case c.local:
 		return ""
-	case !a.Exposed():
+	case !a.exposed():
 		return "only this machine is served; to serve others set token to a secret of 32 bytes or more, or list the proxy in trusted_proxies"
-	case c.direct && len(a.Token) < MinToken && !c.addr.IsLoopback():
+	case c.direct && len(a.Token) < minToken && !c.addr.IsLoopback():
 		return "only the listed proxies are served"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// RunAnswer tells everything about a run.
+// answer tells everything about a run.
 func (c *Console) answer(run Run) RunAnswer {
 	y := run.Cycle
 	a := RunAnswer{

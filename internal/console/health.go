@@ -61,7 +61,7 @@ func (h *Health) Summarise(started bool) {
 // A Part is one part of the program that may fail alone.
 type Part struct {
 	Name    string     `json:"name"`
-	Kind    string     `json:"kind"` // adapter, model, scheduler, entry, record
+	Kind    string     `json:"kind"` // adapter, model, scheduler, entry, record, redis
 	State   string     `json:"state"`
 	Healthy bool       `json:"healthy"`
 	Since   *time.Time `json:"since,omitempty"`

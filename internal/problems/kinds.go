@@ -26,7 +26,6 @@ const (
 	DiskLow       Code = "TRS-R01"
 	BackupOld     Code = "TRS-R02"
 	StoreSlow     Code = "TRS-R03"
-	SchemaAhead   Code = "TRS-R04"
 	LeaseLost     Code = "TRS-R05"
 	NoBells       Code = "TRS-R12"
 	NoNotices     Code = "TRS-R13"
@@ -80,7 +79,6 @@ var kinds = []kind{
 	{DiskLow, Fail, "the disk of {} is nearly full", "make room, or move the data folder"},
 	{BackupOld, Warn, "the last backup of {} is old", "trestle backup FILE"},
 	{StoreSlow, Warn, "writing to {} is slow", "see what else uses the disk"},
-	{SchemaAhead, Fail, "{} was written by a newer version", "use that version, or restore a backup"},
 	{NoBells, Warn, "{} cannot be used", "trestle doctor redis"},
 	{NoNotices, Warn, "the notifications of {} do not arrive", "see TRS-R13 in docs/problems.md"},
 	{Rewound, Fail, "the {} has lost what it had confirmed", "see TRS-R14 in docs/problems.md"},
