@@ -21,7 +21,8 @@ type knownGuild struct {
 	owner  string
 	roles  map[string]role
 	emojis map[string]emoji // by name
-	mine   []string         // the roles that we have
+	self   string           // we
+	mine   []string         // the roles that we have; nil: nobody has said
 	aside  bool             // the private threads that were put away are known, too
 }
 
@@ -30,7 +31,7 @@ const maxChannels = 100_000
 
 // learnGuild takes all that is told of a server.
 func (d *directory) learnGuild(g guild, self string) {
-	known := &knownGuild{owner: g.OwnerID, roles: map[string]role{}, emojis: map[string]emoji{}}
+	known := &knownGuild{owner: g.OwnerID, self: self, roles: map[string]role{}, emojis: map[string]emoji{}}
 	for _, r := range g.Roles {
 		known.roles[r.ID] = r
 	}
@@ -147,11 +148,14 @@ func (d *directory) chatsOf(guild string) []channel {
 	return all
 }
 
-// standing returns a server's owner and roles, by which rights are reckoned; false
-// when they are not known.
+// standing returns a server's owner and roles, by which rights are reckoned, with us as
+// its only member if our roles are known; false when the roles are not.
 func (d *directory) standing(id string) (on guild, known bool) {
 	d.of(id, func(g *knownGuild) {
 		on, known = guild{ID: id, OwnerID: g.owner, Roles: slices.Collect(maps.Values(g.roles))}, len(g.roles) > 0
+		if g.mine != nil {
+			on.Members = []member{{User: &user{ID: g.self}, Roles: g.mine}}
+		}
 	})
 	return on, known
 }

@@ -80,8 +80,9 @@ func (r *receiver) chatsOf(ctx context.Context, guild string) ([]channel, error)
 	}
 	aside := false
 	known.of(guild, func(g *knownGuild) { aside = g.aside })
+	on, _ := known.standing(guild)
 	for _, ch := range known.chatsOf(guild) {
-		if aside || ch.Type != discordgo.ChannelTypeGuildText { // there are none elsewhere
+		if aside || ch.Type != discordgo.ChannelTypeGuildText || !on.showsTo(r.self.ID, ch) { // there are none elsewhere
 			continue
 		}
 		if _, err := r.client.archivedPrivate(ctx, ch); err != nil {

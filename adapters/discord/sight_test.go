@@ -3,6 +3,7 @@ package discord_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -290,4 +291,32 @@ func hiddenFrom(updates []adapters.Update) map[string][]string {
 		out[chat] = slices.Sorted(maps.Keys(names))
 	}
 	return out
+}
+
+// PLATFORMS 3.3: whose threads were put away in a channel that is not shown to us is not
+// asked for.
+func TestChannelsThatAreNotShownAreNotLookedInto(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		w.guild.Joins(tom)
+		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
+		hidden.ShowsTo()
+		w.says("before")
+		w.restart()
+		w.guild.Gives(tom, w.guild.AddRole("staff", 0))
+		pass(time.Minute)
+		looked := 0
+		for _, c := range w.Ledger().Calls {
+			if c.Status == http.StatusForbidden {
+				t.Errorf("refused: %s in %s", c.Method, c.Channel)
+			}
+			if c.Method == "get our archived threads" && c.Channel == w.room.ID {
+				looked++
+			}
+		}
+		if looked == 0 {
+			t.Error("nothing was looked into: the story shows nothing")
+		}
+	})
 }
