@@ -34,10 +34,12 @@ func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 		}
 		rec = i.done
 		if in.Claims != nil && len(rec.Wakes) > 0 {
+			var left []spaces.Waiting
+			var woken []spaces.Wake
 			t.follow(func(ctx context.Context, t *tx) (err error) {
-				rec.Wakes, rec.Woken, err = t.claims(ctx, i.done.Wakes, in.Claims)
+				left, woken, err = t.claims(ctx, i.done.Wakes, in.Claims)
 				return err
-			})
+			}, func() { rec.Wakes, rec.Woken = left, woken })
 		}
 		return t.reached("ingest.before_commit")
 	})
@@ -81,7 +83,7 @@ func (t *tx) claims(ctx context.Context, ws []spaces.Waiting, wanted func([]spac
 	for _, c := range wanted(ws) {
 		wake, err := t.claim(ctx, c)
 		if err != nil {
-			return ws, nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
+			return nil, nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
 		}
 		if wake != nil {
 			woken = append(woken, *wake)

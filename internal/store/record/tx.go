@@ -23,7 +23,7 @@ type tx struct {
 	clocked *atomic.Pointer[clock] // the same, for those who only read
 	lg      *slog.Logger
 
-	followers []write // of the group's jobs, to run before the commit
+	followers []follower // of the group's jobs, to run before the commit
 
 	// kept is set when the running job is committed although its caller gets an
 	// error: a refusal that is itself recorded, or an answer a test wants lost.
@@ -59,9 +59,16 @@ func (t *tx) begin(ctx context.Context) error {
 // with theirs.
 func (t *tx) shared(at time.Time) int64 { return ms(t.clock.of(at)) }
 
-// follow has do run in the same transaction after all jobs that share it. What
-// do fails at is undone alone; the jobs stay.
-func (t *tx) follow(do write) { t.followers = append(t.followers, do) }
+// A follower is a write that comes after all jobs that share its transaction, and what
+// is to be done once it was not undone.
+type follower struct {
+	do   write
+	then func()
+}
+
+// follow has do run in the same transaction after all jobs that share it, and then
+// after it. What do fails at is undone alone; the jobs stay.
+func (t *tx) follow(do write, then func()) { t.followers = append(t.followers, follower{do, then}) }
 
 // Query implements [Reader] within the transaction.
 func (t *tx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {

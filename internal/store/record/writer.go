@@ -197,12 +197,14 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 
 // runFollowers runs what the jobs wanted to follow them.
 func (t *tx) runFollowers(ctx context.Context) error {
-	for _, do := range t.followers {
-		o, err := runJob(ctx, t, do, true)
+	for _, f := range t.followers {
+		o, err := runJob(ctx, t, f.do, true)
 		if err != nil {
 			return err
 		}
-		if o.err != nil || o.panicked != nil {
+		if o.stays() {
+			f.then()
+		} else {
 			t.lg.Error("follower undone", "error", errors.Join(o.err, o.panicked))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 var inboxTests = map[string]func(*testing.T, *world){
 	"ClaimTakesEveryReadyRow":              claimTakesAll,
 	"MessageClaimsAMindThatIsFree":         claimedAtOnce,
+	"ClaimThatIsUndoneWakesNobody":         claimUndone,
 	"IgnoredRowsWaitForNobody":             ignored,
 	"GateIsGivenAllItNeeds":                gateGiven,
 	"LeasedPlaceIsLeftAlone":               leased,
@@ -408,5 +409,33 @@ func suspectsTakeTurns(t *testing.T, w *world) {
 			continue
 		}
 		w.now = w.now.Add(6 * time.Second)
+	}
+}
+
+// Commit 2, I4: a claim that the record does not take after all hands out no wake. What it was
+// for waits as before.
+func claimUndone(t *testing.T, w *world) {
+	room := w.family()
+	for range 2 { // from now on nothing has to be looked up for a claim
+		w.say(room, "zoe", "hello")
+		w.answer(ada, room, "hello")
+	}
+	half := func(j spaces.Judged) []spaces.Verdict {
+		all := wakeAll(j)
+		all[1] = spaces.Verdict{Seq: all[1].Seq} // without a reason, which the record refuses
+		return all
+	}
+	done, err := w.s.Border.Record(t.Context(), spaces.Intake{
+		Account: account, Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")}, At: w.now,
+		Claims: func([]spaces.Waiting) []spaces.Claim {
+			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: half}}
+		},
+	})
+	w.ok(err)
+	if done.New != 2 || len(done.Woken) != 0 || len(done.Wakes) != 1 {
+		t.Errorf("recorded %+v, want two messages, one mind that waits, and no wake", done)
+	}
+	if wake := w.claim(ada, room); wake == nil || len(wake.Rows) != 2 {
+		t.Errorf("the next claim gives %+v", wake)
 	}
 }
