@@ -63,6 +63,7 @@ type Client struct {
 	known  directory
 	faces  faces
 	ours   recent // what we deleted ourselves
+	worn   recent // messages that webhooks of ours sent, as far as an edit has shown it
 
 	receipted receipts
 

@@ -118,9 +118,11 @@ func faceName(name string) string {
 // unmasked. Nobody is notified by it.
 func (c *Client) Revise(ctx context.Context, m adapters.Ref, text, unmasked string) error {
 	return c.wherever(ctx, m, func(to string) error {
-		err := c.edit(ctx, to, m, unmasked)
-		if !refusedWith(err, notOurs) {
-			return err
+		if !c.worn.has(m.Message) {
+			if err := c.edit(ctx, to, m, unmasked); !refusedWith(err, notOurs) {
+				return err
+			}
+			c.worn.add(m.Message) // a message that grows is not refused with each of its edits
 		}
 		return c.throughHook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
 	})

@@ -225,6 +225,29 @@ func TestFacesShareOneWebhook(t *testing.T) {
 	})
 }
 
+// PLATFORMS 3.3: refused calls are counted against the address of the caller, so that
+// an answer which grows by edits of a webhook's message is refused once at most.
+func TestAWebhooksMessageIsRefusedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		r := w.send(adapters.Post{Text: "one", Face: adapters.Face{Name: "Max"}})
+		for range 5 {
+			if err := w.client.Edit(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}, "one and more"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := 0
+		for _, c := range w.Ledger().Calls {
+			if c.Status == http.StatusForbidden {
+				refused++
+			}
+		}
+		if refused > 1 {
+			t.Errorf("%d of five edits were refused first, want one at most", refused)
+		}
+	})
+}
+
 // Where a webhook may not be, the message is sent all the same.
 func TestWithoutARightToWebhooksTheBotSpeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
