@@ -156,10 +156,6 @@ func (w *writer) gather(group []*job) []*job {
 func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	began := time.Now()
 	w.began.Store(&began)
-	defer func() {
-		w.began.Store(nil)
-		w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began))))
-	}()
 	outcomes := make([]outcome, len(group))
 	err := t.begin(ctx)
 	kept := 0
@@ -190,6 +186,8 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 		}
 	}
 	w.makeRoom(t, outcomes)
+	w.began.Store(nil) // whoever is answered finds it ended
+	w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began))))
 	for i, j := range group {
 		j.outcome <- outcomes[i]
 	}
