@@ -35,30 +35,30 @@ type wording struct {
 // words that shared a part with others which went before.
 func NewRedaction(words ...string) Redaction {
 	var r Redaction
+	known := map[string]bool{}
+	add := func(w string) {
+		if !known[w] && strings.TrimSpace(w) != "" {
+			known[w], r = true, append(r, wording{w, core(w)})
+		}
+	}
 	for _, w := range words {
-		r = r.with(w)
+		add(w)
 	}
 	var rests []string
 	for _, w := range words {
 		rest := w
 		for part := range strings.FieldsFuncSeq(w, parts) {
 			if part = strings.TrimSpace(part); len(part) >= partRedaction && part != strings.TrimSpace(w) {
-				r, rest = r.with(part), strings.ReplaceAll(rest, part, redacted)
+				add(part)
+				rest = strings.ReplaceAll(rest, part, redacted)
 			}
 		}
 		rests = append(rests, rest)
 	}
 	for _, rest := range rests {
-		r = r.with(rest)
+		add(rest)
 	}
 	return r
-}
-
-func (r Redaction) with(words string) Redaction {
-	if strings.TrimSpace(words) == "" || slices.ContainsFunc(r, func(w wording) bool { return w.words == words }) {
-		return r
-	}
-	return append(r, wording{words, core(words)})
 }
 
 // parts reports whether a mark stands between two parts of a message.
