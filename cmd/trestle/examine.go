@@ -46,10 +46,10 @@ func (x *examination) parts() []doctor.Part {
 func (x *examination) setup() doctor.Setup {
 	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.Name() + ": " + x.conf.Holds()}
 	for _, f := range x.conf.Problems {
-		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Todo})
+		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Remedy})
 	}
 	for _, w := range x.conf.Warnings {
-		c := doctor.Caution{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Todo, Grave: w.Grave}
+		c := doctor.Caution{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Remedy, Grave: w.Grave}
 		if w.Open != "" {
 			c.File, c.Name = x.absolute(w.Open), w.Open
 		}

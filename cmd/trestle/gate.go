@@ -44,7 +44,7 @@ func (p *parts) misfit(entry string, err error) {
 	defer p.opening.Unlock()
 	f := config.Fault{What: err.Error()}
 	if said, ok := errors.AsType[*failure](err); ok {
-		f.What, f.Todo = said.what, said.remedy
+		f.What, f.Remedy = said.what, said.remedy
 	}
 	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: f})
 }

@@ -90,7 +90,7 @@ func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	}
 	s.current.Store((&config.Config{}).Over(c))
 	all := s.problems()
-	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Todo, "another port") {
+	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Remedy, "another port") {
 		t.Errorf("after a reload the problems are %+v", all)
 	}
 }

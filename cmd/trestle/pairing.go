@@ -122,7 +122,7 @@ func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (ad
 	}
 	platform, _, _ := strings.Cut(account, ":")
 	if wrong := config.NoChat(platform, id); wrong != nil {
-		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, remedy: wrong.Todo, code: exitUsage}
+		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, remedy: wrong.Remedy, code: exitUsage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {

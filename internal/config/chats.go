@@ -23,7 +23,7 @@ func NoChat(platform, id string) *Fault {
 	if !strict || known.form.MatchString(id) {
 		return nil
 	}
-	return &Fault{What: fmt.Sprintf("%q is no id of a chat", id), Todo: known.mend}
+	return &Fault{What: fmt.Sprintf("%q is no id of a chat", id), Remedy: known.mend}
 }
 
 // warnOfChat says that a space names a chat that cannot be: it would stay silent

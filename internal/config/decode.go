@@ -145,7 +145,7 @@ func (d *decoder) topSettings(top *section) {
 func (d *decoder) unknown(top *section) {
 	for _, f := range top.done() {
 		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
-			return f.Todo == DidYouMean(k, []string{k})
+			return f.Remedy == DidYouMean(k, []string{k})
 		})
 		if near {
 			d.fatal = append(d.fatal, f)
@@ -159,7 +159,7 @@ func (d *decoder) unknown(top *section) {
 func (d *decoder) each(name string, n *node, read func(key string, s *section)) {
 	f := row(topKeys, name).form
 	if n != nil && n.kind != mapNode && n.kind != nullNode {
-		d.entry(name, []Fault{{At: n.origin, What: name + " should hold entries by name", Todo: "write `" + name + ":` and one indented `name: {…}` for each"}})
+		d.entry(name, []Fault{{At: n.origin, What: name + " should hold entries by name", Remedy: "write `" + name + ":` and one indented `name: {…}` for each"}})
 		return
 	}
 	if n == nil {

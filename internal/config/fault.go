@@ -17,7 +17,7 @@ import (
 type Fault struct {
 	At     Origin
 	What   string // a sentence without its full stop, free of credentials
-	Todo   string // what to do about it; may be empty
+	Remedy string // what to do about it; may be empty
 	key    string // the unknown key it is about, if it is about one
 	hidden bool   // the excerpt stops at the column: what follows may be a credential
 }
@@ -25,8 +25,8 @@ type Fault struct {
 // String describes the fault in one line: where, what, what to do.
 func (f Fault) String() string {
 	s := f.At.String() + ": " + f.What
-	if f.Todo != "" {
-		s += "; " + f.Todo
+	if f.Remedy != "" {
+		s += "; " + f.Remedy
 	}
 	return s
 }
@@ -44,8 +44,8 @@ func (f Fault) Render(text string) string {
 		pad := strings.Repeat(" ", max(0, f.At.Col-1))
 		fmt.Fprintf(&out, "%s | %s\n%s | %s^\n", number, strings.TrimRight(mask(line), " "), strings.Repeat(" ", len(number)), pad)
 	}
-	if f.Todo != "" {
-		fmt.Fprintf(&out, "  %s\n", f.Todo)
+	if f.Remedy != "" {
+		fmt.Fprintf(&out, "  %s\n", f.Remedy)
 	}
 	return out.String()
 }
@@ -104,7 +104,7 @@ func isPublic(key string) bool {
 
 // syntaxFault explains why the text is no YAML.
 func syntaxFault(file string, err error, s shield) Fault {
-	f := Fault{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Todo: "check the indentation and the quotes around this place", hidden: true}
+	f := Fault{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
 	if !ok {
 		return f
@@ -113,7 +113,7 @@ func syntaxFault(file string, err error, s shield) Fault {
 		f.At.Line, f.At.Col = tk.Position.Line, tk.Position.Column
 	}
 	if strings.Contains(e.GetMessage(), "already defined") {
-		f.What, f.Todo = "this key stands here for the second time", "remove one of them"
+		f.What, f.Remedy = "this key stands here for the second time", "remove one of them"
 		return f
 	}
 	f.What = "the file is not YAML: " + yamlReason(s.uncover(e.GetMessage()))

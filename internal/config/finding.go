@@ -54,5 +54,5 @@ func Findings(c *Config, err error) []Finding {
 }
 
 func (f Fault) finding(l Level, entry string) Finding {
-	return Finding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Todo}
+	return Finding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Remedy}
 }

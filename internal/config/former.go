@@ -62,15 +62,15 @@ func modernise(root *node, rows []former) []renaming {
 }
 
 func (r renaming) warning() Warning {
-	f := Fault{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Todo: fmt.Sprintf("write it so; the old key is understood up to version %s; see `trestle config migrate`", r.row.until)}
+	f := Fault{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Remedy: fmt.Sprintf("write it so; the old key is understood up to version %s; see `trestle config migrate`", r.row.until)}
 	switch {
 	case r.new == "":
-		f.What, f.Todo = r.old+" is not read any more", "remove it; it is let pass up to version "+r.row.until
+		f.What, f.Remedy = r.old+" is not read any more", "remove it; it is let pass up to version "+r.row.until
 	case r.both:
-		f.What, f.Todo = fmt.Sprintf("%s is now %s, which is there as well and counts", r.old, r.new), "remove it"
+		f.What, f.Remedy = fmt.Sprintf("%s is now %s, which is there as well and counts", r.old, r.new), "remove it"
 	}
 	if r.row.fix != "" {
-		f.Todo = r.row.fix
+		f.Remedy = r.row.fix
 	}
 	return Warning{Entry: r.old, Fault: f}
 }

@@ -123,9 +123,9 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 		err = errNotUTF8
 	}
 	if err != nil {
-		f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Todo: "name a file with --config, or run without one to use the environment"}
+		f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Remedy: "name a file with --config, or run without one to use the environment"}
 		if errors.Is(err, fs.ErrPermission) {
-			f.Todo = "run it as the user who owns the file, or from another folder"
+			f.Remedy = "run it as the user who owns the file, or from another folder"
 		}
 		return "", "", 0, &InvalidError{Path: path, Faults: []Fault{f}}
 	}
@@ -209,7 +209,7 @@ func (l Source) override(root *node, opened func(path string)) []Problem {
 			n.files = []string{x.full(value)}
 		}
 		if other := given[name]; other != "" {
-			twice = append(twice, Problem{variable, Fault{At: n.origin, What: other + " is set as well, and counts", Todo: "unset one of the two"}})
+			twice = append(twice, Problem{variable, Fault{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
 			continue
 		}
 		given[name] = variable

@@ -37,7 +37,7 @@ func TestPeopleAreNamedByTheirIds(t *testing.T) {
 		got.WriteString(strings.Join(texts(c.Owners), ", "))
 		for _, p := range c.Problems {
 			if p.Entry == "owners" {
-				got.WriteString(" " + p.Fault.What + " " + p.Fault.Todo)
+				got.WriteString(" " + p.Fault.What + " " + p.Fault.Remedy)
 			}
 		}
 		if !strings.Contains(got.String(), want) {

@@ -37,7 +37,7 @@ func openSection(n *node, f form) *section {
 }
 
 func (s *section) fail(at Origin, what, remedy string) {
-	s.faults = append(s.faults, Fault{At: at, What: what, Todo: remedy})
+	s.faults = append(s.faults, Fault{At: at, What: what, Remedy: remedy})
 }
 
 // row returns the row of a key. To ask for one that the table does not have is a
@@ -290,5 +290,5 @@ func unknownKey(e entry, known []string) Fault {
 	default:
 		remedy = "keys here: " + strings.Join(known, ", ")
 	}
-	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Todo: remedy, key: e.key, hidden: true}
+	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Remedy: remedy, key: e.key, hidden: true}
 }

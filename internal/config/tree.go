@@ -139,13 +139,13 @@ func parseTree(file, text string, x expander) (*node, []Fault) {
 		switch body.kind {
 		case mapNode:
 			if len(root.entries) > 0 {
-				g.faults = append(g.faults, Fault{At: body.origin, What: "the file holds a second document", Todo: "remove the line `---` and what repeats"})
+				g.faults = append(g.faults, Fault{At: body.origin, What: "the file holds a second document", Remedy: "remove the line `---` and what repeats"})
 				continue
 			}
 			root.entries = body.entries
 		case nullNode: // a file of comments
 		case scalarNode, listNode:
-			g.faults = append(g.faults, Fault{At: body.origin, What: "the file is not a mapping of keys to values", Todo: "begin with a key, such as `data: ./data`"})
+			g.faults = append(g.faults, Fault{At: body.origin, What: "the file is not a mapping of keys to values", Remedy: "begin with a key, such as `data: ./data`"})
 		}
 	}
 	return root, g.faults
@@ -213,7 +213,7 @@ func (g *grower) alias(at Origin, n *ast.AliasNode) *node {
 	if known, ok := g.anchors[name]; ok {
 		return known
 	}
-	g.faults = append(g.faults, Fault{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Todo: "name an anchor that stands above"})
+	g.faults = append(g.faults, Fault{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Remedy: "name an anchor that stands above"})
 	return &node{kind: nullNode, origin: at}
 }
 
@@ -234,7 +234,7 @@ func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
 // itself.
 func (g *grower) merge(m, from *node) {
 	if from.kind == scalarNode {
-		g.faults = append(g.faults, Fault{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Todo: "name an alias of a mapping, such as <<: *defaults"})
+		g.faults = append(g.faults, Fault{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
 	}
 	for _, item := range from.items {
 		g.merge(m, item)

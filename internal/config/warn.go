@@ -36,10 +36,10 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 	seen := map[string]bool{}
 	for _, k := range d.kept {
 		for _, at := range k.literals {
-			f := Fault{At: at, What: "a credential stands in the file as it is", Todo: "write ${NAME} or ${file:PATH} instead"}
+			f := Fault{At: at, What: "a credential stands in the file as it is", Remedy: "write ${NAME} or ${file:PATH} instead"}
 			if open {
 				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
-				f.Todo = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
+				f.Remedy = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
 			}
 			w := Warning{Entry: k.entry, Fault: f, Grave: open}
 			if open {
@@ -58,7 +58,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 			}
 			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Open: path, Fault: Fault{
 				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
-				Todo: "chmod 600 " + path,
+				Remedy: "chmod 600 " + path,
 			}})
 		}
 	}
@@ -85,12 +85,12 @@ func readableByOthers(mode fs.FileMode) bool {
 func (d *decoder) warnOfOpen(top *section) {
 	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
 	if d.config.Admit == "open" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Todo: remedy}})
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Remedy: remedy}})
 	}
 	for _, a := range d.config.Adapters {
 		if a.Admit == "open" && d.config.Admit != "open" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Todo: remedy}})
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Remedy: remedy}})
 		}
 	}
 }
@@ -99,9 +99,9 @@ func (d *decoder) warnOfOpen(top *section) {
 func (d *decoder) warnOfNoPace(top *section) {
 	if d.config.Outgoing == "off" {
 		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "limits", Fault: Fault{
-			At:   top.get("limits").get("outgoing").origin,
-			What: "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
-			Todo: "remove it; off is for tests against a server of one's own",
+			At:     top.get("limits").get("outgoing").origin,
+			What:   "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
+			Remedy: "remove it; off is for tests against a server of one's own",
 		}})
 	}
 	for _, a := range d.config.Adapters {
@@ -109,7 +109,7 @@ func (d *decoder) warnOfNoPace(top *section) {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
 			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{
 				At: at.origin, What: "messages are sent faster than the platform allows, which then refuses them or stops the bot",
-				Todo: "remove it; off is for tests against a server of one's own",
+				Remedy: "remove it; off is for tests against a server of one's own",
 			}})
 		}
 	}
