@@ -32,7 +32,12 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 		return p.askRemote(ctx, path, a)
 	}
 	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r record.Console) error {
-		api := console.New(console.Options{Record: r, Settings: settings{func() *config.Config { return c }, func(spaces.SpaceID) string { return "" }}, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		entries, err := r.Entries(ctx)
+		if err != nil {
+			return err
+		}
+		as := settings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
+		api := console.New(console.Options{Record: r, Settings: as, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
 			return err

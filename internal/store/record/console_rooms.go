@@ -47,6 +47,24 @@ func (c Console) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []s
 	return rooms[0], people, nil
 }
 
+// Entries returns the entry of the configuration that each room comes from. Rooms
+// that come from none are absent.
+func (c Console) Entries(ctx context.Context) (map[spaces.SpaceID]string, error) {
+	entries := map[spaces.SpaceID]string{}
+	err := each(ctx, c.engine, keyedRooms, nil, func(r row) error {
+		var o spaces.Configured
+		if err := r.Scan(&o.Space, &o.Key, &o.Circle, &o.Wake); err != nil {
+			return err
+		}
+		entries[o.Space] = o.Key
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list entries of rooms: %w", err)
+	}
+	return entries, nil
+}
+
 // Log implements [console.Record].
 func (c Console) Log(ctx context.Context, id spaces.SpaceID, before int64, limit int) ([]console.Line, error) {
 	if before <= 0 {

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// ECOSYSTEM 3.1: one API, three clients: whether a process runs or none does, the
+// tokens that a run might use are those of its room.
+func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
+	for name, running := range map[string]bool{"running": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := stage0(t)
+			s.write(t, "budget: {per_cycle: 90k}\nspaces:\n  den: {wake: all, budget: {per_cycle: 50k}}\n", 0o600)
+			if _, errs, code := s.do(t, "hello\n", "chat"); code != exitDone {
+				t.Fatalf("exit %s: %s", code, errs)
+			}
+			if running {
+				s.serve(t)
+			}
+			run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
+			if a := answerOf[console.RunAnswer](t, s, "runs", "show", run, "-o", "json"); a.Budget != 50_000 {
+				t.Errorf("a budget of %d tokens, want the room's 50000", a.Budget)
+			}
+		})
+	}
+}
