@@ -41,8 +41,8 @@ func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]fl
 			return nil, model.Usage{}, &model.Error{Kind: model.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
 		}
 	}
-	u := model.Usage{Prompt: answer.Usage.PromptTokens}
-	if u.Prompt == 0 { // few servers at home count
+	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
+	if !counted { // few servers at home do
 		u = model.Usage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
 	}
 	return vectors, u, nil

@@ -44,3 +44,20 @@ func TestHalfAnAnswerHasNoVectors(t *testing.T) {
 		}
 	}
 }
+
+// DELIVERY 2.5 I17: what an endpoint counts is believed as far as it can be so; budgets
+// never shrink by it, and no sum of it overflows.
+func TestWhatVectorsTookIsTheEndpointsOrAnEstimate(t *testing.T) {
+	for usage, want := range map[string]model.Usage{
+		`{"prompt_tokens":7}`:                   {Prompt: 7},
+		`{"prompt_tokens":0}`:                   {Prompt: 2, Estimated: true},
+		`{"prompt_tokens":-7}`:                  {Prompt: 2, Estimated: true},
+		`{"prompt_tokens":9223372036854775807}`: {Prompt: 1<<31 - 1},
+	} {
+		body := `{"data":[{"index":0,"embedding":[1]}],"usage":` + usage + `}`
+		_, got, err := canned(t, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body).Embed(t.Context(), "m", []string{"eight by"})
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", usage, got, err, want)
+		}
+	}
+}
