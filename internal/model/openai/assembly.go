@@ -25,6 +25,7 @@ const mostCalls = 512
 // and name; endpoints leave out or repeat any of the three. See partFor.
 type assembly struct {
 	request model.Request
+	sees    bool // its pictures were sent
 	mint    func() string
 	text    strings.Builder
 	calls   []*partial
@@ -40,10 +41,6 @@ type partial struct {
 	id    string
 	name  string
 	args  strings.Builder
-}
-
-func newAssembly(r model.Request, mint func() string) *assembly {
-	return &assembly{request: r, mint: mint}
 }
 
 // add takes the next event of the stream.
@@ -203,14 +200,14 @@ func (a *assembly) why() model.Finish {
 	return model.Stopped
 }
 
-// counted is the usage: the endpoint's own, or a quarter of the bytes and what
-// pictures are taken for.
+// counted is the usage: the endpoint's own, or a quarter of the bytes and what the
+// pictures that were sent are taken for.
 func (a *assembly) counted(sent int) model.Usage {
 	if u, ok := a.usage.tokens(); ok {
 		return u
 	}
 	seen := 0
-	for i := range a.request.Messages {
+	for i := 0; a.sees && i < len(a.request.Messages); i++ {
 		for j := range a.request.Messages[i].Pictures {
 			p := &a.request.Messages[i].Pictures[j]
 			sent -= pictureSize(p)

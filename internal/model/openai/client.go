@@ -156,7 +156,7 @@ func (c *Client) ask(ctx context.Context, w *watch, r model.Request, p parameter
 	}
 	defer func() { _ = stream.Close() }() // nothing is left to lose
 
-	a := newAssembly(r, c.options.MintID)
+	a := assembly{request: r, sees: p.pictures, mint: c.options.MintID}
 	for {
 		line, err := stream.RecvRaw()
 		if errors.Is(err, io.EOF) {

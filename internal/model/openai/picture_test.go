@@ -46,7 +46,7 @@ func TestPicturesStandBehindTheWords(t *testing.T) {
 // Issue 5, DELIVERY I17: an endpoint that counts nothing is taken to have counted
 // the words, and each picture for what it is worth, not for its bytes.
 func TestPicturesAreCountedForWhatTheyAreTaken(t *testing.T) {
-	u := newAssembly(looking, func() string { return "" }).counted(len(written(looking, parameters{pictures: true})))
+	u := (&assembly{request: looking, sees: true}).counted(len(written(looking, parameters{pictures: true})))
 	if u.Prompt < 300 || u.Prompt > 500 || !u.Estimated {
 		t.Errorf("counted %+v, want 300 and some words", u)
 	}
@@ -72,9 +72,14 @@ func TestAModelThatDoesNotSeeIsAskedInWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	words := (len(written(looking, c.parametersFor(looking, noPictures))) + 3) / 4
 	for range 2 {
-		if got, err := c.Generate(t.Context(), looking); err != nil || got.Text != "a cat" {
+		got, err := c.Generate(t.Context(), looking)
+		if err != nil || got.Text != "a cat" {
 			t.Fatalf("%+v, %v", got, err)
+		}
+		if got.Usage.Prompt != words { // DELIVERY I17: nobody has seen the pictures
+			t.Errorf("%d tokens for the words alone, want %d", got.Usage.Prompt, words)
 		}
 	}
 	if diff := cmp.Diff([]bool{true, false, false}, pictures); diff != "" {
