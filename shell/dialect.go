@@ -21,8 +21,8 @@ func fromCalls(calls []model.Call, step int) []Act {
 	seen := map[string]bool{}
 	for i, c := range calls {
 		id := c.ID
-		if id == "" || seen[id] {
-			id = fmt.Sprintf("call_%d_%d", step, i)
+		for n := i; id == "" || seen[id]; n++ {
+			id = fmt.Sprintf("call_%d_%d", step, n)
 		}
 		seen[id] = true
 		acts = append(acts, Act{ID: id, Name: c.Name, Args: c.Args})
