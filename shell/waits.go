@@ -30,8 +30,9 @@ func (s *stage) await(e spaces.Effect, room *hud.Room) outcome {
 	for _, m := range others {
 		e.Wait.People = e.Wait.People || m.Kind == spaces.Human
 		if slices.Contains(e.Mention, m.ID) {
-			e.Wait.Who, names = append(e.Wait.Who, m.ID), append(names, m.Name)
-			asked = append(asked, map[string]string{"entityId": string(m.ID), "entityName": m.Name})
+			name := hud.CleanName(m.Name)
+			e.Wait.Who, names = append(e.Wait.Who, m.ID), append(names, name)
+			asked = append(asked, map[string]string{"entityId": string(m.ID), "entityName": name})
 		}
 	}
 	s.stop, s.stopDetail = spaces.StopWaitingReply, "for "+waitedFor(e.Wait, names)
