@@ -14,12 +14,12 @@ import (
 // maxRest bounds sleep and timers: one year.
 const maxRest = 365 * 24 * 60 * 60
 
-// minAgain is how far away, in seconds, what a timer's wake sets for itself is at
-// least: timers that set timers cost tokens with nobody there.
-const minAgain = 60
+// minAgain is how far away what a timer's wake sets for itself is at least: timers that
+// set timers cost tokens with nobody there.
+const minAgain = time.Minute
 
 // tooSoon reports whether a wake by a timer would be followed by another at once.
-func (s *stage) tooSoon(seconds int) bool { return s.wake.Timer != nil && seconds < minAgain }
+func (s *stage) tooSoon(due time.Duration) bool { return s.wake.Timer != nil && due < minAgain }
 
 type sleep struct {
 	Seconds int `json:"seconds" jsonschema:"how long nothing shall wake you"`
@@ -29,7 +29,7 @@ func (a sleep) perform(s *stage) outcome {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
-	if s.tooSoon(a.Seconds) {
+	if s.tooSoon(time.Duration(a.Seconds) * time.Second) {
 		return s.deny("too_soon", "A timer woke you: sleep for a minute or longer.", "Or just rest.")
 	}
 	due := s.setTimer(spaces.TimerSleep, a.Seconds, "")
@@ -46,7 +46,7 @@ func (a timer) perform(s *stage) outcome {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
-	if s.tooSoon(a.Seconds) {
+	if s.tooSoon(time.Duration(a.Seconds) * time.Second) {
 		return s.deny("too_soon", "A timer woke you: the next is a minute away or more.", "Or do it now.")
 	}
 	if out := s.roomForPlans(1); !out.ok {

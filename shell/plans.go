@@ -82,6 +82,9 @@ func (a plan) due(s *stage) (due time.Time, out outcome) {
 		if !ok || !due.After(s.now) || due.Sub(s.now) > farthestPlan {
 			return due, s.deny("bad_plan", "at is no time of the next five years.", either)
 		}
+		if s.tooSoon(due.Sub(s.now)) {
+			return due, s.deny("too_soon", "A timer woke you: the next is a minute away or more.", "Or do it now.")
+		}
 		return due, outcome{ok: true}
 	}
 	apart, err := calendar.Closest(a.Cron, s.now)

@@ -63,7 +63,7 @@ func TestATimerWaitsForTheWakeBeforeIt(t *testing.T) {
 
 // PRD-5.2, DELIVERY 2.5 I17: timers that set timers cost tokens with nobody there: they are a minute apart at least.
 func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
-	for _, act := range []string{"timer", "sleep"} {
+	for _, act := range []string{"timer", "sleep", "plan"} {
 		t.Run(act, func(t *testing.T) {
 			id := 0
 			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
@@ -77,6 +77,10 @@ func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
 				}
 				if act == "sleep" {
 					seconds = `{"seconds":` + map[bool]string{false: "1", true: "60"}[acts(r) == 1] + `}`
+				}
+				if act == "plan" { // one that happens once is a timer by another name
+					due := time.Now().Add(map[bool]time.Duration{false: time.Second, true: time.Minute}[acts(r) == 1])
+					seconds = `{"at":"` + due.UTC().Format(time.RFC3339Nano) + `","note":"again"}`
 				}
 				return calling(id, act, seconds), nil
 			})
