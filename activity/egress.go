@@ -36,6 +36,7 @@ type Egress struct {
 	logger  *slog.Logger
 	pace    *pace
 	ease    ease
+	wall    wall
 
 	editor  adapters.Editor // nil: the platform cannot
 	deleter adapters.Deleter
@@ -199,6 +200,9 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 			e.Withdraw("", true)
 			return e.trouble(stop, "outbox cannot be recovered", err)
 		}
+	}
+	if err := e.keepTime(stop, now); err != nil {
+		return e.trouble(stop, "outbox cannot be hurried", err)
 	}
 	if until := e.pausedUntil(); until.After(now) {
 		return until.Sub(now)

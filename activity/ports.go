@@ -75,6 +75,10 @@ type Outbox interface {
 	// decided more than a minute from now, by a clock that has been put back since,
 	// is ready at once.
 	Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error
+	// Hurry has what waits after at be due by so much earlier, but not before at: the
+	// clock of this process was put back by it. Where a record has another clock than
+	// its process's nothing changes.
+	Hurry(ctx context.Context, account string, by time.Duration, at time.Time) error
 	// Where returns the platform's names of a message in one chat: those of its
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.

@@ -331,6 +331,16 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, carried fu
 	})
 }
 
+func (r *record) Hurry(ctx context.Context, _ string, by time.Duration, at time.Time) error {
+	return r.locked(ctx, func() {
+		for _, a := range r.actions {
+			if a.State == spaces.ActionReady && a.NotBefore.After(at) {
+				a.NotBefore = a.NotBefore.Add(-by)
+			}
+		}
+	})
+}
+
 func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was Drafted, state DraftState, err error) {
 	err = r.locked(ctx, func() {
 		i := r.drafted(d.ID)

@@ -149,7 +149,12 @@ func (e *Egress) settle(ctx context.Context, a spaces.Action, s Settlement) bool
 	for try := 1; ; try++ {
 		last := ctx.Err() != nil
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
-		err := e.box.Settle(limited, time.Now(), []Settlement{s})
+		now := time.Now()
+		err := e.keepTime(limited, now) // before it, what is stored now would be taken for older
+		if err == nil {
+			s.NotBefore = onWall(s.NotBefore, now)
+			err = e.box.Settle(limited, now, []Settlement{s})
+		}
 		cancel()
 		if err == nil {
 			return true

@@ -66,9 +66,11 @@ func opener(o postgres.Options) func(context.Context) (*record.Store, error) {
 // suite opens the record as the suite sees it.
 func suite(t *testing.T, o postgres.Options) storetest.Store {
 	t.Helper()
-	return recordtest.Suite(t, func(ctx context.Context, lives bool) (*record.Store, error) {
+	s := recordtest.Suite(t, func(ctx context.Context, lives bool) (*record.Store, error) {
 		o := o
 		o.Lives = lives
 		return postgres.Open(ctx, o)
 	})
+	s.Shared = true
+	return s
 }

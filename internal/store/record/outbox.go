@@ -32,6 +32,8 @@ where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' a
 	// What was decided in the future has been waiting by a clock that was put back.
 	hurryActions query = `update outbox set not_before = $2
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
+	soonerActions query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
+where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
 	oneAction  query = `select ` + actionColumns + ` from outbox o where o.id = $1`
 	sendAction query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
 	whereIs    query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
@@ -179,6 +181,20 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 	})
 	if err != nil {
 		return fmt.Errorf("recover outbox of %s: %w", account, err)
+	}
+	return nil
+}
+
+// Hurry implements [activity.Outbox].
+func (b Border) Hurry(ctx context.Context, account string, by time.Duration, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if !t.clock.own.IsZero() { // what waits goes by the server's clock
+			return nil
+		}
+		return t.run(ctx, soonerActions, account, ms(at), by.Milliseconds())
+	})
+	if err != nil {
+		return fmt.Errorf("hurry outbox of %s: %w", account, err)
 	}
 	return nil
 }

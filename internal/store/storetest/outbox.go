@@ -18,6 +18,7 @@ var outboxTests = map[string]func(*testing.T, *world){
 	"LaneKeepsItsOrder":                  laneOrder,
 	"ThreadsDoNotWaitForEachOther":       lanesApart,
 	"AClockThatWasPutBackDelaysNothing":  clockPutBack,
+	"AClockThatIsPutBackKeepsNothing":    clockIsPutBack,
 	"WhatLeavesAtOnceIsStoredAsSent":     leavesAtOnce,
 	"PartsAreCountedOneByOne":            parts,
 	"RetryComesDueAtItsTime":             retry,
@@ -194,6 +195,30 @@ func clockPutBack(t *testing.T, w *world) {
 		if got := texts(due); !cmp.Equal(got, want) {
 			t.Errorf("due %q with the clock put back by %s, want %q", got, back, want)
 		}
+	}
+}
+
+// F43: while a process runs, what waits is due after as long as was asked for, though
+// the clock was put back. Another clock than the process's
+// was not.
+func clockIsPutBack(t *testing.T, w *world) {
+	const half = 30 * time.Minute
+	room := w.family()
+	w.speak(room, spaces.Effect{Text: "one"})
+	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(half), Code: "limited"})
+	for _, back := range []time.Duration{time.Minute, 20 * time.Minute} {
+		w.now = w.now.Add(-back)
+		w.ok(w.s.Border.Hurry(t.Context(), other, back, w.now))
+		w.ok(w.s.Border.Hurry(t.Context(), account, back, w.now))
+		next, _, err := w.s.Border.Next(t.Context(), account)
+		w.ok(err)
+		if got := next.Sub(w.now); !w.s.Shared && got != half || w.s.Shared && got <= half {
+			t.Errorf("put back by %s it waits for another %s", back, got)
+		}
+	}
+	w.ok(w.s.Border.Hurry(t.Context(), account, 24*time.Hour, w.now))
+	if n := len(w.due()); n == 0 != w.s.Shared {
+		t.Errorf("put back by more than the wait, %d are due", n)
 	}
 }
 

@@ -31,6 +31,8 @@ type Store struct {
 	Memories console.Memories
 	// Run is what an operator is told of one run.
 	Run func(ctx context.Context, id string) (console.Run, error)
+	// Shared is set where the record goes by another clock than its process's.
+	Shared bool
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
