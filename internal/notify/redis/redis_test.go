@@ -41,7 +41,7 @@ func begin(t *testing.T, o redis.Options) *redis.Client {
 func begun(t *testing.T, o redis.Options) (c *redis.Client, stop func()) {
 	t.Helper()
 	if o.URL == "" {
-		o.URL = server.URL(t)
+		o.URL = emptied(t)
 	}
 	if o.Installation == "" {
 		o.Installation = t.Name()
@@ -79,10 +79,29 @@ func troubled(c *redis.Client) string {
 	return ""
 }
 
+// emptied returns the address of the shared server, which forgets what t left there
+// when t ends: a test finds the same however often it runs.
+func emptied(t *testing.T) string {
+	t.Helper()
+	url := server.URL(t)
+	t.Cleanup(func() {
+		o, err := library.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := library.NewClient(o)
+		defer c.Close()
+		if err := c.FlushAll(context.Background()).Err(); err != nil {
+			t.Error(err)
+		}
+	})
+	return url
+}
+
 // raw is a client without any of our words.
 func raw(t *testing.T) *library.Client {
 	t.Helper()
-	o, err := library.ParseURL(server.URL(t))
+	o, err := library.ParseURL(emptied(t))
 	if err != nil {
 		t.Fatal(err)
 	}
