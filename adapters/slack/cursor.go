@@ -22,7 +22,11 @@ type position struct {
 	Threads map[string]string `json:"threads,omitempty"`
 	// Owed is what must still be read of channels about which Slack did not answer.
 	Owed map[string]debt `json:"owed,omitempty"`
-	// Heard is when Slack was last there, in Unix seconds.
+	// Newest are the messages taken within retryWindow of the last one, as
+	// channel:ts: the next look reaches back over them.
+	Newest []string `json:"newest,omitempty"`
+	// Heard is when history was last read to its end, in Unix seconds: of what was
+	// said before, nothing is missing but what is owed.
 	Heard int64 `json:"heard"`
 }
 
@@ -54,12 +58,14 @@ func (p *position) cursor() []byte {
 func (p *position) clone() *position {
 	q := *p
 	q.Last, q.Threads, q.Owed = maps.Clone(p.Last), maps.Clone(p.Threads), maps.Clone(p.Owed)
+	q.Newest = slices.Clone(p.Newest)
 	return &q
 }
 
 const (
 	maxThreads  = 64                 // remembered over all channels
 	threadsKept = 7 * 24 * time.Hour // since they last spoke
+	maxNewest   = 128                // of them, beyond which the record alone knows what is told twice
 )
 
 // advance notes that a message was taken. History has a channel's messages and a
@@ -68,6 +74,7 @@ func (p *position) advance(channel, thread, ts string) {
 	if timeOf(ts).IsZero() {
 		return
 	}
+	p.taken(channel, ts)
 	if thread == "" {
 		if later(ts, p.Last[channel]) {
 			p.Last[channel] = ts
@@ -86,8 +93,18 @@ func (p *position) advance(channel, thread, ts string) {
 	}
 }
 
+// taken notes a message among the newest, and forgets those that no look reaches.
+func (p *position) taken(channel, ts string) {
+	p.Newest = append(p.Newest, channel+":"+ts)
+	beyond := max(len(p.Newest)-maxNewest, 0)
+	p.Newest = slices.DeleteFunc(p.Newest[beyond:], func(said string) bool {
+		_, at, _ := strings.Cut(said, ":")
+		return timeOf(ts).Sub(timeOf(at)) > retryWindow
+	})
+}
+
 // from returns the ts after which a channel is read: one that never spoke, or
-// that we came into meanwhile, from when we last listened.
+// that we came into meanwhile, from when all was last read.
 func (p *position) from(channel string) string {
 	if ts := p.Last[channel]; ts != "" {
 		return ts
@@ -103,17 +120,13 @@ func (p *position) from(channel string) string {
 const clockSkew = 10 * time.Second
 
 // retryWindow is how long Slack brings again what was not acknowledged.
-const retryWindow = 5 * time.Minute
+const retryWindow = 6 * time.Minute
 
-// lookBack returns the ts after which a channel is read after a silence until
-// now. Slack keeps no order: while it still brings again what we did not
-// acknowledge, that makes up for it; later an overlap does.
-func (p *position) lookBack(channel string, now time.Time) string {
-	from := p.from(channel)
-	if now.Sub(time.Unix(p.Heard, 0)) < retryWindow {
-		return from
-	}
-	earlier := tsAt(timeOf(from).Add(-retryWindow))
+// lookBack returns the ts after which a channel is read when listening begins
+// anew. Slack keeps no order: what it tried in vain may be older than the newest
+// message that we have, so that the look reaches back as far as that may be.
+func (p *position) lookBack(channel string) string {
+	earlier := tsAt(timeOf(p.from(channel)).Add(-retryWindow))
 	if later(p.Since, earlier) {
 		return p.Since
 	}
@@ -131,10 +144,3 @@ func (p *position) threadsOf(channel string, now time.Time) []string {
 	}
 	return out
 }
-
-// stale reports whether the stored time of the last sign of life should be
-// renewed even though nothing was said.
-func (p *position) stale(now time.Time) bool { return now.Sub(time.Unix(p.Heard, 0)) >= renewal }
-
-// renewal is how old the stored time of the last sign of life may grow.
-const renewal = 2 * time.Minute

@@ -26,6 +26,7 @@ type stretch struct {
 	messages []json.RawMessage // oldest first
 	listened bool              // we listened all the time in which they were said
 	owed     *debt             // what Slack did not answer; nil: nothing
+	looked   time.Time         // from when on all channels were read; last, alone
 }
 
 // fills reads what live events may have missed: once something listens, after a
@@ -36,7 +37,7 @@ func (r *receiver) fills(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	start, pos := time.Now(), r.where()
+	pos := r.where()
 	joined, err := r.c.joined(ctx)
 	if err != nil && !skippable(err) {
 		return err
@@ -48,7 +49,7 @@ func (r *receiver) fills(ctx context.Context) error {
 	plan := make([]string, 0, len(joined))
 	for _, ch := range joined {
 		plan = append(plan, ch.ID)
-		f.checked[ch.ID] = pos.lookBack(ch.ID, start)
+		f.checked[ch.ID] = pos.lookBack(ch.ID)
 	}
 	if err := r.bring(ctx, stretch{plan: plan}); err != nil {
 		return err
@@ -75,6 +76,9 @@ func (f *filler) run(ctx context.Context, deaf string) error {
 		deaf, listened = "", true
 		if everything {
 			f.full = began.Add(fillEvery)
+			if err := f.bring(ctx, stretch{looked: began}); err != nil {
+				return err
+			}
 		}
 		dunning = min(dunning*2, lastDunning)
 		if len(f.owed) == 0 {
@@ -183,6 +187,9 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 	if s.plan != nil {
 		return r.plan(ctx, s.plan, hellos)
 	}
+	if !s.looked.IsZero() {
+		return r.whole(ctx, s.looked)
+	}
 	if s.owed != nil {
 		if err := r.owing(ctx, s.channel, *s.owed); err != nil {
 			return err
@@ -211,6 +218,14 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 	}
 	r.paid(s.channel)
 	return r.release(ctx, s.channel, hellos)
+}
+
+// whole notes durably that all was read that was said until then.
+func (r *receiver) whole(ctx context.Context, then time.Time) error {
+	r.mu.Lock()
+	r.pos.Heard = then.Unix()
+	r.mu.Unlock()
+	return r.accept(ctx, nil)
 }
 
 // plan notes which chats are to be filled and lets the others pass.

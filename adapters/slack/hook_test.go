@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +97,51 @@ func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
 		pass(2 * time.Minute)
 		if diff := cmp.Diff([]string{"hello"}, b.said()); diff != "" || w.app.Pending() != 0 {
 			t.Errorf("%d are pending, recorded (-want +got):\n%s", w.app.Pending(), diff)
+		}
+	})
+}
+
+// R-SL, DELIVERY 2.2: what Slack gave up is read from history, also where something
+// later was recorded before and no silence was long: a proxy fails now and then
+// while the program is started again.
+func TestWhatWasOvertakenAndGivenUpIsReadAtTheNextStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{SigningSecret: signingSecret, EventsURL: "http://trestle.test/slack/events"})
+		o := w.options()
+		o.AppToken, o.SigningSecret = "", signingSecret
+		ln, err := w.network.Listen("trestle.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var client atomic.Pointer[slack.Client]
+		serve(t, ln, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if c := client.Load(); c != nil {
+				c.ServeHTTP(rw, r)
+				return
+			}
+			rw.WriteHeader(http.StatusBadGateway)
+		}))
+		b := new(book)
+		c, end := w.runs(b, o)
+		pass(time.Second)
+		w.ops.Says(w.maya, "overtaken", fakeslack.Said{})
+		pass(time.Second)
+		client.Store(c)
+		w.ops.Says(w.maya, "later", fakeslack.Said{})
+		pass(time.Second)
+		client.Store(nil)
+		if diff := cmp.Diff([]string{"later"}, b.said()); diff != "" {
+			t.Fatalf("before the start it had recorded (-want +got):\n%s", diff)
+		}
+		pass(time.Minute)
+		end()
+		w.runs(b, o)
+		pass(15 * time.Minute) // Slack gives up after six minutes
+		if n := w.app.Pending(); n != 0 {
+			t.Fatalf("Slack still holds %d events: the story shows nothing", n)
+		}
+		if diff := cmp.Diff([]string{"later", "overtaken"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -16,7 +16,9 @@ import (
 // Slack's name for a message, unique within its channel, and its time.
 
 // messageKey names what was said.
-func messageKey(channel, ts string) string { return "message:" + channel + ":" + ts }
+func messageKey(channel, ts string) string { return messagePrefix + channel + ":" + ts }
+
+const messagePrefix = "message:"
 
 // editKey names one version of a message: by the time of the edit, or by the
 // words where Slack does not say it.

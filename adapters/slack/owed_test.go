@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -106,4 +107,72 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A silent transport answers no question about the history of one channel while it is held.
+type silent struct {
+	next    http.RoundTripper
+	channel string
+	held    atomic.Bool
+}
+
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !s.held.Load() || !strings.HasSuffix(r.URL.Path, "/conversations.history") {
+		return s.next.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if r.Body = io.NopCloser(bytes.NewReader(body)); !bytes.Contains(body, []byte(s.channel)) {
+		return s.next.RoundTrip(r)
+	}
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// DELIVERY 2.2 (1), K1: a process that ends before it has read what was said in a
+// silence leaves that to the next one, whatever it recorded elsewhere: in a channel
+// that had never spoken, and in an old thread of one that had.
+func TestAnEndInTheMiddleOfReadingLosesNothing(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t, b := w.t, new(book)
+		quiet := w.NewChannel("quiet", w.maya)
+		quiet.Invites(w.maya, w.app)
+		spoken := w.NewChannel("spoken", w.maya)
+		spoken.Invites(w.maya, w.app)
+		old := spoken.Says(w.maya, "an old question", fakeslack.Said{})
+		w.forget()
+		pass(20 * 24 * time.Hour)
+		for _, held := range []*fakeslack.Channel{quiet, spoken} {
+			s := &silent{channel: held.ID}
+			o := w.options()
+			o.Around = func(next http.RoundTripper) http.RoundTripper { s.next = next; return s }
+			_, end := w.runs(b, o)
+			spoken.Says(w.maya, "before", fakeslack.Said{})
+			pass(time.Minute)
+			w.ops.Says(w.maya, "before", fakeslack.Said{}) // who spoke last is read first
+			pass(time.Minute)
+			end()
+			pass(time.Hour)
+			held.Says(w.maya, "hidden", fakeslack.Said{Thread: map[bool]string{true: old}[held == spoken]})
+			pass(time.Hour)
+			s.held.Store(true)
+			_, end = w.runs(b, o)
+			pass(20 * time.Second)
+			w.ops.Says(w.maya, "live", fakeslack.Said{})
+			pass(time.Second)
+			end()
+			if got := b.said(); got[len(got)-1] != "live" {
+				t.Fatalf("recorded %q before the end: the story shows nothing", got)
+			}
+			s.held.Store(false)
+			_, end = w.runs(b, o)
+			pass(time.Minute)
+			end()
+			if got := b.said(); got[len(got)-1] != "hidden" {
+				t.Errorf("of what was said in %s nothing was recorded but %q", held.ID, got)
+			}
+		}
+	})
 }

@@ -35,12 +35,15 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		return adapters.OrDone(ctx, err)
 	}
 	if cursor == nil {
-		pos.Since = tsAt(time.Now().Add(-clockSkew))
+		pos.Since, pos.Heard = tsAt(time.Now().Add(-clockSkew)), time.Now().Unix()
 	}
 	r := &receiver{
 		c: c, read: reader{c: c, self: me}, sink: sink, inbox: newInbox(), pos: pos,
 		pages: make(chan stretch), refill: make(chan struct{}, 1), listens: make(chan struct{}), first: cursor == nil,
 		parked: map[string][]*taken{}, filling: map[string]bool{}, waiting: map[string]bool{},
+	}
+	for _, said := range pos.Newest {
+		r.recent.note(messagePrefix+said, false)
 	}
 	c.hook.Store(r)
 	defer c.hook.Store(nil)
@@ -116,8 +119,6 @@ func (r *receiver) dispatch(ctx context.Context) error {
 			return err
 		}
 	}
-	renew := time.NewTicker(renewal)
-	defer renew.Stop()
 	for ctx.Err() == nil {
 		ds := r.inbox.take(maxBatch)
 		if err := r.deliver(ctx, ds, &hellos); err != nil {
@@ -132,12 +133,6 @@ func (r *receiver) dispatch(ctx context.Context) error {
 		case p := <-r.pages:
 			if err := r.fill(ctx, p, &hellos); err != nil {
 				return err
-			}
-		case <-renew.C:
-			if r.where().stale(time.Now()) {
-				if err := r.accept(ctx, nil); err != nil {
-					return err
-				}
 			}
 		}
 	}
@@ -229,7 +224,6 @@ func inOrder(ts []*taken) {
 // accept hands a batch in until it is taken. It fails when ctx is done.
 func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error {
 	next := r.where()
-	next.Heard = time.Now().Unix()
 	for _, u := range updates {
 		if m, ok := u.Body.(adapters.Message); ok {
 			next.advance(u.Chat.ID, u.Thread.ID, m.ID)
@@ -264,21 +258,25 @@ type recent struct {
 }
 
 func (s *recent) add(updates []adapters.Update, history bool) {
+	for _, u := range updates {
+		s.note(u.Key, history)
+	}
+}
+
+func (s *recent) note(key string, history bool) {
 	if s.keys == nil {
 		s.keys = map[string]bool{}
 	}
-	for _, u := range updates {
-		if !s.has(u.Key) {
-			if len(s.ring) < maxRecent {
-				s.ring = append(s.ring, u.Key)
-			} else {
-				delete(s.keys, s.ring[s.at])
-				s.ring[s.at] = u.Key
-				s.at = (s.at + 1) % maxRecent
-			}
+	if !s.has(key) {
+		if len(s.ring) < maxRecent {
+			s.ring = append(s.ring, key)
+		} else {
+			delete(s.keys, s.ring[s.at])
+			s.ring[s.at] = key
+			s.at = (s.at + 1) % maxRecent
 		}
-		s.keys[u.Key] = history
 	}
+	s.keys[key] = history
 }
 
 // has reports whether the key was handed in.
