@@ -90,8 +90,7 @@ func emptied(t *testing.T) string {
 			t.Fatal(err)
 		}
 		c := library.NewClient(o)
-		defer c.Close()
-		if err := c.FlushAll(context.Background()).Err(); err != nil {
+		if err := errors.Join(c.FlushAll(context.WithoutCancel(t.Context())).Err(), c.Close()); err != nil {
 			t.Error(err)
 		}
 	})
