@@ -182,14 +182,15 @@ func (e *Egress) standing(ctx context.Context, account string, id spaces.DraftID
 // errTooSoon is why nobody looks yet for a draft whose fate is unknown.
 var errTooSoon = errors.New("the platform may not show yet what it took")
 
-// sought returns a stored draft with its message. One that was not posted, or that
-// nobody can look for, is forgotten: where the platform cannot be asked, a message
-// may be left that nobody knows of.
+// sought returns a stored draft with its message. One that was not posted is
+// forgotten. Where the platform cannot be asked, a beginning may be left that nobody
+// can take back: the record says so.
 func (e *Egress) sought(ctx context.Context, d Drafted) (Drafted, bool, error) {
 	if d.Message != "" {
 		return d, true, nil
 	}
-	if e.finder != nil {
+	lost := e.finder == nil
+	if !lost {
 		if time.Since(d.At) < resendAfter {
 			return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: errTooSoon}
 		}
@@ -209,10 +210,16 @@ func (e *Egress) sought(ctx context.Context, d Drafted) (Drafted, bool, error) {
 			}
 			return d, true, nil
 		}
-	} else {
-		e.logger.Warn("part of a message may be left in the chat", "chat", d.Chat, "draft", string(d.ID))
+		lost = err != nil
 	}
-	return d, false, e.rub(ctx, d)
+	if !lost {
+		return d, false, e.rub(ctx, d)
+	}
+	e.logger.Warn("part of a message may be left in the chat", "chat", d.Chat, "draft", string(d.ID))
+	if err := e.o.Drafts.Lose(ctx, d.ID); err != nil {
+		return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
+	}
+	return d, false, nil
 }
 
 // erase deletes the message of a draft and forgets it. In a chat that has moved

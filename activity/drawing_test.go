@@ -42,6 +42,13 @@ func (s seeker) Find(_ context.Context, p adapters.Post) (adapters.Receipt, bool
 	return adapters.Receipt{}, false, nil
 }
 
+// shut is a platform that does not let us look.
+type shut struct{ *platform }
+
+func (shut) Find(context.Context, adapters.Post) (adapters.Receipt, bool, error) {
+	return adapters.Receipt{}, false, refusal(adapters.Forbidden)
+}
+
 // K22: what is decided stands once, whatever became of what was shown before.
 func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 	unknown := &adapters.Error{Kind: adapters.Unknown}
@@ -49,6 +56,7 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 		platform *platform
 		finds    bool
 		lost     bool // the platform took the post, and nobody was told
+		told     bool // that a beginning may be left
 		want     []string
 	}{
 		"it stands": {
@@ -80,7 +88,7 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 			want: []string{`send  "There is soup. Take some."`, `send  "And bread."`},
 		},
 		"nobody can tell": { // one part is left behind, at most
-			platform: &platform{}, lost: true,
+			platform: &platform{}, lost: true, told: true,
 			want: []string{`send  "There is soup. …"`, `send  "There is soup. Take some."`, `send  "And bread."`},
 		},
 	} {
@@ -107,6 +115,9 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 				if a.State != spaces.ActionSent || len(a.Refs) != 2 || len(r.drafts) != 0 {
 					t.Errorf("the action is %s with %v, %d drafts are left", a.State, a.Refs, len(r.drafts))
 				}
+				if len(r.strayed) > 0 != c.told {
+					t.Errorf("lost drafts: %v", r.strayed)
+				}
 				edited := slices.ContainsFunc(c.want, func(s string) bool { return strings.HasPrefix(s, "edit m1") })
 				if edited && a.Refs[0].Message != "m1" {
 					t.Errorf("the message stands at %s", a.Refs[0].Message)
@@ -127,6 +138,7 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 		"it stands":            {func(p *platform) adapters.Adapter { return p }, false, []string{`send  "There is soup. …"`, `delete m1 ""`}},
 		"it is found":          {func(p *platform) adapters.Adapter { return seeker{p} }, true, []string{`send  "There is soup. …"`, `delete m1 ""`}},
 		"nobody can look":      {func(p *platform) adapters.Adapter { return p }, true, []string{`send  "There is soup. …"`}},
+		"nobody may look":      {func(p *platform) adapters.Adapter { return shut{p} }, true, []string{`send  "There is soup. …"`}},
 		"it cannot be deleted": {func(p *platform) adapters.Adapter { p.script = refuses("delete", adapters.Forbidden); return p }, false, []string{`send  "There is soup. …"`}},
 		"it is deleted in time": {func(p *platform) adapters.Adapter {
 			p.script = once(func(c call) bool { return c.Op == "delete" }, refusal(adapters.Limited))
@@ -153,6 +165,9 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 				}
 				if len(r.drafts) != 0 || len(e.drafts.all) != 0 || e.drafts.rows {
 					t.Errorf("kept: %v", r.drafts)
+				}
+				if told := name == "nobody can look" || name == "nobody may look"; len(r.strayed) > 0 != told {
+					t.Errorf("lost: %v", r.strayed)
 				}
 			})
 		})

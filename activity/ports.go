@@ -108,6 +108,9 @@ type Drafts interface {
 	// Rub forgets a draft that is no message, or none any more. One that is not known
 	// is no error.
 	Rub(ctx context.Context, id spaces.DraftID) error
+	// Lose keeps of a draft only where it would be, for whoever asks about its run:
+	// nobody can tell whether it is there. It is no draft any more.
+	Lose(ctx context.Context, id spaces.DraftID) error
 	// Drafts returns those of an account, the oldest first.
 	Drafts(ctx context.Context, account string) ([]Drafted, error)
 }

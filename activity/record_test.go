@@ -41,7 +41,8 @@ type record struct {
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
-	drafts []Drafted
+	drafts  []Drafted
+	strayed []spaces.DraftID // drafts that nobody can look for
 
 	broadcast bool    // what an agent says is shown beside its thread
 	mooring   Mooring // of every thread
@@ -359,6 +360,10 @@ func (r *record) Drawn(ctx context.Context, id spaces.DraftID, message string) e
 
 func (r *record) Rub(ctx context.Context, id spaces.DraftID) error {
 	return r.locked(ctx, func() { r.rub(id) })
+}
+
+func (r *record) Lose(ctx context.Context, id spaces.DraftID) error {
+	return r.locked(ctx, func() { r.rub(id); r.strayed = append(r.strayed, id) })
 }
 
 func (r *record) Drafts(context.Context, string) ([]Drafted, error) {

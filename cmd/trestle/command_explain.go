@@ -138,6 +138,9 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 	for _, d := range a.Deliveries {
 		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), console.Because(strings.TrimSpace(d.Code+" "+d.Problem)))
 	}
+	for _, x := range a.Lost {
+		fmt.Fprintf(w, "  lost     its beginning may stand in %s/%s, with a … at its end: nobody can tell, and it is not taken back\n", x.Account, x.Chat)
+	}
 	for _, x := range a.Waits {
 		what := "waits"
 		if x.Run != a.Run {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -24,5 +26,19 @@ func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
 				t.Errorf("a budget of %d tokens, want the room's 50000", a.Budget)
 			}
 		})
+	}
+}
+
+// K22: where nobody can tell whether a beginning stands, whoever asks about the run is
+// told.
+func TestExplainTellsOfABeginningThatMayBeLeft(t *testing.T) {
+	var a console.RunAnswer
+	if err := json.Unmarshal([]byte(`{"lost_beginnings": [{"account": "telegram:1", "chat": "-100"}]}`), &a); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	explain(&out, a, nil)
+	if !strings.Contains(out.String(), "lost     its beginning may stand in telegram:1/-100,") {
+		t.Errorf("explain says %s", &out)
 	}
 }

@@ -56,6 +56,7 @@ type RunAnswer struct {
 	Shown      []shownRow      `json:"shown"`
 	Steps      []stepRow       `json:"steps"`
 	Deliveries []deliveryRow   `json:"deliveries"`
+	Lost       []lostRow       `json:"lost_beginnings"`
 	Waits      []waitRow       `json:"waits"`
 	Plan       json.RawMessage `json:"frame_plan"` // of its last step; null without one
 }
@@ -119,6 +120,13 @@ type deliveryRow struct {
 	Code     string             `json:"code,omitempty"`
 	Problem  string             `json:"problem,omitempty"` // the code to look up in docs/problems.md
 	Receipts []spaces.Ref       `json:"receipts"`
+}
+
+// A lostRow is a chat in which the beginning of an answer, shown while it was
+// written, may stand for good: nobody can tell, and nobody can take it back.
+type lostRow struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
 }
 
 // A DenialRow is one refusal.

@@ -14,7 +14,7 @@ func (c *Console) answer(run Run) RunAnswer {
 	a := RunAnswer{
 		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
 		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
-		Denials: []DenialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Waits: []waitRow{},
+		Denials: []DenialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Lost: []lostRow{}, Waits: []waitRow{},
 	}
 	for i, row := range run.Rows {
 		e := run.Events[i]
@@ -29,6 +29,9 @@ func (c *Console) answer(run Run) RunAnswer {
 		if d, ok := e.Body.(spaces.Denied); ok {
 			a.Denials = append(a.Denials, DenialRow{Denial: d.Denial})
 		}
+	}
+	for _, x := range run.Lost {
+		a.Lost = append(a.Lost, lostRow{x.Account, x.Chat})
 	}
 	for _, x := range run.Waits {
 		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, some(x.Who), x.Due, x.Outcome, some(x.Answers)})

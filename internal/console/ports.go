@@ -248,6 +248,7 @@ type Run struct {
 	Turns   []spaces.Turn   `json:"turns"`
 	Inner   []spaces.Event  `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action `json:"actions"`
+	Lost    []spaces.Ref    `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
 	Waits   []spaces.Wait   `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 

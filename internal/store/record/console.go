@@ -39,6 +39,7 @@ from (select distinct agent, circle from uplinks) u left join usage g on g.day =
 group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	namedCycles  query = `select ` + cycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
+	lostDrafts   query = `select account, chat, message from drafts where cycle = $1 and length(text) = 0 order by step`
 	cycleActions query = `select ` + actionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
@@ -179,6 +180,9 @@ func fillRun(ctx context.Context, src Reader, run *console.Run) error {
 		return err
 	}
 	if run.Waits, err = all(ctx, src, runsWaits, []any{string(y.ID)}, scanWait); err != nil {
+		return err
+	}
+	if run.Lost, err = all(ctx, src, lostDrafts, []any{string(y.ID)}, scanRef); err != nil {
 		return err
 	}
 	orders, err := all(ctx, src, cycleActions, []any{string(y.ID)}, scanOrder)

@@ -17,16 +17,19 @@ const (
   when exists (select 1 from cycles y where y.id = d.cycle and y.state = 'open' and y.halted = 0)
     and not exists (select 1 from steps s where s.cycle = d.cycle and s.n = d.step and s.state = 'done') then 0
   else 1 end`
-	draftsOf query = `select ` + draftColumns + ` from drafts d where d.account = $1 order by d.at, d.id`
+	// One that is lost has no text.
+	draftsOf query = `select ` + draftColumns + ` from drafts d where d.account = $1 and length(d.text) > 0 order by d.at, d.id`
 	oneDraft query = `select ` + draftColumns + ` from drafts d where d.id = $1`
 	mayDraft query = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
   and not exists (select 1 from steps s where s.cycle = y.id and s.n = $2 and s.state = 'done'))`
 	insertDraft query = `insert into drafts (id, cycle, step, agent, space, account, chat, thread, target, text, at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	placeDraft  query = `update drafts set message = $2 where id = $1`
-	deleteDraft query = `delete from drafts where id = $1`
+	deleteDraft query = `delete from drafts where id = $1 and length(text) > 0`
+	loseDraft   query = `update drafts set text = $2 where id = $1 and message = ''`
 	draftStands query = `select exists (select 1 from drafts where id = $1 and message <> '')`
-	takesDraft  query = `select exists (select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5)`
+	takesDraft  query = `select exists (select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5
+  and length(text) > 0)`
 )
 
 var _ activity.Drafts = Border{}
@@ -73,6 +76,11 @@ func (b Border) draft(ctx context.Context, q query, args ...any) error {
 		return fmt.Errorf("change draft %v: %w", args[0], err)
 	}
 	return nil
+}
+
+// Lose implements [activity.Drafts].
+func (b Border) Lose(ctx context.Context, id spaces.DraftID) error {
+	return b.draft(ctx, loseDraft, string(id), []byte{})
 }
 
 // Drafts implements [activity.Drafts].

@@ -14,6 +14,7 @@ var draftTests = map[string]func(*testing.T, *world){
 	"DraftIsTakenOverByItsStepsMessage": draftTaken,
 	"DraftOfAnUndecidedStepOutlivesIt":  draftResumed,
 	"DraftThatNobodySaysIsLeft":         draftLeft,
+	"DraftThatIsLostIsTold":             draftLost,
 	"DraftElsewhereIsNotTakenOver":      draftElsewhere,
 	"TakingOverMayBeRepeated":           draftRepeated,
 }
@@ -148,6 +149,49 @@ func draftLeft(t *testing.T, w *world) {
 		w.ok(w.s.Border.Rub(t.Context(), d.ID))
 		if got := w.drawn(); got != nil {
 			t.Errorf("rubbed and kept: %q", got)
+		}
+	}
+}
+
+// K22: of a draft that nobody can look for the run tells where it may be, whether its
+// message was decided before or after that, or never; it is no draft any more. One
+// that stands is not lost.
+func draftLost(t *testing.T, w *world) {
+	room := w.family()
+	for name, c := range map[string]struct {
+		decided, before, stands bool
+	}{"decided": {decided: true}, "lost before it was decided": {decided: true, before: true}, "never decided": {}, "it stands": {stands: true}} {
+		w.say(room, "zoe", name)
+		wake := w.woken(ada, room)
+		d := w.sketched(wake)
+		if !c.stands {
+			w.ok(w.s.Border.Drawn(t.Context(), d.ID, ""))
+		}
+		if c.before {
+			w.ok(w.s.Border.Lose(t.Context(), d.ID))
+		}
+		var a spaces.Action
+		if c.decided {
+			if a = w.decides(wake, d); c.before == (a.Draft != "") {
+				t.Errorf("%s: the action takes over %q", name, a.Draft)
+			}
+		}
+		w.ok(w.s.Border.Lose(t.Context(), d.ID))
+		if c.decided {
+			w.settle(w.sent(a))
+			w.rest(wake, 1)
+		} else {
+			w.rest(wake, 0)
+		}
+		want := []spaces.Ref{{Account: account, Chat: chat}}
+		if c.stands {
+			want = nil
+			w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		}
+		run, err := w.s.Run(t.Context(), string(wake.Cycle.ID))
+		w.ok(err)
+		if diff := cmp.Diff(want, run.Lost); diff != "" || len(w.drawn()) > 0 {
+			t.Errorf("%s: lost (-want +got):\n%s, drafts %q", name, diff, w.drawn())
 		}
 	}
 }
