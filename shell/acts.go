@@ -1,11 +1,8 @@
 package shell
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,9 +94,9 @@ func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) 
 
 // A Catalogue is every act this version has, in the order the model sees them.
 type Catalogue struct {
-	specs []spec
-	tools []model.Tool
-	hash  string
+	specs    []spec
+	tools    []model.Tool
+	manifest spaces.Manifest
 }
 
 // NewCatalogue returns the acts of DESIGN 6 that are built; those that send files
@@ -131,12 +128,12 @@ func NewCatalogue(files bool) *Catalogue {
 	if files {
 		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))
 	}
-	sum := sha256.New()
-	for _, s := range c.specs {
+	offers := make([]spaces.Offer, len(c.specs))
+	for i, s := range c.specs {
 		c.tools = append(c.tools, model.Tool{Name: s.name, Description: s.about, Schema: s.schema})
-		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\n", s.name, s.tier, s.about, s.schema)
+		offers[i] = spaces.Offer{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema}
 	}
-	c.hash = hex.EncodeToString(sum.Sum(nil)[:8])
+	c.manifest = spaces.NewManifest(offers)
 	return c
 }
 
@@ -144,26 +141,9 @@ func NewCatalogue(files bool) *Catalogue {
 // The caller must not change them.
 func (c *Catalogue) Tools() []model.Tool { return c.tools }
 
-// An Offer is one act as operators look at it.
-type Offer struct {
-	Name   string
-	Tier   spaces.Tier
-	Risk   spaces.Risk
-	About  string
-	Schema json.RawMessage // of its arguments; nobody may change it
-}
-
-// Offers returns every act with how far it is trusted and what it can do.
-func (c *Catalogue) Offers() []Offer {
-	all := make([]Offer, len(c.specs))
-	for i, s := range c.specs {
-		all[i] = Offer{s.name, s.tier, s.risk, s.about, s.schema}
-	}
-	return all
-}
-
-// Hash names this set of acts; it is stored with every cycle (PRD-7.2).
-func (c *Catalogue) Hash() string { return c.hash }
+// Manifest returns the version that this set of acts is; every cycle says which one
+// it was offered. Nobody may change it.
+func (c *Catalogue) Manifest() spaces.Manifest { return c.manifest }
 
 // Names returns the names of all acts.
 func (c *Catalogue) Names() []string {

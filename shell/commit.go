@@ -42,7 +42,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		if sc.Close.Rest == "" && !sc.Close.Back {
 			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true
 		}
-		sc.Close.Denials, sc.Close.Manifest, sc.Close.Plan = c.denials, c.shell.catalogue.Hash(), c.plan
+		sc.Close.Denials, sc.Close.Manifest, sc.Close.Plan = c.denials, c.shell.catalogue.Manifest(), c.plan
 	}
 	done, err := c.shell.Journal.Commit(ctx, sc)
 	if err != nil {

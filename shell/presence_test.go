@@ -97,9 +97,9 @@ func TestNoRunWaitsForADelivery(t *testing.T) {
 	})
 }
 
-// BLU-16, BLU-24, BLU-35, PRD-12-3: a message goes out by its old name, too; handing a run
-// to another agent and skipping an answer are no acts. The run keeps the name of the set
-// of acts that it had.
+// BLU-16, BLU-24, BLU-35, PRD-12-3, PRD-7.2-1: a message goes out by its old name, too;
+// handing a run to another agent and skipping an answer are no acts. The run keeps the
+// name of the version of the acts that it had.
 func TestOldNamesOfActs(t *testing.T) {
 	m := answering(func(n int, _ model.Request) (model.Response, error) {
 		switch n {
@@ -127,7 +127,7 @@ func TestOldNamesOfActs(t *testing.T) {
 		if diff := cmp.Diff([]string{"delegate_agent unknown_act", "skip_response unknown_act"}, denied); diff != "" {
 			t.Errorf("denials (-want +got):\n%s", diff)
 		}
-		if got, want := w.runs(room)[0].Manifest, w.shell.Catalogue().Hash(); got != want || want == "" {
+		if got, want := w.runs(room)[0].Manifest, w.shell.Catalogue().Manifest().Hash; got != want || want == "" {
 			t.Errorf("the run had the acts %q, want %q", got, want)
 		}
 		for _, tool := range w.shell.Catalogue().Tools() {

@@ -146,7 +146,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 		want[name] = spaces.TierPlatform
 	}
 	got := map[string]spaces.Tier{}
-	for _, o := range NewCatalogue(true).Offers() {
+	for _, o := range NewCatalogue(true).Manifest().Acts {
 		got[o.Name] = o.Tier
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -204,10 +204,14 @@ func TestActsAreDescribedAndTiered(t *testing.T) {
 	}
 }
 
-// CON-49: the tools are the same bytes for every catalogue, so that prefixes match.
+// CON-49, PRD-7.2-1: the tools are the same bytes for every catalogue, so that prefixes
+// match and versions have one name; other acts have another.
 func TestCatalogueIsTheSameBytesEveryTime(t *testing.T) {
 	a, b := NewCatalogue(false), NewCatalogue(false)
-	if a.Hash() != b.Hash() {
+	if a.Manifest().Hash != b.Manifest().Hash {
 		t.Error("two catalogues of one version differ")
+	}
+	if NewCatalogue(true).Manifest().Hash == a.Manifest().Hash {
+		t.Error("with another act the version is the same")
 	}
 }

@@ -58,7 +58,7 @@ type Closing struct {
 	Rest     string
 	Derived  bool // the rest line was made from its acts
 	Denials  int
-	Manifest string
+	Manifest Manifest // the acts it was offered; kept once for all cycles
 	Plan     []byte
 	// Say is told in Room, once for ever for Once; empty: nothing.
 	Say, Once string

@@ -105,7 +105,7 @@ type Cycle struct {
 	Denials int
 	// Authority is what all the people may ask for whose words it was shown.
 	Authority Authority
-	Manifest  string // hash of the tools offered
+	Manifest  string // hash of the [Manifest] it was offered
 	Plan      []byte // frame plan of its last step, JSON of hud.Plan
 	Started   time.Time
 	Ended     time.Time

@@ -15,6 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -37,7 +38,8 @@ func (p *program) ask(ctx context.Context, path string, query url.Values, a any)
 			return err
 		}
 		as := settings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
-		api := console.New(console.Options{Record: r, Settings: as, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		acts := func() spaces.Manifest { return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest() }
+		api := console.New(console.Options{Record: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
 			return err

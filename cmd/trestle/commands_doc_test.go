@@ -68,6 +68,8 @@ var answerTypes = map[string]string{
 	"replay":          "main.replayAnswer",
 	"denials":         "[]console.DenialRow",
 	"denials allow":   "main.grantAnswer",
+	"tools":           "console.ToolsAnswer",
+	"tools diff":      "console.ToolsDiff",
 	"fake":            "- it needs another word",
 	"fake discord":    "- it serves until it is stopped",
 	"fake slack":      "- it serves until it is stopped",

@@ -100,7 +100,7 @@ func commands() []purpose {
 		{"Begin", []func(*program) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
 		{"Look", []func(*program) *cobra.Command{
 			statusCommand, adaptersCommand, problemsCommand, spacesCommand, searchCommand, runsCommand, explainCommand, rehearseCommand,
-			denialsCommand, hudCommand, memoryCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
+			denialsCommand, toolsCommand, hudCommand, memoryCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
 		}},
 		{"Decide", []func(*program) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
 		{"Keep", []func(*program) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},

@@ -16,7 +16,7 @@ import (
 // other act has one; what is asked for by nobody is taken from nobody.
 func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
 	taken := without(config.Settings{}) // every setting is false
-	for _, o := range shell.NewCatalogue(true).Offers() {
+	for _, o := range shell.NewCatalogue(true).Manifest().Acts {
 		if can := slices.Contains(taken, o.Name); can != (o.Tier == spaces.TierPlatform) {
 			t.Errorf("%s, of tier %s, can be taken: %v", o.Name, o.Tier, can)
 		}

@@ -28,7 +28,8 @@ import (
 //	its stdout, then its stderr, then (exit N) unless it is 0
 //
 // In a command line $RUN1 is the oldest run of the story, $SPACE1 its oldest
-// space; they stand for these in answers, too. -update rewrites the answers, and
+// space, $ACTS the version of the acts it was offered; they stand for these in
+// answers, too. -update rewrites the answers, and
 // the difference is reviewed like code.
 func TestEveryCommandAnswersAsItsTranscript(t *testing.T) {
 	story := tellStory(t)
@@ -149,6 +150,7 @@ func (w *world) storyNames() map[string]string {
 			names[id] = fmt.Sprintf("$RUN%d", len(names)-len(rooms)+1)
 		}
 	}
+	names[w.process.shell.Catalogue().Manifest().Hash] = "$ACTS"
 	return names
 }
 
@@ -226,7 +228,7 @@ func (y *story) plain(s stage, answer string) string {
 		answer = strings.ReplaceAll(answer, id, name)
 	}
 	for _, mask := range []struct{ form, with string }{
-		{`(\$(?:RUN|SPACE)\d) {3,}`, "$1   "},
+		{`(\$(?:RUN\d|SPACE\d|ACTS)) {3,}`, "$1   "},
 		{`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
 		{`\b20[1-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`, "NOW"},
 		{`[0-9a-f]{64}`, "SHA256"},

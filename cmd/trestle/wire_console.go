@@ -23,7 +23,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 func (s *process) newConsole() *console.Console {
 	return console.New(console.Options{
 		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Jobs: longWork{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: live{s.bus},
-		Tools: s.tools(), Manifest: s.shell.Catalogue().Hash(), Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
+		Tools: s.shell.Catalogue().Manifest, Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
 
@@ -36,15 +36,6 @@ func (s *process) narrator() *console.Narrator {
 func (p *parts) access() console.Access {
 	c := p.config()
 	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
-}
-
-// tools lists the acts of the shell as the console shows them.
-func (p *parts) tools() []console.Tool {
-	var all []console.Tool
-	for _, t := range p.shell.Catalogue().Offers() {
-		all = append(all, console.Tool{Name: t.Name, Tier: t.Tier, Risk: t.Risk, About: t.About, Schema: t.Schema})
-	}
-	return all
 }
 
 // live is the bus as the console reads it.

@@ -341,20 +341,6 @@ type messageRow struct {
 	CallID string            `json:"call,omitempty"`
 }
 
-// A Tool is one act that agents may ask for (PRD-6.1-A3).
-type Tool struct {
-	Name   string          `json:"name"`
-	Tier   spaces.Tier     `json:"tier"`
-	Risk   spaces.Risk     `json:"risk"`
-	About  string          `json:"about"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-type toolsAnswer struct {
-	Manifest string `json:"manifest"`
-	Tools    []Tool `json:"tools"`
-}
-
 type problemsAnswer struct {
 	Problems []Problem `json:"problems"`
 }

@@ -51,10 +51,6 @@ func (c *Console) apiAnswer(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, a)
 }
 
-func (c *Console) apiTools(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, toolsAnswer{c.Manifest, c.Tools})
-}
-
 func (c *Console) problems(r *http.Request) (problemsAnswer, error) {
 	found, err := c.Process.Problems(r.Context())
 	return problemsAnswer{some(found)}, err

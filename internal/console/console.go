@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Options are the parts a console is made of. All of them are needed.
@@ -18,9 +20,8 @@ type Options struct {
 	Jobs     Jobs
 	Settings Settings
 	Live     Live
-	// Tools are the acts agents have, and Manifest the name of that set.
-	Tools    []Tool
-	Manifest string
+	// Tools returns the acts that agents have now.
+	Tools func() spaces.Manifest
 	// Answers returns what a reading command of the program answers with -o json, by
 	// the command's name; none of that name is [ErrUnknown], and a [Refused] is told
 	// to whoever asks. Default: no command is answered.
@@ -131,7 +132,8 @@ func (c *Console) routes() []route {
 		{"GET /api/runs/{id}", holder, told(c, c.apiRun)},
 		{"GET /api/runs/{id}/steps/{n}", holder, told(c, c.apiFrame)},
 		{"POST /api/runs/{id}/cancel", holder, c.apiCancel},
-		{"GET /api/tools", holder, c.apiTools},
+		{"GET /api/tools", holder, told(c, c.apiTools)},
+		{"GET /api/tools/diff", holder, told(c, c.apiToolsDiff)},
 		{"GET /api/denials", holder, told(c, c.denials)},
 		{"GET /api/search", holder, told(c, c.apiSearch)},
 		{"GET /api/answers/{command}", holder, c.apiAnswer},

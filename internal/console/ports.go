@@ -31,6 +31,9 @@ type Record interface {
 	People(ctx context.Context, word string, limit int) ([]Presence, error)
 	// Denials returns what was refused.
 	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
+	// Manifests returns the versions of the acts that runs were offered whose names
+	// begin so, the last used first.
+	Manifests(ctx context.Context, beginning string, limit int) ([]Manifest, error)
 	// Because returns the chain of causes of a run: the event that woke it, what led
 	// to that, and so on to the root. It is empty for a run that no event woke, and
 	// ends early after [MaxChain] events.

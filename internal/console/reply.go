@@ -20,9 +20,13 @@ func reply(w http.ResponseWriter, code int, v any) {
 // told serves as JSON what a request asks for.
 func told[A any](c *Console, ask func(*http.Request) (A, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch a, err := ask(r); {
+		a, err := ask(r)
+		no, refused := errors.AsType[Refused](err)
+		switch {
 		case err == nil:
 			reply(w, http.StatusOK, a)
+		case refused:
+			reply(w, http.StatusUnprocessableEntity, no.Refusal())
 		case errors.Is(err, errNumber):
 			c.misread(w)
 		default:

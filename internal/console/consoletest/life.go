@@ -149,7 +149,7 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.Cyc
 			Origin: &spaces.Provenance{Space: l.Space, Cycle: id, Why: text},
 		}}
 		c.Upto = wake.Rows[len(wake.Rows)-1].Seq
-		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: "0123456789abcdef", Plan: c.Step.Frame}
+		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: w.Offered, Plan: c.Step.Frame}
 	}
 	w.commit(c)
 	return id, wake.Events[0].ID

@@ -32,6 +32,8 @@ type World struct {
 	Store   *record.Store
 	Bus     *inproc.Bus
 	Program *Program
+	// Offered are the acts that runs are offered from now on.
+	Offered spaces.Manifest
 
 	t      testing.TB
 	minted atomic.Int64
@@ -47,7 +49,7 @@ type World struct {
 // machine alone.
 func Open(tb testing.TB) *World {
 	tb.Helper()
-	w := &World{t: tb, Bus: &inproc.Bus{After: 1000, Keep: 64}, Program: &Program{}}
+	w := &World{t: tb, Bus: &inproc.Bus{After: 1000, Keep: 64}, Program: &Program{}, Offered: Acts()}
 	store, err := sqlite.Open(tb.Context(), sqlite.Options{Dir: tb.TempDir(), NewID: w.mint})
 	w.ok(err)
 	tb.Cleanup(func() {
@@ -58,10 +60,16 @@ func Open(tb testing.TB) *World {
 	w.Store = store
 	w.Console = console.New(console.Options{
 		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus},
-		Tools:    []console.Tool{{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)}},
-		Manifest: "0123456789abcdef", Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
+		Tools: Acts, Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	return w
+}
+
+// Acts is what the agents of a world may ask for.
+func Acts() spaces.Manifest {
+	return spaces.NewManifest([]spaces.Offer{
+		{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)},
+	})
 }
 
 // An alarm fails the test with what is written to it: a console of a test has

@@ -80,6 +80,15 @@ func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	recordtest.WantFiles(t, db)
 }
 
+// PRD-7.2-1: a record of before knows afterwards which versions of the acts its runs were
+// offered, and says that it knows their names alone.
+func TestActsOfYesterdayAreKnownByTheirNames(t *testing.T) {
+	database := server.Database(t)
+	db := walked(t, database, "0041")
+	recordtest.SeedRuns(t, db)
+	recordtest.WantVersions(t, open(t, options(t, database)).Console())
+}
+
 // Issue 7: a schema is not changed under a process that does not know the new one.
 func TestSchemaIsNotChangedUnderOthers(t *testing.T) {
 	database := server.Database(t)

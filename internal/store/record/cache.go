@@ -19,6 +19,7 @@ type cache struct {
 	numbers  map[spaces.Mind]int64                // how many closed cycles a mind has
 	payers   map[spaces.CycleID]payers            // of open cycles
 	handled  map[post]bool                        // where no row is ready, neither now nor later
+	offered  map[string]int64                     // when the use of a version of the acts was last noted
 	unsaved  []*line                              // lines whose head has moved in the running job
 	unstored []*room                              // rooms that changed in the running job
 }
@@ -34,8 +35,15 @@ func (c *cache) clear() {
 		lines: map[lineKey]*line{}, rooms: map[spaces.SpaceID]*room{}, people: map[identityKey]spaces.Entity{},
 		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
 		powers: map[spaces.EntityID]spaces.Authority{}, rosters: map[spaces.SpaceID][]spaces.Member{},
-		numbers: map[spaces.Mind]int64{}, handled: map[post]bool{}, payers: map[spaces.CycleID]payers{},
+		numbers: map[spaces.Mind]int64{}, handled: map[post]bool{}, payers: map[spaces.CycleID]payers{}, offered: map[string]int64{},
 	}
+}
+
+// news forgets what others may have changed: nobody takes a version of the acts away.
+func (c *cache) news() {
+	offered := c.offered
+	c.clear()
+	c.offered = offered
 }
 
 // regroup forgets what follows from who somebody is, and from who is where.
@@ -70,6 +78,9 @@ func (c *cache) trim() {
 	}
 	if len(c.payers) > maxCached {
 		clear(c.payers)
+	}
+	if len(c.offered) > 64 {
+		clear(c.offered)
 	}
 	if len(c.numbers) > maxCached || len(c.handled) > maxCached {
 		clear(c.numbers)

@@ -40,8 +40,11 @@ func (k *commit) close(ctx context.Context) error {
 		return err
 	}
 	c := k.c.Close
+	if err := k.offered(ctx, c.Manifest); err != nil {
+		return err
+	}
 	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Derived, c.Denials,
-		c.Manifest, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
+		c.Manifest.Hash, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,6 +24,12 @@ func (t *tx) Do(ctx context.Context, statement string, args ...any) error {
 func (t *tx) Take(ctx context.Context, batch spaces.Intake) error {
 	i := intake{tx: t, batch: batch}
 	return i.record(ctx)
+}
+
+// Offer keeps a version of the acts within a write.
+func (t *tx) Offer(ctx context.Context, m spaces.Manifest, at time.Time) error {
+	k := commit{tx: t, c: spaces.StepCommit{At: at}}
+	return k.offered(ctx, m)
 }
 
 // Stays has the write committed although it returns an error.

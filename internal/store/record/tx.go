@@ -50,7 +50,7 @@ func (t *tx) begin(ctx context.Context) error {
 		t.clocked.Store(new(t.clock))
 	}
 	if turn.News {
-		t.cache.clear()
+		t.cache.news()
 	}
 	return err
 }

@@ -46,3 +46,23 @@ func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
 		}
 	})
 }
+
+// PRD-7.2-1: acts whose run was undone are not taken for kept: the next run keeps them.
+func TestUndoneRunDoesNotVouchForItsActs(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		m := spaces.NewManifest([]spaces.Offer{{Name: "view", Schema: []byte(`{}`)}})
+		undone := errors.New("undone")
+		for _, end := range []error{undone, nil} {
+			err := s.Write(t.Context(), func(ctx context.Context, tx *record.Tx) error {
+				return errors.Join(tx.Offer(ctx, m, start), end)
+			})
+			if !errors.Is(err, end) {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.Console().Manifests(t.Context(), "", 10); err != nil || len(got) != 1 || got[0].Hash != m.Hash {
+			t.Errorf("the record has %+v (%v), want the acts once", got, err)
+		}
+	})
+}

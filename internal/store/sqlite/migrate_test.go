@@ -250,3 +250,17 @@ func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	}
 	recordtest.WantFiles(t, db)
 }
+
+// PRD-7.2-1: a record of before knows afterwards which versions of the acts its runs were
+// offered, and says that it knows their names alone.
+func TestActsOfYesterdayAreKnownByTheirNames(t *testing.T) {
+	dir := t.TempDir()
+	db, file, o := raw(t, dir), filepath.Join(dir, FileName), options(t, dir).withDefaults()
+	before := stepped(t, nil)
+	maps.DeleteFunc(before, func(name string, _ *fstest.MapFile) bool { return name >= "sqlite/0042" })
+	if err := migrate(t.Context(), db, file, before, o); err != nil {
+		t.Fatal(err)
+	}
+	recordtest.SeedRuns(t, db)
+	recordtest.WantVersions(t, openIn(t, dir).Console())
+}

@@ -44,7 +44,7 @@ func endHasReason(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Close = &spaces.Closing{Stop: spaces.StopBudget, Detail: "daily tokens", Denials: 1, Manifest: "m", Plan: []byte("{}")}
+	c.Close = &spaces.Closing{Stop: spaces.StopBudget, Detail: "daily tokens", Denials: 1, Manifest: spaces.Manifest{Hash: "m"}, Plan: []byte("{}")}
 	w.commit(c)
 	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, false, 10)
 	w.ok(err)

@@ -33,6 +33,8 @@ type Store struct {
 	Run func(ctx context.Context, id string) (console.Run, error)
 	// Shared is set where the record goes by another clock than its process's.
 	Shared bool
+	// Manifests are the versions of the acts that runs were offered.
+	Manifests func(ctx context.Context, beginning string, limit int) ([]console.Manifest, error)
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -89,7 +91,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, manifestTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

@@ -1,0 +1,66 @@
+package spaces
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// A Manifest is one version of the acts: all that models are offered together, as
+// they are offered it (PRD-7.2-1). Where Acts is nil, only its name is known.
+type Manifest struct {
+	Hash string // of the acts: another one for anything about them that is other
+	Acts []Offer
+}
+
+// An Offer is one act as models are offered it, with how far it is trusted and what
+// it can do.
+type Offer struct {
+	Name   string          `json:"name"`
+	Tier   Tier            `json:"tier"`
+	Risk   Risk            `json:"risk"`
+	About  string          `json:"about"`
+	Schema json.RawMessage `json:"schema"` // of its arguments
+}
+
+// NewManifest returns the version that these acts are, in the order in which models
+// see them.
+func NewManifest(acts []Offer) Manifest {
+	text, err := json.Marshal(acts)
+	if err != nil {
+		panic("spaces: an act whose schema is no JSON: " + err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return Manifest{Hash: hex.EncodeToString(sum[:8]), Acts: acts}
+}
+
+// SchemaSum returns the SHA-256 of the act's schema, in hexadecimal digits.
+func (o Offer) SchemaSum() string {
+	sum := sha256.Sum256(o.Schema)
+	return hex.EncodeToString(sum[:])
+}
+
+// An Argument is one of those that an act takes.
+type Argument struct {
+	Name string
+	Must bool   // whether it has to be there
+	Form string // its schema
+}
+
+// Arguments returns what the act takes, by name.
+func (o Offer) Arguments() []Argument {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if json.Unmarshal(o.Schema, &schema) != nil {
+		return nil // no object: nothing in it has a name
+	}
+	var all []Argument
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		all = append(all, Argument{name, slices.Contains(schema.Required, name), string(schema.Properties[name])})
+	}
+	return all
+}
