@@ -69,10 +69,8 @@ func (e *Egress) postOf(ctx context.Context, d spaces.Draft) (adapters.Post, err
 	p := adapters.Post{
 		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
 	}
-	words, files, err := e.box.Where(ctx, d.Account, d.Chat, d.Target)
-	if refs := append(words, files...); len(refs) > 0 {
-		p.ReplyTo = refs[0].Message
-	}
+	var err error
+	p.ReplyTo, p.Start, err = e.answered(ctx, d.Account, d.Chat, d.Target)
 	if err != nil {
 		err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
 	}

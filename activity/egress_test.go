@@ -330,6 +330,29 @@ func TestASplitMessageGoesOnAtThePartItHadReached(t *testing.T) {
 	})
 }
 
+// PLATFORMS 2.4: an answer to an answer says where the answers begin, and so does the
+// draft of one; what answers nothing says nothing.
+func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{}, newRecord()
+		r.starts = map[spaces.EventID]spaces.EventID{"answer": "asked"}
+		r.where["asked"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "q"}}
+		r.where["answer"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "a"}}
+		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2", Target: "answer"})
+		r.put(spaces.Action{ID: "y", Chat: "c", Text: "3", Target: "elsewhere"})
+		e := on(t, p, r, EgressOptions{Drafts: r})
+		e.Show(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer", Message: true})
+		after(5 * time.Second)
+		got := map[string]string{}
+		for _, c := range p.accepted() {
+			got[c.Text] = c.ReplyTo + " " + c.Start
+		}
+		if diff := cmp.Diff(map[string]string{"1": "a q", "2": " ", "3": " ", "4. …": "a q"}, got); diff != "" {
+			t.Errorf("answers what, among answers to what (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestWhatACrashLeftInSendingIsRepeatedOnceOrHeld(t *testing.T) {
 	// DELIVERY K16 … K18
 	synctest.Test(t, func(t *testing.T) {

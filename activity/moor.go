@@ -16,6 +16,7 @@ type berth struct {
 	found  bool
 	thread string
 	anchor string // what the first part answers where the chat has no thread for it
+	start  string // of the answers among which the action's is
 }
 
 // berth returns where an action goes.

@@ -15,8 +15,8 @@ var ours = adapters.Account{Platform: "telegram", ID: "99", Name: "Ada", Handle:
 
 // A call is one thing the platform was asked to do.
 type call struct {
-	Op, Chat, Thread, Text, ReplyTo, Message, Key string
-	At                                            time.Time
+	Op, Chat, Thread, Text, ReplyTo, Start, Message, Key string
+	At                                                   time.Time
 }
 
 // A platform is an adapter over nothing: it keeps a ledger of what it was asked,
@@ -87,7 +87,7 @@ func (p *platform) Split(text string) []string {
 }
 
 func (p *platform) Send(ctx context.Context, post adapters.Post) (adapters.Receipt, error) {
-	id, err := p.do(ctx, call{Op: "send", Chat: post.Chat, Thread: post.Thread, Text: post.Text, ReplyTo: post.ReplyTo, Key: post.Key})
+	id, err := p.do(ctx, call{Op: "send", Chat: post.Chat, Thread: post.Thread, Text: post.Text, ReplyTo: post.ReplyTo, Start: post.Start, Key: post.Key})
 	return adapters.Receipt{Message: id, At: time.Now()}, err
 }
 

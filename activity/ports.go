@@ -83,6 +83,10 @@ type Outbox interface {
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.
 	Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
+	// Start returns the platform's name of the message with which, in one chat, the
+	// chain of answers begins that a message stands in: its own when it answers nothing
+	// there, empty when it never arrived there.
+	Start(ctx context.Context, account, chat string, message spaces.EventID) (string, error)
 	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
 	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (Mooring, error)

@@ -42,7 +42,8 @@ type record struct {
 	blind    error      // what every look fails with, while set
 
 	drafts  []Drafted
-	strayed []spaces.DraftID // drafts that nobody can look for
+	strayed []spaces.DraftID                  // drafts that nobody can look for
+	starts  map[spaces.EventID]spaces.EventID // of the answers that a message stands among
 
 	broadcast bool    // what an agent says is shown beside its thread
 	mooring   Mooring // of every thread
@@ -393,6 +394,17 @@ func (r *record) leave() {
 
 func (r *record) Named(context.Context, string, spaces.EventID, Kin) ([]spaces.Identity, bool, error) {
 	return nil, r.broadcast, nil
+}
+
+func (r *record) Start(_ context.Context, _, chat string, message spaces.EventID) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ref := range r.where[r.starts[message]] {
+		if ref.Chat == chat {
+			return ref.Message, nil
+		}
+	}
+	return "", nil
 }
 
 func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {

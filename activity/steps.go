@@ -68,15 +68,9 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	if len(parts)+len(a.Files) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
 	}
-	answered := ""
-	if a.Target != "" {
-		words, files, err := e.box.Where(ctx, a.Account, a.Chat, a.Target)
-		if err != nil {
-			return nil, fmt.Errorf("find message answered: %w", err)
-		}
-		if refs := append(words, files...); len(refs) > 0 {
-			answered = refs[0].Message
-		}
+	answered, start, err := e.answered(ctx, a.Account, a.Chat, a.Target)
+	if err != nil {
+		return nil, fmt.Errorf("find message answered: %w", err)
 	}
 	people, broadcast, err := e.named(ctx, a, answered)
 	if err != nil {
@@ -84,6 +78,7 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	}
 	var steps []step
 	at := e.berth(a)
+	at.start = start
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.Post{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
 		if i == 0 && a.Draft != "" && e.draws() {
@@ -99,6 +94,21 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 		steps, answered = append(steps, s), ""
 	}
 	return steps, nil
+}
+
+// answered returns where a message that is answered stands in a chat, and where the
+// answers begin that it stands among; both are empty when it never arrived there.
+func (e *Egress) answered(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
+	if target == "" {
+		return "", "", nil
+	}
+	words, files, err := e.box.Where(ctx, account, chat, target)
+	refs := append(words, files...)
+	if err != nil || len(refs) == 0 {
+		return "", "", err
+	}
+	start, err = e.box.Start(ctx, account, chat, target)
+	return refs[0].Message, start, err
 }
 
 // named returns the people that words call, and whether an agent's are shown beside
@@ -124,6 +134,9 @@ func (e *Egress) post(at *berth, part int, p adapters.Post) step {
 	a := at.action
 	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
 	p.Face, p.Decided = e.face(a), a.Created
+	if p.ReplyTo != "" {
+		p.Start = at.start
+	}
 	s := step{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) {
 		p, err := at.in(ctx, p, part == 0)
 		if err != nil {

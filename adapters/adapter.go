@@ -112,7 +112,10 @@ type Post struct {
 	Chat    string
 	Thread  string // empty: the chat itself
 	ReplyTo string // platform id of the message answered; empty: none. A vanished target is no error
-	Text    string // as [Adapter.Split] returned it
+	// Start is the message with which the chain of answers begins that ReplyTo stands
+	// in, for platforms that hang all of them on it. Empty: ReplyTo itself.
+	Start string
+	Text  string // as [Adapter.Split] returned it
 	// Broadcast shows an answer in a thread in the chat itself as well, where the
 	// adapter is a [Broadcaster]; elsewhere it is ignored.
 	Broadcast bool

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 
@@ -19,7 +18,7 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	if p.Key == "" {
 		return adapters.Receipt{}, false, nil
 	}
-	thread := cmp.Or(p.Thread, p.ReplyTo)
+	thread := threadOf(p)
 	for _, in := range []string{thread, ""} {
 		raw, err := c.newest(ctx, p.Chat, in)
 		if err != nil && !refusedFor(err, "thread_not_found", "invalid_thread_ts") {

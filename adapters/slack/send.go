@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +95,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		return adapters.Receipt{}, err
 	}
 	p = c.masked(p)
-	f, thread := formOf(p.Text, p.Mentions), cmp.Or(p.Thread, p.ReplyTo)
+	f, thread := formOf(p.Text, p.Mentions), threadOf(p)
 	receipt, err := c.post(ctx, p, f, thread)
 	if p.Thread == "" && thread != "" && refusedFor(err, unthreadable...) {
 		thread = ""

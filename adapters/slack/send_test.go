@@ -174,6 +174,35 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 	})
 }
 
+// PLATFORMS 2.4: a thread is named after its first message: an answer to an answer goes
+// there, also when that was deleted, and is found there.
+func TestAnAnswerToAnAnswerGoesIntoItsThread(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		c, _ := w.runs(new(book), w.options())
+		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		first, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: first.Message}); err != nil {
+			t.Fatal(err)
+		}
+		second := adapters.Post{Chat: w.ops.ID, ReplyTo: first.Message, Start: root, Text: "an answer to it", Key: "key-2"}
+		made, err := c.Send(t.Context(), second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := w.ops.Sent()
+		if last := sent[len(sent)-1]; last.Thread != root {
+			t.Errorf("it is in thread %q, want %q", last.Thread, root)
+		}
+		if found, there, err := c.Find(t.Context(), second); err != nil || !there || found.Message != made.Message {
+			t.Errorf("found %+v, %t, %v; want %s", found, there, err, made.Message)
+		}
+	})
+}
+
 // PLATFORMS 2.4: an answer in a thread can be shown in the channel as well, both
 // ways; it is one message.
 func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -34,7 +33,7 @@ const maxStatus = 120
 // streams are not used for it: a stream is a message, and one that a crash leaves
 // half written would stand beside the whole.
 func (c *Client) Preview(ctx context.Context, p adapters.Post) error {
-	thread := cmp.Or(p.Thread, p.ReplyTo)
+	thread := threadOf(p)
 	words := []rune(strings.Join(strings.Fields(wordsIn(p.Text)), " "))
 	if thread == "" || len(words) == 0 {
 		return &adapters.Error{Kind: adapters.Invalid, Op: statusMethod, Err: errors.New("only threads show a status, and only of words")}

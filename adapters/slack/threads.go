@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -13,3 +14,8 @@ var _ adapters.Threader = (*Client)(nil)
 func (*Client) Thread(_ context.Context, m adapters.Ref, _ string) (string, error) {
 	return m.Message, nil
 }
+
+// threadOf returns the thread that a post goes into: an answer's is named after its
+// first message, and never after another answer
+// (docs.slack.dev/reference/methods/chat.postMessage, thread_ts).
+func threadOf(p adapters.Post) string { return cmp.Or(p.Thread, p.Start, p.ReplyTo) }

@@ -36,7 +36,14 @@ where account = $1 and state in ('ready', 'sending') and state = 'ready' and not
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
 	oneAction  query = `select ` + actionColumns + ` from outbox o where o.id = $1`
 	sendAction query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
-	whereIs    query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	// Answers below the first thousand begin a chain of their own.
+	whereStarts query = `with recursive chain (event, n) as (
+  select e.id, 0 from events e where e.id = $3
+  union all
+  select e.reply_to, c.n + 1 from chain c join events e on e.id = c.event
+  where e.reply_to <> '' and c.n < 1000 and exists (select 1 from messages m where m.event = e.reply_to and m.account = $1 and m.chat = $2))
+select m.message from chain c join messages m on m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
+	whereIs query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 
 // maxAhead is how far in the future the decision of an action may lie, by clocks that
@@ -222,4 +229,12 @@ func (b Border) Where(ctx context.Context, account, chat string, message spaces.
 		return nil, nil, fmt.Errorf("look up message %s: %w", message, err)
 	}
 	return words, files, nil
+}
+
+// Start implements [activity.Outbox].
+func (b Border) Start(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
+	if _, err := one(ctx, b.s.engine, whereStarts, []any{account, chat, string(message)}, &start); err != nil {
+		return "", fmt.Errorf("look up start of answers to %s: %w", message, err)
+	}
+	return start, nil
 }

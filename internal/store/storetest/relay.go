@@ -11,13 +11,14 @@ import (
 )
 
 var relayTests = map[string]func(*testing.T, *world){
-	"WordsAreCarriedToTheOtherChats": carriedOver,
-	"WhatIsDoneToWordsIsCarriedToo":  changesCarried,
-	"NothingIsCarriedBack":           notBack,
-	"APictureComesWithTheWords":      picturesCarried,
-	"FilesAreCarriedWhenTheyAreHere": filesCarried,
-	"FilesThatDoNotComeAreNamed":     filesNamed,
-	"FilesOfWhatIsDeletedStay":       filesTakenBack,
+	"WordsAreCarriedToTheOtherChats":     carriedOver,
+	"AnswersBeginWhereTheFirstOneStands": startsOfAnswers,
+	"WhatIsDoneToWordsIsCarriedToo":      changesCarried,
+	"NothingIsCarriedBack":               notBack,
+	"APictureComesWithTheWords":          picturesCarried,
+	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
+	"FilesThatDoNotComeAreNamed":         filesNamed,
+	"FilesOfWhatIsDeletedStay":           filesTakenBack,
 }
 
 // bridged opens a room whose two chats carry people's words to each other.
@@ -82,6 +83,52 @@ func carriedOver(t *testing.T, w *world) {
 		t.Errorf("the answer is carried as %v", lines)
 	}
 	w.settleAll(due)
+}
+
+// PLATFORMS 2.4: answers to answers begin where the first of them answers nothing that
+// stands in that chat.
+func startsOfAnswers(t *testing.T, w *world) {
+	room := w.bridged()
+	starts := func(want [2]string, of spaces.Event) {
+		t.Helper()
+		for i, in := range []string{chat, other} {
+			got, err := w.s.Border.Start(t.Context(), account, in, of.ID)
+			w.ok(err)
+			if got != want[i] {
+				t.Errorf("in %s the answers to #%d begin with %q, want %q", in, of.Seq, got, want[i])
+			}
+		}
+	}
+	said := func(text string, to spaces.Ref, carried bool) (spaces.Event, spaces.Ref) {
+		t.Helper()
+		m := w.message(room, "zoe", text)
+		m.ReplyRef = to
+		w.record(m)
+		e := w.last(room)
+		if due := w.due(); carried {
+			w.settleAll(due)
+		} else {
+			for _, a := range due {
+				w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "no"})
+			}
+		}
+		return e, m.Ref
+	}
+	copied := func(e spaces.Event) string {
+		t.Helper()
+		refs, _, err := w.s.Border.Where(t.Context(), account, other, e.ID)
+		w.ok(err)
+		return refs[0].Message
+	}
+	lost, here := said("only here", spaces.Ref{}, false)
+	first, at := said("one", here, true)
+	second, again := said("two", at, true)
+	third, _ := said("three", again, true)
+	starts([2]string{here.Message, ""}, lost)
+	for _, e := range []spaces.Event{first, second, third} {
+		starts([2]string{here.Message, copied(first)}, e)
+	}
+	starts([2]string{}, spaces.Event{ID: "nothing"})
 }
 
 // SEQ-96: the picture of who speaks is the newest they were named with; what tells
