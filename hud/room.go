@@ -18,6 +18,7 @@ type Room struct {
 
 	space   spaces.Space
 	members []spaces.Member
+	met     bool // they are who stands in the room after its last event
 	cast    cast
 	changes []change // in seq order
 	index   index
@@ -60,10 +61,14 @@ func (r *Room) SetSpace(s spaces.Space) { r.space = s }
 // Members returns who is in the room, in the order they came. The slice is the room's.
 func (r *Room) Members() []spaces.Member { return r.members }
 
+// Met reports whether the room was told who is in it since an event last may have
+// changed that, or what they or it are called.
+func (r *Room) Met() bool { return r.met }
+
 // SetMembers tells who is in the room now. Those who left are still named on
 // the lines they wrote.
 func (r *Room) SetMembers(ms []spaces.Member) {
-	r.members = slices.Clone(ms)
+	r.members, r.met = slices.Clone(ms), true
 	slices.SortFunc(r.members, func(a, b spaces.Member) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 	})
@@ -85,6 +90,7 @@ func (r *Room) Apply(e spaces.Event) {
 	if e.Seq <= r.Chat.Upto {
 		return
 	}
+	r.met = r.met && !r.changesPeople(e)
 	r.Info.Apply(e)
 	r.witness.Apply(e)
 	for _, i := range r.Chat.Apply(e) {
@@ -100,6 +106,17 @@ func (r *Room) Apply(e spaces.Event) {
 		default: // a delivery or failure; it may have brought an edit that came too early
 			r.rewrite(i)
 		}
+	}
+}
+
+// changesPeople reports whether the event may change who is in the room or what
+// they or it are called.
+func (r *Room) changesPeople(e spaces.Event) bool {
+	switch e.Body.Kind() {
+	case spaces.KindJoined, spaces.KindLeft, spaces.KindRenamed, spaces.KindLinked, spaces.KindUnlinked:
+		return true
+	default: // anybody heard for the first time
+		return e.Actor != "" && !slices.ContainsFunc(r.members, func(x spaces.Member) bool { return x.ID == e.Actor })
 	}
 }
 

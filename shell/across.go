@@ -46,11 +46,10 @@ func (l *library) shelf(ctx context.Context, u spaces.Uplink) (*shelf, error) {
 	s := l.take(u.Space)
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	first := s.room.Upto() == 0 // only who holds loading moves it
-	if !first && s.room.Upto() >= u.Head {
+	if s.room.Met() && s.room.Upto() >= u.Head { // only who holds loading moves it
 		return s, nil
 	}
-	return s, l.shell.follow(ctx, &l.mu, s.room, first, func(e spaces.Event) {
+	return s, l.shell.follow(ctx, &l.mu, s.room, func(e spaces.Event) {
 		if words, ok := erasedBy(s.room, e); ok {
 			s.gone = append(s.gone, erasure{words, e.RecvAt})
 		}

@@ -206,12 +206,13 @@ func (m *mind) doubt() {
 	}
 }
 
-// behind reports whether a room has events up to seq that the mind has not read.
+// behind reports whether a room has events up to seq that the mind has not read, or
+// people whom it has not met.
 func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	seat := m.seat(space)
-	return seat == nil || seat.Room.Upto() < seq
+	return seat == nil || !seat.Room.Met() || seat.Room.Upto() < seq
 }
 
 // seated takes over the uplinks and returns the spaces that got a new seat.
@@ -242,7 +243,7 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 	room, cursor := seat.Room, seat.Uplink.Cursor
 	m.mu.Unlock()
 
-	err := m.shell.follow(ctx, &m.mu, room, first, func(e spaces.Event) { // what was folded is not seen again
+	err := m.shell.follow(ctx, &m.mu, room, func(e spaces.Event) { // what was folded is not seen again
 		if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
 			m.deleted = append(m.deleted, words)
 		}
@@ -255,11 +256,10 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 
 // follow reads what happened in a room since it was last read, with each event
 // before it is folded. mu guards the room; it is not held.
-func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, first bool, before func(spaces.Event)) error {
+func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, before func(spaces.Event)) error {
 	mu.Lock()
 	id, after := room.ID(), room.Upto()
 	mu.Unlock()
-	people := first
 	for {
 		events, err := s.Record.Events(ctx, id, spaces.Primary, after, page)
 		if err != nil {
@@ -269,28 +269,17 @@ func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, firs
 		for _, e := range events {
 			before(e)
 			room.Apply(e)
-			people = people || changesPeople(room, e)
 		}
+		met := room.Met()
 		mu.Unlock()
-		if len(events) < page {
-			break
+		switch {
+		case len(events) == page:
+			after = events[page-1].Seq
+		case met:
+			return nil
+		default:
+			return s.meet(ctx, mu, room)
 		}
-		after = events[len(events)-1].Seq
-	}
-	if !people {
-		return nil
-	}
-	return s.meet(ctx, mu, room)
-}
-
-// changesPeople reports whether the event may change who is in the room or what
-// they or it are called.
-func changesPeople(room *hud.Room, e spaces.Event) bool {
-	switch e.Body.Kind() {
-	case spaces.KindJoined, spaces.KindLeft, spaces.KindRenamed, spaces.KindLinked, spaces.KindUnlinked:
-		return true
-	default: // anybody heard for the first time
-		return e.Actor != "" && !slices.ContainsFunc(room.Members(), func(x spaces.Member) bool { return x.ID == e.Actor })
 	}
 }
 
@@ -301,8 +290,6 @@ func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error 
 		return fmt.Errorf("space %s: %w", room.ID(), err)
 	}
 	mu.Lock()
-	room.SetSpace(space)
-	room.SetMembers(members)
 	var gone []spaces.EntityID
 	for id := range room.Chat.Activity {
 		if !slices.ContainsFunc(members, func(x spaces.Member) bool { return x.ID == id }) {
@@ -310,15 +297,16 @@ func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error 
 		}
 	}
 	mu.Unlock()
-	if len(gone) == 0 {
-		return nil
-	}
-	known, err := s.Record.Entities(ctx, gone)
-	if err != nil {
-		return fmt.Errorf("people of %s: %w", room.ID(), err)
+	var known map[spaces.EntityID]spaces.Entity
+	if len(gone) > 0 {
+		if known, err = s.Record.Entities(ctx, gone); err != nil {
+			return fmt.Errorf("people of %s: %w", room.ID(), err)
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	room.SetSpace(space)
+	room.SetMembers(members)
 	for _, e := range known {
 		room.Know(e)
 	}
