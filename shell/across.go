@@ -1,8 +1,8 @@
 package shell
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -66,7 +66,7 @@ func (l *library) take(id spaces.SpaceID) *shelf {
 		if len(l.all) >= maxShelves {
 			oldest := id
 			for k, x := range l.all {
-				if oldest == id || cmp.Compare(x.used.UnixNano(), l.all[oldest].used.UnixNano()) < 0 {
+				if oldest == id || x.used.Before(l.all[oldest].used) {
 					oldest = k
 				}
 			}
@@ -173,12 +173,16 @@ func (ms *minds) looking(of spaces.Mind, space spaces.SpaceID) []spaces.Mind {
 // unsee takes back what was deleted in a room of another circle since the mind last
 // looked; the first time, since the mind is there.
 func (m *mind) unsee(ctx context.Context, s *shelf) error {
-	m.shell.library.mu.Lock()
-	gone := slices.Clip(s.gone)
-	m.shell.library.mu.Unlock()
 	if m.unseen == nil {
 		m.unseen = map[*shelf]int{}
 	}
+	l := m.shell.library
+	l.mu.Lock()
+	gone := slices.Clip(s.gone)
+	if _, known := m.unseen[s]; !known { // those that were given up go
+		maps.DeleteFunc(m.unseen, func(x *shelf, _ int) bool { return l.all[x.room.ID()] != x })
+	}
+	l.mu.Unlock()
 	for _, w := range gone[m.unseen[s]:] {
 		if w.at.Before(m.seats[0].Uplink.OpenedAt) {
 			continue
