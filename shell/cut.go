@@ -16,8 +16,10 @@ const tailTokens = 200
 // due returns why the context is to be cut now, or "": a cut is owed; somebody
 // began afresh; the mind has rested longer than the provider's cache lives and
 // many turns have gathered, so that a cut costs nothing (PRD-6.4); or it has
-// passed a mark. m.mu is held.
+// passed a mark.
 func (m *mind) due(o outlook) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch set := o.settings; {
 	case m.owed != "":
 		return m.owed
@@ -35,9 +37,7 @@ func (m *mind) due(o outlook) string {
 func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 	m.loading.Lock() // what is deleted meanwhile is redacted afterwards
 	defer m.loading.Unlock()
-	m.mu.Lock()
 	cause := m.due(o)
-	m.mu.Unlock()
 	if cause == "" {
 		return nil
 	}

@@ -265,14 +265,7 @@ func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, befo
 		if err != nil {
 			return fmt.Errorf("events of %s: %w", id, err)
 		}
-		mu.Lock()
-		for _, e := range events {
-			before(e)
-			room.Apply(e)
-		}
-		met := room.Met()
-		mu.Unlock()
-		switch {
+		switch met := fold(mu, room, events, before); {
 		case len(events) == page:
 			after = events[page-1].Seq
 		case met:
@@ -281,6 +274,17 @@ func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, befo
 			return s.meet(ctx, mu, room)
 		}
 	}
+}
+
+// fold has a room take in events, and reports whether it knows then who is in it.
+func fold(mu sync.Locker, room *hud.Room, events []spaces.Event, before func(spaces.Event)) (met bool) {
+	mu.Lock()
+	defer mu.Unlock() // a panic ends a wake, and not the room for others
+	for _, e := range events {
+		before(e)
+		room.Apply(e)
+	}
+	return room.Met()
 }
 
 // meet reads who is in a room, and who wrote in it and left.

@@ -23,12 +23,7 @@ func (s *Shell) tend(ctx context.Context, p place) {
 		}
 	}()
 	m := s.minds.get(p.mind)
-	m.mu.Lock()
-	ready, by := m.loaded, m.lastCycle
-	if ready {
-		m.whole(o).Settle()
-	}
-	m.mu.Unlock()
+	by, ready := m.settled(o)
 	if !ready {
 		return
 	}
@@ -44,6 +39,17 @@ func (s *Shell) tend(ctx context.Context, p place) {
 		s.resting[p.mind] = rest{p, at}
 		s.mu.Unlock()
 	}
+}
+
+// settled takes the counts of the mind's turns and returns its last cycle; false when
+// the mind is not in memory.
+func (m *mind) settled(o outlook) (last spaces.CycleID, ready bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.loaded {
+		m.whole(o).Settle()
+	}
+	return m.lastCycle, m.loaded
 }
 
 // A rest is when a mind will have rested long enough to be tended again.

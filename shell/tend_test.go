@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// PRD-5.2: our own bug in one mind stays with what met it: nothing is locked for good.
+func TestAPanicLocksNobodyOut(t *testing.T) {
+	id := spaces.Mind{Agent: "ada", Circle: "home"}
+	s := New(Options{ // without a counter, so that counting panics
+		Agents: []Agent{{ID: "ada", Name: "Ada"}}, Logger: slog.New(slog.DiscardHandler),
+		Settings: func(spaces.AgentID, spaces.SpaceID) Settings { return DefaultSettings() },
+	})
+	m := s.minds.get(id)
+	m.loaded = true
+	m.closed = []spaces.ClosedCycle{{N: 1, Turns: []spaces.Turn{{Role: spaces.RoleUser, Text: strings.Repeat("many words ", 20_000)}}}}
+	for name, do := range map[string]func(){
+		"tending": func() { s.tend(t.Context(), place{mind: id}) },
+		"cutting": func() { _ = m.cut(t.Context(), outlook{agent: s.agent("ada"), settings: DefaultSettings()}, "") },
+		"folding": func() {
+			fold(&m.mu, hud.NewRoom(spaces.Space{}), []spaces.Event{{Seq: 1, Body: spaces.Said{}}}, func(spaces.Event) { panic("no") })
+		},
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			do()
+		}()
+		for what, mu := range map[string]*sync.Mutex{"mind": &m.mu, "loading": &m.loading} {
+			if !mu.TryLock() {
+				t.Errorf("after %s the lock of %s is held", name, what)
+				*mu = sync.Mutex{}
+				continue
+			}
+			mu.Unlock()
+		}
+	}
+}
