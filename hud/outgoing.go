@@ -100,6 +100,21 @@ func eachRun(s []rune, f func(at int, h uint64) bool) bool {
 // massCalls match what calls everybody in a room, in any platform's form.
 var massCalls = regexp.MustCompile(`(?i)<!(everyone|here|channel)(?:\|[^>]*)?>|(^|[^\p{L}\p{N}_.+@-])@+(everyone|here|channel)\b`)
 
+// mostNested is how often what is left of a text may call again before no sign that
+// calls is left in it: nobody nests calls by mistake.
+const mostNested = 8
+
+// uncalled returns text without what would call everybody in a room.
+func uncalled(text string) string {
+	for range mostNested {
+		if !strings.ContainsAny(text, "@!") || !massCalls.MatchString(text) {
+			return text
+		}
+		text = massCalls.ReplaceAllString(text, "$1$2$3")
+	}
+	return strings.NewReplacer("<", "", "@", "").Replace(text)
+}
+
 // Defang returns text with every way out closed (SECURITY S6): what would call
 // everybody in a room is only the word; a URL for which
 // seen is false is written so that no platform links or fetches it, bare
@@ -110,12 +125,7 @@ func Defang(text string, seen func(url string) bool) string {
 	if strings.Contains(text, "![") {
 		text = images.ReplaceAllString(text, "$1")
 	}
-	for called := text; strings.ContainsAny(called, "@!"); { // what is left may call again
-		if text = massCalls.ReplaceAllString(called, "$1$2$3"); text == called {
-			break
-		}
-		called = text
-	}
+	text = uncalled(text)
 	var b strings.Builder
 	last := 0
 	for _, u := range findURLs(text) {

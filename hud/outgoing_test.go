@@ -74,6 +74,28 @@ func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 	}
 }
 
+// SECURITY S6, S20: calls in calls are taken apart a few times, and then what is left
+// loses the signs that call: ten thousand of them, one by one, took a minute, in which
+// the mind was locked.
+func TestCallsInCallsEnd(t *testing.T) {
+	nested := func(sign string, depth int) string {
+		return "1 < 2: " + strings.Repeat(sign, depth) + "everyone" + strings.Repeat(">", depth)
+	}
+	const left = 10_000 - mostNested
+	for text, want := range map[string]string{
+		nested("<!", 1):               "1 < 2: everyone",
+		nested("<!", mostNested-1):    "1 < 2: everyone",
+		nested("<!", left+mostNested): "1  2: " + strings.Repeat("!", left) + "everyone" + strings.Repeat(">", left),
+	} {
+		if got := Defang(text, func(string) bool { return false }); got != want {
+			t.Errorf("Defang(%.80q)\n got %.80q\nwant %.80q", text, got, want)
+		}
+	}
+	if got := Defang(nested("@<!", 10_000), func(string) bool { return false }); massCalls.MatchString(got) {
+		t.Errorf("this still calls: %.80q", got)
+	}
+}
+
 // SECURITY S6, under fuzzing: no scheme with slashes is left.
 func FuzzDefang(f *testing.F) {
 	f.Add("a https://x.y ![z](http://q.r) www.a.bc")
