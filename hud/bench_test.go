@@ -172,3 +172,12 @@ func BenchmarkIndexMemory(b *testing.B) {
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "bytes/message")
 	}
 }
+
+func BenchmarkQuote(b *testing.B) {
+	const text = "Hm, I do not know whether the pump was mended; \"ask Nova\", she was there on Friday.\nÜber 100 € — ok 👍🏽? [note] <b>"
+	dst := make([]byte, 0, 2*len(text))
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = appendQuoted(dst[:0], text)
+	}
+}

@@ -33,9 +33,14 @@ func gutter(text string) string {
 func appendEscaped(dst []byte, s string, quoted bool) []byte {
 	var prev rune
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			dst = appendASCII(dst, s, i, quoted)
+		if n := plainBytes(s[i:]); n > 0 {
+			dst = append(dst, s[i:i+n]...)
+			i += n
+			prev = rune(s[i-1])
+			continue
+		}
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = appendASCII(dst, s[i:], quoted)
 			prev = rune(c)
 			i++
 			continue
@@ -55,23 +60,40 @@ func appendEscaped(dst []byte, s string, quoted bool) []byte {
 	return dst
 }
 
-func appendASCII(dst []byte, s string, i int, quoted bool) []byte {
-	c := s[i]
-	switch {
+// plainBytes is how many bytes at the beginning of s stand for themselves wherever
+// they are.
+func plainBytes(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf || special[s[i]] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// special are the ASCII bytes that are escaped somewhere.
+var special = func() (special [utf8.RuneSelf]bool) {
+	for c := range special {
+		special[c] = c < ' ' || c == 0x7f || strings.ContainsRune(`\"<>&[`, rune(c))
+	}
+	return special
+}()
+
+// appendASCII appends the first byte of s, which is special.
+func appendASCII(dst []byte, s string, quoted bool) []byte {
+	switch c := s[0]; {
 	case c == '\n':
 		return append(dst, '\\', 'n')
 	case c == '\t':
 		return append(dst, '\\', 't')
 	case c == '\r':
 		return append(dst, '\\', 'r')
-	case c == '\\':
-		return append(dst, '\\', '\\')
-	case c == '"' && quoted:
-		return append(dst, '\\', '"')
-	case c < 0x20, c == 0x7f, c == '<', c == '>', c == '&', c == '[' && templateToken(s[i:]):
-		return appendUnicode(dst, rune(c))
-	default:
+	case c == '\\', c == '"' && quoted:
+		return append(dst, '\\', c)
+	case c == '"', c == '[' && !templateToken(s):
 		return append(dst, c)
+	default:
+		return appendUnicode(dst, rune(c))
 	}
 }
 
