@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,8 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 		{"@Ada @Ada twice", []string{"ada"}},
 		{"@", nil},
 		{"@@Ada", []string{"ada"}},
+		{strings.Repeat("@x ", mostNames-1) + "@Ada", []string{"ada"}}, // SECURITY S20
+		{strings.Repeat("@x ", mostNames) + "@Ada", nil},
 		{"", nil},
 	} {
 		var want []spaces.EntityID

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,46 +10,43 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// mostNames is how many signs of a text are looked at that may name somebody: a room
+// may have thousands of members, and a message thousands of signs.
+const mostNames = 64
+
 // ParseMentions returns the members a text names with an @, in order of
 // appearance, each once: the longest display name first, then handles, letters
 // of either case (BLU-11). What stands in code is quoted and names nobody.
 func ParseMentions(text string, members []spaces.Member) []spaces.EntityID {
-	type label struct {
-		text string
-		id   spaces.EntityID
+	if !strings.Contains(text, "@") {
+		return nil
 	}
-	var labels []label
-	for _, m := range members {
-		if m.Name != "" {
-			labels = append(labels, label{m.Name, m.ID})
-		}
-		if m.Handle != "" {
-			labels = append(labels, label{m.Handle, m.ID})
-		}
-	}
-	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(len(b.text), len(a.text)) })
-
 	text = withoutCode(text)
 	var found []spaces.EntityID
-	for i := strings.IndexByte(text, '@'); i >= 0; {
-		rest := text[i+1:]
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == 0 || !isWord(before) {
-			for _, l := range labels {
-				if namesAt(rest, l.text) {
-					if !slices.Contains(found, l.id) {
-						found = append(found, l.id)
-					}
-					break
-				}
-			}
+	for i, looked := 0, 0; i < len(text) && looked < mostNames; i++ {
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); text[i] != '@' || i > 0 && isWord(before) {
+			continue
 		}
-		next := strings.IndexByte(rest, '@')
-		if next < 0 {
-			break
+		looked++
+		if id := namedAt(text[i+1:], members); id != "" && !slices.Contains(found, id) {
+			found = append(found, id)
 		}
-		i += 1 + next
 	}
 	return found
+}
+
+// namedAt returns the member whose name or handle s begins with; of several, the one
+// whose is the longest.
+func namedAt(s string, members []spaces.Member) (id spaces.EntityID) {
+	longest := 0
+	for i := range members {
+		for _, name := range [...]string{members[i].Name, members[i].Handle} {
+			if len(name) > longest && namesAt(s, name) {
+				longest, id = len(name), members[i].ID
+			}
+		}
+	}
+	return id
 }
 
 // namesAt reports whether s begins with name as a whole word.
