@@ -93,34 +93,39 @@ func (c *cycle) choose() []sighting {
 	}
 	near := map[spaces.EventID]bool{}
 	for _, e := range c.wake.Events {
-		near[e.ID], near[e.ReplyTo] = true, true
-	}
-	newest := c.wake.Events[len(c.wake.Events)-1]
-	chosen := map[spaces.EventID][]sighting{}
-	left, before := c.settings.Pictures, sightReach
-	all := seat.Room.Chat.Messages
-	for i := len(all) - 1; i >= 0 && left > 0; i-- {
-		m := &all[i]
-		if m.Seq > c.upto || m.Deleted || m.Notice != nil || len(m.Refs) == 0 {
-			continue
-		}
-		beside := m.Seq <= newest.Seq && m.Thread == newest.Thread && before > 0
-		if beside {
-			before--
-		}
-		if !beside && !near[m.ID] {
-			continue
-		}
-		for _, a := range m.Attachments {
-			if isPicture(a) && left > 0 {
-				chosen[m.ID] = append(chosen[m.ID], sighting{m.ID, a, m.Refs[0].Account})
-				left--
+		for _, id := range []spaces.EventID{e.ID, e.ReplyTo} {
+			if seat.Room.Chat.Find(id) != nil {
+				near[id] = true
 			}
 		}
 	}
+	newest, before := c.wake.Events[len(c.wake.Events)-1], sightReach
 	var sights []sighting
-	for i := range all {
-		sights = append(sights, chosen[all[i].ID]...)
+	all := seat.Room.Chat.Messages
+	for i := len(all) - 1; i >= 0 && before+len(near) > 0 && len(sights) < c.settings.Pictures; i-- {
+		m := &all[i]
+		wanted := near[m.ID]
+		delete(near, m.ID)
+		if m.Seq > c.upto || m.Deleted || m.Notice != nil || len(m.Refs) == 0 {
+			continue
+		}
+		if m.Seq <= newest.Seq && m.Thread == newest.Thread && before > 0 {
+			wanted = true
+			before--
+		}
+		if wanted {
+			sights = append(picturesOf(m, c.settings.Pictures-len(sights)), sights...)
+		}
+	}
+	return sights
+}
+
+// picturesOf returns the first pictures of a message, at most so many.
+func picturesOf(m *spaces.Message, most int) (sights []sighting) {
+	for _, a := range m.Attachments {
+		if isPicture(a) && len(sights) < most {
+			sights = append(sights, sighting{m.ID, a, m.Refs[0].Account})
+		}
 	}
 	return sights
 }
