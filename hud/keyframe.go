@@ -38,6 +38,13 @@ func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
 	return CutHighWater, true
 }
 
+// Guarded reports whether keyframe, turns and a tail of that many tokens stay within
+// Limits.Guard of the model's window, past the high-water mark or not.
+func (v *View) Guarded(tailTokens int) bool {
+	_, guard := v.marks()
+	return v.withinMark(guard - tailTokens)
+}
+
 // marks returns the tokens of keyframe, turns and tail at which to cut.
 func (v *View) marks() (high, guard int) {
 	l := v.Limits.withDefaults()

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -112,6 +113,10 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx) // the process stops; the next one resumes here
 	}
+	if errors.Is(err, errSplit) {
+		c.yield(ctx)
+		return err
+	}
 	if err != nil {
 		m.doubt()
 		c.log.Error("cycle interrupted", "error", err) // it stays open, and goes on soon
@@ -154,7 +159,7 @@ func (c *cycle) live(ctx context.Context) error {
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}
-	if err := c.mind.cut(ctx, c.outlook, c.wake.Cycle.ID); err != nil { // what is due is mostly done while the mind rests
+	if err := c.whole(ctx); err != nil {
 		return err
 	}
 	if c.step == 0 && !c.settings.OnePhase {

@@ -19,6 +19,10 @@ type Inbox interface {
 	// resumed instead. A nil wake means that nothing wakes, or that somebody
 	// else holds the lease.
 	Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
+	// Yield gives a claimed place back: its cycle stays open, to be taken up by
+	// whoever claims it next, and that is no crash of it. It fails with
+	// [spaces.ErrLeaseLost] when the lease is another's by now.
+	Yield(ctx context.Context, l spaces.Lease) error
 	// Due fires the timers that are due: each becomes a claimed cycle without a
 	// space, once.
 	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error)

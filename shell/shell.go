@@ -22,16 +22,17 @@ type Shell struct {
 
 	mu      sync.Mutex // guards the fields below
 	agents  map[spaces.AgentID]*Agent
-	gone    map[spaces.AgentID]bool // agents that were replaced by none: they end what they began
-	rung    map[place]bool          // rung since the scheduler last looked
-	running map[place]*run          // cycles under way
-	next    map[place][]*turn       // timers that fired while the run before them was about to end
-	turns   map[place]*turn         // claimed with the commit that woke them
-	claimed []*turn                 // of these, the ones whose commit is over
-	load    map[spaces.Mind]int     // cycles under way by mind
-	resting map[spaces.Mind]rest    // to be tended when they have rested
-	awaited map[place][]chan error  // see Serve
-	torn    map[place]*tear         // what broke off
+	gone    map[spaces.AgentID]bool   // agents that were replaced by none: they end what they began
+	rung    map[place]bool            // rung since the scheduler last looked
+	running map[place]*run            // cycles under way
+	next    map[place][]*turn         // timers that fired while the run before them was about to end
+	turns   map[place]*turn           // claimed with the commit that woke them
+	claimed []*turn                   // of these, the ones whose commit is over
+	load    map[spaces.Mind]int       // cycles under way by mind
+	resting map[spaces.Mind]rest      // to be tended when they have rested
+	awaited map[place][]chan error    // see Serve
+	torn    map[place]*tear           // what broke off
+	split   map[spaces.Mind]time.Time // until when minds are left to other processes
 }
 
 // A place is the unit of claiming.
@@ -67,7 +68,7 @@ func New(o Options) *Shell {
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
 		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, next: map[place][]*turn{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
-		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{}, torn: map[place]*tear{},
+		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{}, torn: map[place]*tear{}, split: map[spaces.Mind]time.Time{},
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.library = &library{shell: s, all: map[spaces.SpaceID]*shelf{}}

@@ -21,7 +21,7 @@ const firstPause = time.Second
 
 // tears notes how the last attempt at a place ended. s.mu is held.
 func (s *Shell) tears(p place, err error) {
-	if err == nil || errors.Is(err, spaces.ErrLeaseLost) {
+	if err == nil || errors.Is(err, spaces.ErrLeaseLost) || errors.Is(err, errSplit) {
 		delete(s.torn, p)
 		return
 	}

@@ -34,6 +34,9 @@ func (s *Shell) turn(p place) *turn {
 // admit takes a place in if it may run now: not running, and within the limits of
 // its mind and of the process. s.mu is held.
 func (s *Shell) admit(p place) bool {
+	if s.elsewhere(p.mind) {
+		return false
+	}
 	if len(s.running) >= s.Cycles || s.running[p] != nil || s.load[p.mind] >= max(1, s.Settings(p.mind.Agent, p.space).Parallel) {
 		return false
 	}

@@ -22,6 +22,7 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"OnlyTheCulpritIsGivenUp":              innocent,
 	"SuspectsTakeTurns":                    suspectsTakeTurns,
 	"CleanStopIsNoCrash":                   handedOver,
+	"WhatIsYieldedGoesOnElsewhere":         yielded,
 	"WhatBrokeOffGoesOnWithItsHolder":      brokeOff,
 	"OneRoomsTroubleLeavesOthersAlone":     isolation,
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
@@ -194,6 +195,30 @@ func takenOver(t *testing.T, w *world) {
 	w.refused(w.step(first, 1))
 	w.rest(second, 1)
 	w.refused(w.step(second, 2)) // it is closed
+}
+
+// DESIGN 2, K7, I4: a place that is given back is free at once, its cycle goes on in
+// another process, and however often that happens it is no crash; who gave it back
+// has no word in it any more.
+func yielded(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "one")
+	first := w.woken(ada, room)
+	wake := first
+	for i := range 5 {
+		w.ok(w.s.Shell.Yield(t.Context(), wake.Lease))
+		if got := w.waiting(); len(got) != 1 {
+			t.Fatalf("waiting %+v, want the cycle that was given back", got)
+		}
+		last := wake
+		if wake = w.claimAs([]string{"process-2", holder}[i%2], ada, room, wakeNone); wake == nil || !wake.Resumed || wake.Cycle.ID != first.Cycle.ID || len(wake.Rows) != 1 {
+			t.Fatalf("given back %d times it is taken up as %+v", i+1, wake)
+		}
+		w.is(w.s.Shell.Yield(t.Context(), last.Lease), spaces.ErrLeaseLost)
+		w.refused(w.step(last, 0))
+	}
+	w.rest(wake, 0)
+	w.is(w.s.Shell.Yield(t.Context(), first.Lease), spaces.ErrLeaseLost)
 }
 
 // refused commits and expects the lease to be lost, with nothing written.
