@@ -59,6 +59,9 @@ func (p *program) demo(ctx context.Context, modelURL string) (err error) {
 		if err != nil {
 			return err
 		}
+		if s.listener != nil {
+			defer func() { _ = s.listener.Close() }() // it may have been served, and is closed
+		}
 		return s.run(ctx, func(ctx context.Context) error { return p.showDemo(ctx, s, stage) })
 	})
 	return g.Wait()
@@ -74,13 +77,22 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 
 // demoProcess prepares the process of a demo: the program's own, with short
 // times and, unless there is a real endpoint, the demo's model.
-func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, modelURL string) (*process, error) {
+func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, modelURL string) (s *process, err error) {
 	endpoint, err := p.demoModel(ctx, modelURL)
 	if err != nil {
 		return nil, err
 	}
+	address, ln, err := p.demoAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil && ln != nil {
+			_ = ln.Close() // nobody was told of it
+		}
+	}()
 	file := filepath.Join(dir, "trestle.yaml")
-	text := fmt.Sprintf("data: %q\nlisten: %q\n%s%s", dir, p.demoAddress(ctx), endpoint, stage.Config())
+	text := fmt.Sprintf("data: %q\nlisten: %q\n%s%s", dir, address, endpoint, stage.Config())
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -88,8 +100,8 @@ func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, model
 	if err != nil {
 		return nil, err
 	}
-	s := newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
-	s.times, s.hold = hurried(), demoHold
+	s = newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
+	s.times, s.hold, s.listener = hurried(), demoHold, ln
 	if modelURL == "" {
 		s.models = func(config.Model) model.Model { return demo.Model{} }
 	}
@@ -113,17 +125,19 @@ func (p *program) demoModel(ctx context.Context, url string) (string, error) {
 }
 
 // demoAddress is where the demo serves health: the usual place, or, where that
-// is taken, any.
-func (p *program) demoAddress(ctx context.Context) string {
+// is taken, any. It is open already, unless somebody named it: nobody can take it
+// before it is served.
+func (p *program) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
 	if named, ok := p.lookup("TRESTLE_LISTEN"); ok {
-		return named
+		return named, nil, nil
 	}
-	usual := config.DefaultListen
-	ln, err := listenLocally(ctx, usual)
-	if err != nil || ln.Close() != nil {
-		return "127.0.0.1:0"
+	if ln, err = listenLocally(ctx, config.DefaultListen); err != nil {
+		ln, err = listenLocally(ctx, "")
 	}
-	return usual
+	if err != nil {
+		return "", nil, &failure{what: "no address of this machine can be listened on: " + err.Error(), where: "run --demo", remedy: "name one with TRESTLE_LISTEN", code: exitTryAgain}
+	}
+	return ln.Addr().String(), ln, nil
 }
 
 // showDemo plays the story and tells of it until ctx is done or the person at

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/demo"
 )
 
@@ -123,6 +126,43 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "trestle-demo-*")); len(left) > 0 {
 		t.Errorf("the demo left %v", left)
+	}
+}
+
+// ECOSYSTEM 5: one command is enough: an address that the demo has found is its own
+// from then on, the usual one or, where somebody has that, another.
+func TestDemoServesTheAddressThatItFound(t *testing.T) {
+	for _, where := range []string{"usual", "another"} {
+		network := new(fake.Network)
+		stage, err := demo.NewStage(t.Context(), func(context.Context, string) (net.Listener, error) { return network.Listen(where + rand.Text()) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := stage0(t).program(nil, io.Discard, io.Discard)
+		p.lookup = func(string) (string, bool) { return "", false }
+		s, err := p.demoProcess(t.Context(), stage, t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := s.config().Listen
+		if ln, err := listenLocally(t.Context(), found); !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("somebody else listens on %s: %v, %v", found, ln, err)
+		}
+		if where == "another" && found == config.DefaultListen {
+			t.Errorf("both demos listen on %s", found)
+		}
+		s.console = console.New(console.Options{Logger: s.log})
+		ctx, stop := context.WithCancel(t.Context())
+		g := new(errgroup.Group)
+		if err := s.listen(ctx, g); err != nil || s.listenAt != found {
+			t.Errorf("it serves %q, want %q: %v", s.listenAt, found, err)
+		}
+		t.Cleanup(func() {
+			stop()
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

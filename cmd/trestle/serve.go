@@ -38,6 +38,9 @@ type process struct {
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
 	listenAt  string // where the console is served; empty when it is not
+	// listener is where the configuration says to listen, opened by whoever made the
+	// process, who closes it if the process never serves. Nil: the process opens it.
+	listener  net.Listener
 	manager   systemd.Notifier
 	scheduled atomic.Bool // the scheduler was started
 	console   *console.Console
@@ -300,7 +303,10 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 	if s.config().Listen == "" || !s.platforms || !s.config().Does(config.ShowsConsole) {
 		return nil
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
+	ln, err := s.listener, error(nil)
+	if ln == nil {
+		ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
+	}
 	if err != nil {
 		code := exitConfig
 		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
