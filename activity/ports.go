@@ -281,6 +281,4 @@ type Settlement struct {
 	// attempt: the action only waits for its turn.
 	Code   string
 	Reason string // a plain sentence for the agent
-	// Cut is true when the text was sent in another form than asked (for explain).
-	Cut bool
 }

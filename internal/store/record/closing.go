@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const closeCycle query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, derived = $16,
-  denials = $17, manifest = $18, plan = $19, n = $20, ended = $21, inner_to = $22 where id = $1`
+const closeCycle query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
+  manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21 where id = $1`
 
 // close ends the cycle: its rows are done or go back, the mind has read the room
 // as far as it was shown, the cycle has its number and its stop reason.
@@ -43,7 +43,7 @@ func (k *commit) close(ctx context.Context) error {
 	if err := k.offered(ctx, c.Manifest); err != nil {
 		return err
 	}
-	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Derived, c.Denials,
+	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
 		c.Manifest.Hash, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)

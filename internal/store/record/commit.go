@@ -150,7 +150,7 @@ func (k *commit) show(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("encode turn: %w", err)
 			}
-			values = append(values, turn.N, array(turn.Refs), turn.Tokens, body)
+			values = append(values, turn.N, array(turn.Refs), body)
 		}
 		if err := k.run(ctx, insertTurns[len(few)-1], values...); err != nil {
 			return fmt.Errorf("store turns: %w", err)

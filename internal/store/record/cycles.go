@@ -29,13 +29,14 @@ on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.st
 	doneSteps  query = `select ` + stepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
 	allSteps   query = `select ` + stepColumns + ` from steps where cycle = $1 order by n`
 	dropSteps  query = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
-	insertTurn query = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, $4, $5)`
-	twoTurns         = insertTurn + `, ($1, $6, $7, $8, $9)`
-	threeTurns       = twoTurns + `, ($1, $10, $11, $12, $13)`
+	insertTurn query = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, 0, $4)`
+	twoTurns         = insertTurn + `, ($1, $5, $6, 0, $7)`
+	threeTurns       = twoTurns + `, ($1, $8, $9, 0, $10)`
 	cycleTurns query = `select cycle, n, body from turns where cycle = $1 order by n`
 )
 
-// insertTurns insert as many turns of a cycle as their place says.
+// insertTurns insert as many turns of a cycle as their place says. How many tokens a
+// turn has stands in its body; nobody asks the column.
 var insertTurns = [...]query{insertTurn, twoTurns, threeTurns}
 
 func cycleFields(y *spaces.Cycle) []any {

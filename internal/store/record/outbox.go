@@ -174,7 +174,7 @@ func (b Border) Recover(ctx context.Context, account string, at time.Time, carri
 			}
 			if again && o.Attempts <= maxRecoveries {
 				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, t.clock.of(ready)
-				err = t.saveAt(ctx, o, time.Time{}, false)
+				err = t.saveAt(ctx, o, time.Time{})
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"
 				o.reason = "The process ended while this was being sent. Nobody can tell whether it arrived, so it is not sent again."

@@ -22,7 +22,7 @@ where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs,
 	cyclesSince    query = `select y.id, y.started, y.ended from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
 	textsOfCycle   query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
 	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
-	redactTurn     query = `update turns set body = $3, tokens = 0 where cycle = $1 and n = $2`
+	redactTurn     query = `update turns set body = $3 where cycle = $1 and n = $2`
 	redactKeyframe query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
 	selectRest     query = `select rest from cycles where id = $1`
 	redactRest     query = `update cycles set rest = $2 where id = $1`

@@ -12,7 +12,7 @@ import (
 )
 
 const storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
-  code = $9, reason = $10, settled = $11, cut = case when cut < $12 then $12 else cut end where id = $1`
+  code = $9, reason = $10, settled = $11 where id = $1`
 
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.
@@ -96,9 +96,9 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.reason = s.State, o.Part+1, 0, false, "", ""
 	if s.State == spaces.ActionSending {
 		o.Attempts = 1 // of the next part, which is under way
-		return t.saveAt(ctx, o, time.Time{}, s.Cut)
+		return t.saveAt(ctx, o, time.Time{})
 	}
-	if err := t.saveAt(ctx, o, at, s.Cut); err != nil {
+	if err := t.saveAt(ctx, o, at); err != nil {
 		return err
 	}
 	if o.Kind != spaces.ActSend || o.Agent == "" {
@@ -125,13 +125,13 @@ func (t *tx) putBack(ctx context.Context, o order, s activity.Settlement, at tim
 	if s.MovedTo != "" {
 		o.Chat = s.MovedTo
 	}
-	return t.saveAt(ctx, o, time.Time{}, s.Cut)
+	return t.saveAt(ctx, o, time.Time{})
 }
 
 // conclude ends an action that did not arrive, or that nobody can judge, and
 // tells so in its room.
 func (t *tx) conclude(ctx context.Context, o order, at time.Time) error {
-	if err := t.saveAt(ctx, o, at, false); err != nil {
+	if err := t.saveAt(ctx, o, at); err != nil {
 		return err
 	}
 	if o.Agent == "" {
@@ -152,9 +152,9 @@ func (t *tx) tell(ctx context.Context, o order, fact spaces.Body, at time.Time) 
 }
 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
-func (t *tx) saveAt(ctx context.Context, o order, settled time.Time, cut bool) error {
+func (t *tx) saveAt(ctx context.Context, o order, settled time.Time) error {
 	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, notBefore(o.NotBefore), array(o.Refs), o.Resent,
-		o.Code, o.reason, t.shared(settled), cut)
+		o.Code, o.reason, t.shared(settled))
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)
 	}
