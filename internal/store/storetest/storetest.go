@@ -91,7 +91,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, manifestTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {
