@@ -16,8 +16,8 @@ func appendShort(dst []byte, seq int64) []byte {
 	return strconv.AppendInt(append(dst, '#'), seq, 36)
 }
 
-// ParseShortID reads what [ShortID] wrote; the "#" may be missing.
-func ParseShortID(s string) (seq int64, ok bool) {
+// parseShortID reads what [ShortID] wrote; the "#" may be missing.
+func parseShortID(s string) (seq int64, ok bool) {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "#")
 	if s == "" || s[0] == '+' || s[0] == '-' {
 		return 0, false
@@ -50,7 +50,7 @@ func (r *Room) FindShort(id string) *spaces.Message {
 		}
 		return nil
 	}
-	seq, ok := ParseShortID(id)
+	seq, ok := parseShortID(id)
 	if !ok {
 		return nil
 	}

@@ -114,7 +114,6 @@ type View struct {
 	// no line is found by its meaning.
 	Asked spaces.Vector
 
-	shown   shown
 	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway
 }
 
@@ -128,16 +127,6 @@ func (v *View) Budget() int {
 func (v *View) Seat(id spaces.SpaceID) *Seat {
 	for i := range v.Seats {
 		if v.Seats[i].Uplink.Space == id {
-			return &v.Seats[i]
-		}
-	}
-	return nil
-}
-
-// SeatByShort returns the seat that the HUD shows as short ("s1"), or nil.
-func (v *View) SeatByShort(short string) *Seat {
-	for i := range v.Seats {
-		if v.Seats[i].Short == short {
 			return &v.Seats[i]
 		}
 	}
@@ -180,65 +169,27 @@ func (r *Room) called() (name, key string) {
 // called is the name of a room as it was last worked out.
 type called struct{ from, name, key string }
 
-// shown remembers which messages the keyframe and the closed cycles show.
-type shown struct {
-	keyframe int64 // N of the keyframe the set was made for
-	cycles   int64 // N of the last closed cycle in it
-	ids      map[spaces.EventID]struct{}
-}
-
-// inPrefix returns a test for the messages that stand in the prefix of the next
-// frame. It is good until the view changes.
+// inPrefix returns a test for the messages that stand in the prefix of the next frame.
 func (v *View) inPrefix() func(spaces.EventID) bool {
-	s := &v.shown
-	var frame int64
-	if v.Keyframe != nil {
-		frame = v.Keyframe.N
-	}
-	if s.ids == nil || s.keyframe != frame {
-		*s = shown{keyframe: frame, ids: make(map[spaces.EventID]struct{}, v.prefixRefs())}
-		if v.Keyframe != nil {
-			s.add(v.Keyframe.Refs)
-			s.cycles = v.Keyframe.Upto
-		}
-	}
-	for i := range v.Closed {
-		if c := &v.Closed[i]; c.N > s.cycles {
-			for k := range c.Turns {
-				s.add(c.Turns[k].Refs)
-			}
-			s.cycles = c.N
-		}
-	}
-	now := shown{ids: map[spaces.EventID]struct{}{}}
-	for k := range v.Current {
-		now.add(v.Current[k].Refs)
-	}
-	return func(id spaces.EventID) bool {
-		if _, ok := s.ids[id]; ok {
-			return true
-		}
-		_, ok := now.ids[id]
-		return ok
-	}
-}
-
-// prefixRefs is how many messages the prefix shows, some of them perhaps twice.
-func (v *View) prefixRefs() int {
 	n := 0
-	if v.Keyframe != nil {
-		n = len(v.Keyframe.Refs)
-	}
-	for i := range v.Closed {
-		for k := range v.Closed[i].Turns {
-			n += len(v.Closed[i].Turns[k].Refs)
+	v.eachRefs(func(ids []spaces.EventID) { n += len(ids) })
+	shown := make(map[spaces.EventID]struct{}, n)
+	v.eachRefs(func(ids []spaces.EventID) {
+		for _, id := range ids {
+			shown[id] = struct{}{}
 		}
-	}
-	return n
+	})
+	return func(id spaces.EventID) bool { _, ok := shown[id]; return ok }
 }
 
-func (s *shown) add(ids []spaces.EventID) {
-	for _, id := range ids {
-		s.ids[id] = struct{}{}
+// eachRefs calls f with the messages that the keyframe shows, and each turn.
+func (v *View) eachRefs(f func([]spaces.EventID)) {
+	if v.Keyframe != nil {
+		f(v.Keyframe.Refs)
+	}
+	for _, turns := range v.logs() {
+		for i := range turns {
+			f(turns[i].Refs)
+		}
 	}
 }

@@ -59,14 +59,7 @@ func (v *View) HeadTokens(f *Frame, tail Tail) int {
 // that tail, each once: in the keyframe, in turns, among the recalled lines.
 func (v *View) ShownWhole(f *Frame, tail Tail) []*spaces.Message {
 	refs := slices.Clone(tail.Refs)
-	if v.Keyframe != nil {
-		refs = append(refs, v.Keyframe.Refs...)
-	}
-	for _, ts := range v.logs() {
-		for i := range ts {
-			refs = append(refs, ts[i].Refs...)
-		}
-	}
+	v.eachRefs(func(ids []spaces.EventID) { refs = append(refs, ids...) })
 	slices.Sort(refs)
 	var all strings.Builder
 	for _, m := range f.Messages[1:] {
