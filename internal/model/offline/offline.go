@@ -109,21 +109,9 @@ func clip(s string) string {
 // Count estimates the tokens of a request and its answer as a quarter of their
 // bytes.
 func Count(r model.Request, resp model.Response) model.Usage {
-	in, out := 0, len(resp.Text)
-	for i := range r.Tools {
-		in += len(r.Tools[i].Name) + len(r.Tools[i].Description) + len(r.Tools[i].Schema)
+	out := len(resp.Text)
+	for _, c := range resp.Calls {
+		out += len(c.Name) + len(c.Args)
 	}
-	for i := range r.Messages {
-		in += len(r.Messages[i].Text) + sizeOf(r.Messages[i].Calls)
-	}
-	out += sizeOf(resp.Calls)
-	return model.Usage{Prompt: (in + 3) / 4, Output: (out + 3) / 4, Estimated: true}
-}
-
-func sizeOf(calls []model.Call) int {
-	n := 0
-	for i := range calls {
-		n += len(calls[i].Name) + len(calls[i].Args)
-	}
-	return n
+	return model.Usage{Prompt: (r.Size() + 3) / 4, Output: (out + 3) / 4, Estimated: true}
 }
