@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,7 +186,7 @@ func (m *mind) keep(ctx context.Context, d spaces.Digest, erasures int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.digests = append(slices.Clip(m.digests), d)
-	slices.SortFunc(m.digests, func(a, b spaces.Digest) int { return int(a.First - b.First) })
+	slices.SortFunc(m.digests, func(a, b spaces.Digest) int { return cmp.Compare(a.First, b.First) })
 	return nil
 }
 

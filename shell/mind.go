@@ -20,6 +20,8 @@ type mind struct {
 	id    spaces.Mind
 	shell *Shell
 
+	lastUse time.Time // guarded by the lock of all minds
+
 	loading sync.Mutex // held while reading the record and while cutting; taken before mu
 
 	mu       sync.Mutex // guards all below; never held across I/O
@@ -34,7 +36,6 @@ type mind struct {
 	open     map[spaces.CycleID]spaces.SpaceID
 	gone     map[spaces.CycleID][]erased // since each open cycle began
 	deleted  []erased                    // what may still be shown or stored, see [mind.takeBack]
-	lastUse  time.Time
 
 	plans   []spaces.Timer // that have not fired, the next first
 	planned bool           // plans are those of the record
