@@ -37,10 +37,14 @@ func (l *ledger) Uplinks(context.Context, spaces.Mind) ([]spaces.Uplink, error) 
 	return []spaces.Uplink{l.uplink}, nil
 }
 
-func (l *ledger) Self(context.Context, spaces.Mind) ([]spaces.Event, error)       { return nil, nil }
+func (l *ledger) Self(context.Context, spaces.Mind) ([]spaces.Event, error) { return nil, nil }
+
 func (l *ledger) Plans(context.Context, spaces.Mind, int) ([]spaces.Timer, error) { return nil, nil }
-func (l *ledger) Waits(context.Context, spaces.Mind) ([]spaces.Wait, error)       { return nil, nil }
+
+func (l *ledger) Waits(context.Context, spaces.Mind) ([]spaces.Wait, error) { return nil, nil }
+
 func (l *ledger) Keyframe(context.Context, spaces.Mind) (*spaces.Keyframe, error) { return nil, nil }
+
 func (l *ledger) SpentBySenders(context.Context, time.Time, spaces.CycleID) (int, error) {
 	return 0, nil
 }
