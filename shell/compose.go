@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
@@ -62,14 +63,14 @@ func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error
 			c.log.Warn("words not composed", "detail", spent)
 			return nil
 		}
-		words, err := c.compose(ctx, b)
+		made, err := c.compose(ctx, b)
 		if err != nil && ctx.Err() != nil {
 			return fmt.Errorf("compose: %w", err)
 		}
 		if err != nil {
 			c.log.Warn("words not composed", "kind", model.KindOf(err).String(), "error", err)
 		}
-		st.composed[a.ID] = words
+		st.composed[a.ID] = made
 	}
 	return nil
 }
@@ -96,16 +97,23 @@ func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
 	return b, true
 }
 
+// composed is what was made for a call that asked for words, and what that took.
+type composed struct {
+	words string // empty: they could not be made
+	took  time.Duration
+	usage spaces.Usage
+}
+
 // compose asks for the words.
-func (c *cycle) compose(ctx context.Context, b brief) (string, error) {
-	system := b.String()
+func (c *cycle) compose(ctx context.Context, b brief) (composed, error) {
+	system, began := b.String(), c.shell.Now()
 	res, err := c.agent.Model.Generate(ctx, model.Request{
 		Model: c.settings.ModelName, NoCalls: true, MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 		Messages: []model.Message{{Role: model.System, Text: system}, {Role: model.User, Text: goAhead}},
 	})
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
-	return strings.TrimSpace(res.Text), err
+	return composed{strings.TrimSpace(res.Text), c.shell.Now().Sub(began), u}, err
 }
 
 // composes reports whether the words of the message are still to be made.
@@ -122,7 +130,7 @@ func (a sendMessage) words(s *stage, room *hud.Room) (string, outcome) {
 	case room.ID() == s.active:
 		return "", s.deny("instruction_here", "You are in that space: you know how to say it.", "Use text.")
 	}
-	words := s.composed[s.call]
+	words := s.composed[s.call].words
 	if words == "" {
 		return "", s.deny("not_composed", "The words could not be made.", "Say them yourself: use text.")
 	}

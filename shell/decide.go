@@ -59,7 +59,9 @@ func (c *cycle) performAll(st *stage, raw string, acts []reading, text string) d
 	d := deedList{raw: raw, said: spaces.Turn{Role: spaces.RoleAssistant, Text: text}}
 	for _, a := range acts {
 		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID, "step", c.step, "tier", c.shell.catalogue.Tier(a.Name)))
+		began, made := c.shell.Now(), st.composed[a.ID]
 		out := c.perform(st, a)
+		took := c.shell.Now().Sub(began) + made.took
 		if out.ok {
 			d.useful++
 		}
@@ -70,7 +72,10 @@ func (c *cycle) performAll(st *stage, raw string, acts []reading, text string) d
 		}
 		d.inner = append(d.inner,
 			spaces.Acted{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args},
-			spaces.Result{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs})
+			spaces.Result{
+				Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs,
+				Took: max(0, took.Milliseconds()), Usage: made.usage, // a clock may have been put back
+			})
 		d.said.Calls = append(d.said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
 		d.results = append(d.results, spaces.Turn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
 	}

@@ -3,7 +3,11 @@ package shell_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/shell"
@@ -41,4 +45,60 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// PRD-7.4-1: what an act cost is kept with its result: the time until it was performed,
+// and the tokens of a model that was asked for its sake. The model is shown none of it,
+// so that what it was shown before stays the same bytes.
+func TestWhatAnActCostIsKeptWithItsResult(t *testing.T) {
+	var told strings.Builder
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		switch last := r.Messages[len(r.Messages)-1]; {
+		case last.Text == "Go ahead.":
+			<-time.After(1500 * time.Millisecond)
+			return telling("Lunch is at noon."), nil
+		case r.NoCalls:
+			return telling("The office should know."), nil
+		}
+		for _, msg := range r.Messages {
+			if msg.CallID != "" {
+				told.WriteString(msg.Text)
+			}
+		}
+		if told.String() != "" {
+			return telling("Responded to Kai about lunch. Told the office."), nil
+		}
+		<-time.After(time.Second) // that is the step's, and no act's
+		both := calling(1, "send_message", `{"space":"s2","instruction":"Say when lunch is."}`)
+		both.Calls = append(both.Calls, calling(2, "note", `{"text":"Lunch is at noon."}`).Calls...)
+		return both, nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		office := w.room("office")
+		w.start()
+		w.says(room, "Kai", "tell the office when lunch is: at noon")
+		w.settle()
+		if diff := cmp.Diff([]string{"Lunch is at noon."}, w.spoken(office)); diff != "" {
+			t.Errorf("said (-want +got):\n%s", diff)
+		}
+		type cost struct {
+			took  int64
+			usage spaces.Usage
+		}
+		var got []cost
+		for _, r := range bodies[spaces.Result](w.inner(mind("Ada"))) {
+			r.Usage.Estimated = 0
+			got = append(got, cost{r.Took, r.Usage})
+		}
+		want := []cost{{1500, spaces.Usage{Prompt: 100, Output: 10, Calls: 1}}, {}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(cost{})); diff != "" {
+			t.Errorf("the acts cost (-want +got):\n%s", diff)
+		}
+		for _, word := range []string{"1500", `"ms"`, "usage"} {
+			if strings.Contains(told.String(), word) {
+				t.Errorf("the model is told %q: %s", word, told.String())
+			}
+		}
+	})
 }

@@ -14,7 +14,7 @@ func (c *cycle) stage() *stage {
 	return &stage{
 		wake: c.wake, view: m.view(c), active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
-		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]string{},
+		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composed{},
 		setUps: c.setUp.noted, size: c.size,
 	}
 }

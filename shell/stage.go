@@ -23,10 +23,10 @@ type stage struct {
 	now      time.Time
 	newID    func() string
 	phase    spaces.Phase
-	call     string            // of the act being performed
-	composed map[string]string // words made for the calls that asked for them
-	setUps   []spaces.Body     // notes of them that the cycle has yet to commit
-	size     int               // of the last frame, in tokens
+	call     string              // of the act being performed
+	composed map[string]composed // for the calls that asked for words
+	setUps   []spaces.Body       // notes of them that the cycle has yet to commit
+	size     int                 // of the last frame, in tokens
 
 	effects    []spaces.Effect
 	inner      []spaces.Body

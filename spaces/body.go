@@ -236,6 +236,8 @@ type Result struct {
 	OK     bool      `json:"ok"`
 	Note   string    `json:"note,omitempty"` // code or sentence when not OK
 	Refs   []EventID `json:"refs,omitempty"`
+	Took   int64     `json:"ms,omitempty"`   // milliseconds until it was performed
+	Usage  Usage     `json:"usage,omitzero"` // of a model that was asked for its sake
 }
 
 // Summed is the agent's own account of a cycle (CON-23).

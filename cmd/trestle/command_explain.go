@@ -129,7 +129,7 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 			if !act.OK {
 				outcome = "refused"
 			}
-			fmt.Fprintf(w, "  result   %s%s\n", outcome, console.Because(act.Note))
+			fmt.Fprintf(w, "  result   %s%s%s\n", outcome, console.Because(act.Note), costOfAct(act.ExecutionMS, act.Usage))
 		}
 	}
 	for _, d := range a.Denials {
@@ -204,6 +204,18 @@ func costOf(a console.RunAnswer) string {
 		return "price unknown (set price.input and price.output)"
 	}
 	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64)
+}
+
+// costOfAct says how long an act took and what a model was asked for its sake;
+// nothing where it took no time.
+func costOfAct(took int64, u spaces.Usage) (text string) {
+	if took > 0 {
+		text = fmt.Sprintf(", took %d ms", took)
+	}
+	if u.Calls > 0 {
+		text += fmt.Sprintf(", %d tokens in (%d cached), %d out", u.Prompt, u.Cached, u.Output)
+	}
+	return text
 }
 
 // compact is JSON in one line.

@@ -105,6 +105,10 @@ type actRow struct {
 	OK   bool             `json:"ok"`
 	Note string           `json:"note,omitempty"`
 	Refs []spaces.EventID `json:"refs,omitempty"`
+	// Milliseconds until it was performed; what it sent is among the deliveries.
+	ExecutionMS int64        `json:"execution_ms"`
+	Usage       spaces.Usage `json:"usage,omitzero"`           // of a model that was asked for its sake, as for words for another space; part of the step's
+	Cost        *float64     `json:"estimated_cost,omitempty"` // of that; absent without a price
 }
 
 // A deliveryRow is one decided effect with what became of it.

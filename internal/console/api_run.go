@@ -13,7 +13,7 @@ func (c *Console) answer(run Run) RunAnswer {
 	y := run.Cycle
 	a := RunAnswer{
 		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
-		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y),
+		Budget: c.Settings.Budget(y.Mind.Agent, y.Space), Cost: c.cost(y.Mind.Agent, y.Usage),
 		Denials: []DenialRow{}, Shown: []shownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Lost: []lostRow{}, Waits: []waitRow{},
 	}
 	for i, row := range run.Rows {
@@ -22,7 +22,7 @@ func (c *Console) answer(run Run) RunAnswer {
 	}
 	for _, s := range run.Steps {
 		a.Steps = append(a.Steps, stepRow{
-			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: actsOf(run.Inner, s.N),
+			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: c.actsOf(y.Mind.Agent, run.Inner, s.N),
 		})
 	}
 	for _, e := range run.Inner {
@@ -54,8 +54,8 @@ func thoughtIn(inner []spaces.Event, s spaces.Step) string {
 	return ""
 }
 
-// actsOf returns the acts of one step with their results.
-func actsOf(inner []spaces.Event, step int) []actRow {
+// actsOf returns the acts of one step with their results, and what they cost.
+func (c *Console) actsOf(agent spaces.AgentID, inner []spaces.Event, step int) []actRow {
 	acts := []actRow{}
 	for _, e := range inner {
 		if a, ok := e.Body.(spaces.Acted); ok && a.Step == step {
@@ -68,7 +68,11 @@ func actsOf(inner []spaces.Event, step int) []actRow {
 		if r, ok := e.Body.(spaces.Result); ok && r.Step == step {
 			for i := range acts {
 				if acts[i].Call == r.CallID {
-					acts[i].OK, acts[i].Note, acts[i].Refs = r.OK, r.Note, r.Refs
+					a := &acts[i]
+					a.OK, a.Note, a.Refs, a.ExecutionMS, a.Usage = r.OK, r.Note, r.Refs, r.Took, r.Usage
+					if r.Usage.Calls > 0 {
+						a.Cost = c.cost(agent, r.Usage)
+					}
 				}
 			}
 		}
@@ -76,13 +80,14 @@ func actsOf(inner []spaces.Event, step int) []actRow {
 	return acts
 }
 
-// cost returns what a run cost, or nil when nobody said what tokens cost.
-func (c *Console) cost(y spaces.Cycle) *float64 {
-	p, known := c.Settings.Price(y.Mind.Agent)
+// cost returns what an agent's calls of its model cost, or nil when nobody said what
+// tokens cost.
+func (c *Console) cost(agent spaces.AgentID, u spaces.Usage) *float64 {
+	p, known := c.Settings.Price(agent)
 	if !known {
 		return nil
 	}
-	return new(p.Of(y.Usage.Prompt, y.Usage.Cached, y.Usage.Output))
+	return new(p.Of(u.Prompt, u.Cached, u.Output))
 }
 
 func (c *Console) apiRun(r *http.Request) (RunAnswer, error) {

@@ -134,3 +134,16 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 		t.Errorf("the acts of now differ from themselves: %+v", d)
 	}
 }
+
+// PRD-7.4-1: a run tells of each act how long it took, and what a model that was asked
+// for its sake cost.
+func TestActsTellWhatTheyCost(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live("hello")
+	a := told[console.RunAnswer](t, w, "/api/runs/"+string(l.Closed), 200)
+	act := a.Steps[1].Acts[0]
+	price, _ := w.Program.Price("ada")
+	if act.ExecutionMS != 1200 || act.Usage.Prompt != 1000 || act.Cost == nil || *act.Cost != price.Of(1000, 400, 50) || *act.Cost == 0 {
+		t.Errorf("the act cost %+v, %v", act, act.Cost)
+	}
+}

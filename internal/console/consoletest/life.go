@@ -132,7 +132,7 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.Cyc
 	c = w.step(wake, 1, at.Add(3*time.Second), text, turns, 2)
 	c.Inner = []spaces.Body{
 		spaces.Acted{Cycle: id, Step: 1, CallID: "c1", Name: text, Args: string(args)},
-		spaces.Result{Cycle: id, Step: 1, CallID: "c1", Note: text},
+		spaces.Result{Cycle: id, Step: 1, CallID: "c1", Note: text, Took: 1200, Usage: spaces.Usage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1}},
 		spaces.Denied{Denial: spaces.Denial{
 			Agent: "ada", Act: text, Code: text, Reason: text, Hint: text, Space: l.Space, Cycle: id, Phase: "engagement",
 			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
