@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -127,8 +128,8 @@ func storeFailure(err error, place string) error {
 		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, record.ErrFull) && place == "database":
 		f.remedy, f.code = "make room on the disk of the server; nothing was changed (TRS-R01)", exitTryAgain
-	case errors.Is(err, record.ErrFull):
-		f.remedy = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)"
+	case errors.Is(err, record.ErrFull), errors.Is(err, syscall.ENOSPC):
+		f.remedy, f.code = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)", exitTryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
 	case errors.Is(err, sqlite.ErrNetworkDisk):

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -135,6 +137,18 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 		out, errs, code := s.do(t, "", command)
 		if code == exitDone || strings.Contains(out+errs, "hunter22") || !strings.Contains(out+errs, "refused") {
 			t.Errorf("%s: exit %s: %s%s", command, code, out, errs)
+		}
+	}
+}
+
+// DELIVERY 2.7 "Disk full": who starts on a full disk is to be started again, and is
+// there by itself once there is room.
+func TestAStartOnAFullDiskIsTriedAgain(t *testing.T) {
+	full := &fs.PathError{Op: "open", Path: "trestle.lock", Err: syscall.ENOSPC}
+	for name, err := range map[string]error{"of the record": record.ErrFull, "of the folder": full} {
+		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
+		if !ok || !strings.Contains(f.remedy, "make room on this disk") || f.code != exitTryAgain {
+			t.Errorf("%s: got %+v, want exit code %d", name, f, exitTryAgain)
 		}
 	}
 }

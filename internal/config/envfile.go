@@ -31,7 +31,7 @@ func (l Source) withEnvFile(folder string, c *Config) Source {
 	if info, err := os.Stat(path); err == nil && readableByOthers(info.Mode()) {
 		warn(Fault{At: Origin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
 	}
-	variables, bad := parseEnv(string(text))
+	variables, bad := parseEnv(unmarked(text))
 	for _, line := range bad {
 		warn(Fault{At: Origin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
 	}

@@ -116,6 +116,10 @@ func syntaxFault(file string, err error, s shield) Fault {
 		f.What, f.Remedy = "this key stands here for the second time", "remove one of them"
 		return f
 	}
+	if strings.Contains(e.GetMessage(), "'\t'") {
+		f.What, f.Remedy = "the file is not YAML: a line is indented with a tab", "indent with spaces"
+		return f
+	}
 	f.What = "the file is not YAML: " + yamlReason(s.uncover(e.GetMessage()))
 	return f
 }

@@ -18,7 +18,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wants := map[string]string{"utf16": "it is not UTF-8", "large": "it is larger than 1 MiB", ".": "it is a folder", "none": "it does not exist"}
+	wants := map[string]string{"utf16": "save it as UTF-8", "large": "it is larger than 1 MiB", ".": "it is a folder", "none": "it does not exist"}
 	if runtime.GOOS != "windows" {
 		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 			t.Fatal(err)
@@ -30,6 +30,24 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
+	}
+}
+
+// Some editors put a mark before the first line: it is none of the first key, nor of the
+// first variable.
+func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{File: "\ufeffdata: ./there\r\nadmit: ${WHO}\r\n", EnvFile: "\ufeffWHO=deny\r\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Load(Source{Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, "there"); c.Data != want || c.Admit != "deny" || len(c.Warnings) != 0 {
+		t.Errorf("data is %q, want %q; admit is %q; warned of %+v", c.Data, want, c.Admit, c.Warnings)
 	}
 }
 

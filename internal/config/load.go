@@ -127,14 +127,20 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 		if errors.Is(err, fs.ErrPermission) {
 			f.Remedy = "run it as the user who owns the file, or from another folder"
 		}
+		if errors.Is(err, errNotUTF8) {
+			f.Remedy = "save it as UTF-8"
+		}
 		return "", "", 0, &InvalidError{Path: path, Faults: []Fault{f}}
 	}
 	info, err := os.Stat(l.full(path))
 	if err == nil {
 		mode = info.Mode()
 	}
-	return path, string(raw), mode, nil
+	return path, unmarked(raw), mode, nil
 }
+
+// unmarked returns a text without the mark that some editors put before the first line.
+func unmarked(raw []byte) string { return strings.TrimPrefix(string(raw), "\ufeff") }
 
 func (l Source) full(path string) string { return within(l.Folder, path) }
 
