@@ -212,19 +212,25 @@ func (m *move) reached(ctx context.Context, t record.Table) (after []any, done i
 	if err != nil {
 		return nil, 0, err
 	}
+	after, err = storedKey(text)
+	return after, done, err
+}
+
+// storedKey reads the key of a row as a move stores it, every number whole.
+func storedKey(text string) (key []any, err error) {
 	numbers := json.NewDecoder(strings.NewReader(text))
 	numbers.UseNumber()
-	if err := numbers.Decode(&after); err != nil {
-		return nil, 0, err
+	if err := numbers.Decode(&key); err != nil {
+		return nil, err
 	}
-	for i, v := range after {
+	for i, v := range key {
 		if n, ok := v.(json.Number); ok {
-			if after[i], err = n.Int64(); err != nil {
-				return nil, 0, err
+			if key[i], err = n.Int64(); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return after, done, nil
+	return key, nil
 }
 
 // store writes a page together with how far the move has come.

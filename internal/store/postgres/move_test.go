@@ -121,6 +121,25 @@ func TestMoveGoesOnlyIntoAnEmptyDatabase(t *testing.T) {
 	}
 }
 
+// A nameless record cannot say when it began.
+type nameless struct{ *sqlite.Tables }
+
+func (nameless) Identity(context.Context) (string, error) { return "", errCut }
+
+// What a database that holds no record yet has noted of itself gives way to what the
+// record says.
+func TestMoveLeavesNothingOfWhatTheDatabaseSaidOfItself(t *testing.T) {
+	dir, _ := lived(t, 1)
+	database, src := server.Database(t), tables(t, dir)
+	if _, err := postgres.Move(t.Context(), server.URL(database), nameless{src}, func(postgres.Moved) {}); !errors.Is(err, errCut) {
+		t.Fatalf("got %v, want what the source failed with", err)
+	}
+	server.Do(t, database, `insert into meta (name, value) values ('kept', 'yes') on conflict (name) do nothing`)
+	if _, err := postgres.Move(t.Context(), server.URL(database), src, func(postgres.Moved) {}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A renamed record says of itself that it began at another time.
 type renamed struct{ *failing }
 
