@@ -210,8 +210,8 @@ func tell(e spaces.Event) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d %q", e.Body.Kind(), e.Actor, e.Depth, words))
 }
 
-// K7 – K10, K13 – K15, DELIVERY 2.3, CON-30, CON-34, I5: wherever the process is
-// killed, the next one leaves exactly the record that an undisturbed one leaves,
+// K7 – K10, K13 – K15, DELIVERY 2.3, CON-30, CON-34, I5, PRD-7.1-A2: wherever the process
+// is killed, the next one leaves exactly the record that an undisturbed one leaves,
 // with one message; what was answered and recorded is not asked again.
 func TestAKilledCycleEndsAsIfNothingHappened(t *testing.T) {
 	want, points, calls := liveOnce(t, 0, false)

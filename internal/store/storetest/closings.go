@@ -90,7 +90,8 @@ func goBack(t *testing.T, w *world) {
 	w.answer(ada, room, "yes")
 }
 
-// CON-31, CON-34
+// CON-31, CON-34, PRD-7.1-A1: after each closed cycle its number, its turns and their
+// tokens are there for the next process.
 func closedInOrder(t *testing.T, w *world) {
 	room := w.family()
 	for range 4 {

@@ -64,7 +64,7 @@ func (w *world) over(wake *spaces.Wake, n int) {
 	}
 }
 
-// K24, BLU-52, BLU-19: the process ends right after the answer was recorded; the
+// K24, BLU-52, BLU-19, PRD-7.1-A3: the process ends right after the answer was recorded; the
 // wake is there, with the call that asked, once.
 func waitAnswered(t *testing.T, w *world) {
 	room := w.family()
