@@ -330,8 +330,8 @@ func TestASplitMessageGoesOnAtThePartItHadReached(t *testing.T) {
 	})
 }
 
-// PLATFORMS 2.4: an answer to an answer says where the answers begin, and so does the
-// draft of one; what answers nothing says nothing.
+// PLATFORMS 2.4: where threads hang on messages, an answer to an answer says where the
+// answers begin, and so does the draft of one; what answers nothing says nothing.
 func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, r := &platform{}, newRecord()
@@ -340,7 +340,7 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 		r.where["answer"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "a"}}
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2", Target: "answer"})
 		r.put(spaces.Action{ID: "y", Chat: "c", Text: "3", Target: "elsewhere"})
-		e := on(t, p, r, EgressOptions{Drafts: r})
+		e := on(t, threading{p}, r, EgressOptions{Drafts: r})
 		e.Show(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer", Message: true})
 		after(5 * time.Second)
 		got := map[string]string{}

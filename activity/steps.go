@@ -96,8 +96,9 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]step, error) {
 	return steps, nil
 }
 
-// answered returns where a message that is answered stands in a chat, and where the
-// answers begin that it stands among; both are empty when it never arrived there.
+// answered returns where a message that is answered stands in a chat, and, where
+// threads hang on messages, where the answers begin that it stands among; both are
+// empty when it never arrived there.
 func (e *Egress) answered(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
 	if target == "" {
 		return "", "", nil
@@ -106,6 +107,9 @@ func (e *Egress) answered(ctx context.Context, account, chat string, target spac
 	refs := append(words, files...)
 	if err != nil || len(refs) == 0 {
 		return "", "", err
+	}
+	if e.threader == nil {
+		return refs[0].Message, "", nil
 	}
 	start, err = e.box.Start(ctx, account, chat, target)
 	return refs[0].Message, start, err
