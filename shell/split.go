@@ -34,12 +34,12 @@ func (c *cycle) whole(ctx context.Context) error {
 
 // spares reports whether a cut that is due can wait.
 func (m *mind) spares(o outlook) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	switch m.due(o) {
 	case "":
 		return true
 	case hud.CutHighWater, hud.CutTurns:
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		return m.whole(o).Guarded(tailTokens)
 	}
 	return false

@@ -66,7 +66,10 @@ var samples = []Body{
 	Woke{Cycle: "c1", Space: "s1", Reason: "mention", Events: []EventID{"v1"}, Active: "s1"},
 	Thought{Cycle: "c1", Text: "hm"},
 	Acted{Cycle: "c1", Step: 1, CallID: "k1", Name: "send_message", Args: `{"text":"hi"}`},
-	Result{Cycle: "c1", Step: 1, CallID: "k1", OK: true, Note: "sent", Refs: []EventID{"v3"}},
+	Result{
+		Cycle: "c1", Step: 1, CallID: "k1", OK: true, Note: "sent", Refs: []EventID{"v3"},
+		Took: 1200, Usage: Usage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Estimated: 12},
+	},
 	Summed{Cycle: "c1", N: 4, Text: "greeted", Derived: true},
 	Goal{Text: "learn Go", Status: "active"},
 	Remembered{
