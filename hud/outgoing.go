@@ -179,10 +179,10 @@ func defangBare(text string, seen func(string) bool) string {
 		return text
 	}
 	var b strings.Builder
-	last := 0
+	last, code := 0, ticks{text: text}
 	for _, at := range bare.FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
-		if !addressLike(word) || seen(word) || inCode(text, at[0]) {
+		if !addressLike(word) || seen(word) || code.inCode(at[0]) {
 			continue
 		}
 		b.WriteString(text[last:at[0]])
@@ -195,16 +195,6 @@ func defangBare(text string, seen func(string) bool) string {
 	}
 	b.WriteString(text[last:])
 	return b.String()
-}
-
-// inCode reports whether the byte at i stands between backticks of its line.
-func inCode(text string, i int) bool {
-	line := strings.LastIndexByte(text[:i], '\n') + 1
-	if strings.Count(text[:i], "```")%2 == 1 {
-		return true
-	}
-	rest, _, _ := strings.Cut(text[i:], "\n")
-	return strings.Count(text[line:i], "`")%2 == 1 && strings.Contains(rest, "`")
 }
 
 // addressLike reports whether the last label of the host is one that platforms

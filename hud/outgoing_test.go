@@ -1,8 +1,10 @@
 package hud
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -107,4 +109,37 @@ func FuzzDefang(f *testing.F) {
 			}
 		}
 	})
+}
+
+// SECURITY S6, S20: whether an address stands in code is known as it was, and in time that
+// grows with the text and not with its square: a megabyte of addresses took minutes.
+func TestWhatStandsInCodeIsKnownAtOnce(t *testing.T) {
+	slow := func(text string, i int) bool {
+		line := strings.LastIndexByte(text[:i], '\n') + 1
+		if strings.Count(text[:i], "```")%2 == 1 {
+			return true
+		}
+		rest, _, _ := strings.Cut(text[i:], "\n")
+		return strings.Count(text[line:i], "`")%2 == 1 && strings.Contains(rest, "`")
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var b strings.Builder
+		for range rng.IntN(30) {
+			b.WriteString([]string{"`", "`", "``", "```", "\n", "a", "é"}[rng.IntN(7)])
+		}
+		text, code := b.String(), ticks{text: b.String()}
+		for i := 0; i < len(text); i += 1 + rng.IntN(4) {
+			if got, want := code.inCode(i), slow(text, i); got != want {
+				t.Fatalf("%d in %q: %t, want %t", i, text, got, want)
+			}
+		}
+	}
+	began := time.Now()
+	for _, text := range []string{strings.Repeat("a.de ", 200_000), strings.Repeat("`a.de` ", 150_000), "`" + strings.Repeat("a.de\n", 200_000)} {
+		Defang(text, func(string) bool { return false })
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
 }

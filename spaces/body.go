@@ -127,6 +127,12 @@ type Unpinned struct {
 	Ref    Ref     `json:"ref,omitzero"`
 }
 
+// A Move is a chat's going on under another id on its platform.
+type Move struct {
+	From, To string
+	Same     bool // messages and threads have their old ids there
+}
+
 // Migrated means that a chat of the space goes on under another id.
 type Migrated struct {
 	Account string `json:"account"`

@@ -50,6 +50,13 @@ type CircleID string
 // be in it.
 func OwnCircle(id SpaceID) CircleID { return CircleID("own:" + string(id)) }
 
+// Own returns the space whose own circle c is, and false of a circle that more
+// spaces may be in.
+func (c CircleID) Own() (SpaceID, bool) {
+	id, own := strings.CutPrefix(string(c), "own:")
+	return SpaceID(id), own
+}
+
 // CycleID names a cycle. Minted by the store at the claim; unique for ever.
 type CycleID string
 
