@@ -29,8 +29,8 @@ type Ingress struct {
 	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
-	heard   atomic.Int64  // when the platform last proved to be there, Unix nanoseconds
-	hearing chan struct{} // doorbell for the line: heard has moved
+	heard   atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
+	hearing chan struct{}             // doorbell for the line: heard has moved
 	tally   tally
 
 	mu    sync.Mutex // guards known
@@ -161,17 +161,18 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 
 // Heard notes that the platform proved to be there. It never blocks.
 func (in *Ingress) Heard(at time.Time) {
-	in.heard.Store(at.UnixNano())
+	in.heard.Store(&at)
 	select {
 	case in.hearing <- struct{}{}:
 	default:
 	}
 }
 
-// LastHeard returns when the platform last proved to be there; zero if never.
+// LastHeard returns when the platform last proved to be there; zero if never. What
+// has passed since is right whatever the clock was set to meanwhile.
 func (in *Ingress) LastHeard() time.Time {
-	if n := in.heard.Load(); n != 0 {
-		return time.Unix(0, n)
+	if at := in.heard.Load(); at != nil {
+		return *at
 	}
 	return time.Time{}
 }
@@ -332,7 +333,7 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		if b.To == "" || b.To == u.Chat.ID {
 			return nil
 		}
-		if err := in.mapping.Migrate(ctx, key, u.Chat.ID, b.To, at); err != nil {
+		if err := in.mapping.Migrate(ctx, key, spaces.Move{From: u.Chat.ID, To: b.To, Same: b.Same}, at); err != nil {
 			return err
 		}
 		return in.moveApprovals(ctx, u.Chat.ID, b.To)

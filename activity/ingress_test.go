@@ -214,10 +214,11 @@ func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 	next.ID = "-200"
 	take(t, in, "1",
 		says(hub, kai, "1", "old"), change("2", adapters.Migrated{To: "-200"}), says(next, kai, "3", "new"),
+		change("5", adapters.Migrated{To: "-300", Same: true}),
 		adapters.Update{Key: "out", Chat: next, Body: adapters.Unlinked{Reason: "kicked"}},
 		adapters.Update{Key: "in", Chat: next, Body: adapters.Linked{}},
 		says(next, kai, "4", "back"))
-	want := []string{"said hub", "migrate -100 -200", "said hub", "live -200 false", "live -200 true", "said hub"}
+	want := []string{"said hub", "migrate -100 -200", "said hub", "migrate -100 -300 same", "live -200 false", "live -200 true", "said hub"}
 	if diff := cmp.Diff(want, r.order); diff != "" {
 		t.Error(diff)
 	}

@@ -55,6 +55,20 @@ func beats(ctx context.Context, s adapters.Sink) error {
 	}
 }
 
+// I13, F43: how long a platform has been silent is what passed, also when the clock is
+// set meanwhile: else a line would be deaf, or not, by as much as that.
+func TestSilenceIsMeasuredByWhatPasses(t *testing.T) {
+	in := NewIngress(adapters.Account{Platform: "telegram", ID: "1"}, nil, nil, nil, nil, IngressOptions{Admit: AdmitOpen})
+	if !in.LastHeard().IsZero() {
+		t.Errorf("heard at %s, before anything was", in.LastHeard())
+	}
+	at := time.Now()
+	in.Heard(at)
+	if got := in.LastHeard(); got.String() != at.String() { // m=+0.1, which no clock on a wall shows
+		t.Errorf("heard at %s, want %s", got, at)
+	}
+}
+
 // ECOSYSTEM 6: who waits for an account to join finds it in the line's status, with
 // its way out.
 func TestWhoHasJoinedHasAnAccount(t *testing.T) {

@@ -117,12 +117,12 @@ func (m *SpaceMapping) Open(ctx context.Context, o spaces.Opening) (spaces.Place
 
 // Migrate moves a chat to its new id. A chat that is mapped to nothing, or was
 // moved before, is no error.
-func (m *SpaceMapping) Migrate(ctx context.Context, account, from, to string, at time.Time) error {
-	err := m.directory.Migrate(ctx, account, from, to, at)
-	m.forget(account, from)
-	m.forget(account, to)
+func (m *SpaceMapping) Migrate(ctx context.Context, account string, to spaces.Move, at time.Time) error {
+	err := m.directory.Migrate(ctx, account, to, at)
+	m.forget(account, to.From)
+	m.forget(account, to.To)
 	if err != nil && !errors.Is(err, ErrUnmapped) {
-		return fmt.Errorf("migrate chat %s to %s: %w", from, to, err)
+		return fmt.Errorf("migrate chat %s to %s: %w", to.From, to.To, err)
 	}
 	return nil
 }

@@ -21,8 +21,9 @@ type Directory interface {
 	Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error)
 	// Migrate moves every mapping of a chat, and every action that waits for it, to
 	// the new id and records it. A chat without a mapping is no error: it may have
-	// been moved before.
-	Migrate(ctx context.Context, account, from, to string, at time.Time) error
+	// been moved before. Where messages and threads keep their ids, those that are
+	// known are known under the new one, too.
+	Migrate(ctx context.Context, account string, m spaces.Move, at time.Time) error
 	// Live notes that a chat can or cannot be reached. It opens or closes the
 	// connection spans of its space and records linked or unlinked. What is already
 	// so changes nothing, nor does a chat without a mapping.

@@ -272,7 +272,7 @@ func TestAnOutcomeIsRecordedSoonAfterTheRecordIsBack(t *testing.T) {
 func TestMigrateTwiceIsNoError(t *testing.T) {
 	r := newRecord()
 	m := NewSpaceMapping(unmapped{r}, r)
-	if err := m.Migrate(t.Context(), "a", "old", "new", time.Now()); err != nil {
+	if err := m.Migrate(t.Context(), "a", spaces.Move{From: "old", To: "new"}, time.Now()); err != nil {
 		t.Error(err)
 	}
 	if err := m.Live(t.Context(), "a", "old", true, "", time.Now()); err != nil {
@@ -283,7 +283,7 @@ func TestMigrateTwiceIsNoError(t *testing.T) {
 // unmapped is a directory that is strict about chats it does not know.
 type unmapped struct{ *record }
 
-func (unmapped) Migrate(context.Context, string, string, string, time.Time) error { return ErrUnmapped }
+func (unmapped) Migrate(context.Context, string, spaces.Move, time.Time) error { return ErrUnmapped }
 
 func (unmapped) Live(context.Context, string, string, bool, string, time.Time) error {
 	return ErrUnmapped
@@ -309,7 +309,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 	if r.places != 2 {
 		t.Errorf("the directory was asked %d times, want once before and once after the opening", r.places)
 	}
-	if err := m.Migrate(ctx, "a", "c", "d", time.Now()); err != nil {
+	if err := m.Migrate(ctx, "a", spaces.Move{From: "c", To: "d"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {

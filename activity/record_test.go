@@ -136,9 +136,10 @@ func (r *record) Open(ctx context.Context, o spaces.Opening) (p spaces.Placement
 	return p, err
 }
 
-func (r *record) Migrate(ctx context.Context, account, from, to string, _ time.Time) error {
+func (r *record) Migrate(ctx context.Context, account string, to spaces.Move, _ time.Time) error {
 	return r.locked(ctx, func() {
-		r.order = append(r.order, "migrate "+from+" "+to)
+		from, to, how := to.From, to.To, map[bool]string{true: " same"}[to.Same]
+		r.order = append(r.order, "migrate "+from+" "+to+how)
 		r.moved = append(r.moved, from+">"+to)
 		for i, m := range r.mappings {
 			if m.Account == account && m.Chat == from {

@@ -78,7 +78,7 @@ func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s Settle
 		return s
 	}
 	s.MovedTo = target.MovedTo
-	if err := e.mapping.Migrate(ctx, a.Account, a.Chat, target.MovedTo, now); err != nil {
+	if err := e.mapping.Migrate(ctx, a.Account, spaces.Move{From: a.Chat, To: target.MovedTo}, now); err != nil {
 		e.logger.Error("chat not moved", "chat", a.Chat, "to", target.MovedTo, "err", err)
 		s.MovedTo, s.NotBefore = "", now.Add(backoffAfter(a.Attempts)) // the platform will say it again
 	}

@@ -20,6 +20,9 @@ type Hook interface {
 	// HookPath is the path, from its slash on, under which the platform was told
 	// to call. Empty: this account is not configured to be called.
 	HookPath() string
+	// RefusedCalls returns how many requests were refused since the start. Of these the
+	// log is told once a minute at most.
+	RefusedCalls() int64
 }
 
 // A Fetcher opens a file that was seen on a message.

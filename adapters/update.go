@@ -158,7 +158,11 @@ type Pinned struct{ Message string }
 type Unpinned struct{ Message string }
 
 // Migrated means that the chat goes on under another id. Nothing more comes under the old one.
-type Migrated struct{ To string }
+type Migrated struct {
+	To string
+	// Same is true when messages and threads have their old ids there.
+	Same bool `json:",omitzero"`
+}
 
 // Linked means that we were let into the chat: added, unblocked, promoted.
 type Linked struct{}

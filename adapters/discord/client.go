@@ -68,6 +68,7 @@ type Client struct {
 	receipted receipts
 
 	hookPath string
+	refused  wire.Refusals // calls
 
 	self     atomic.Pointer[account]  // set by Connect
 	receives atomic.Pointer[receiver] // set while Receive runs

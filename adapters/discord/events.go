@@ -119,7 +119,12 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_UPDATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
-	if m.Content == nil || m.EditedAt == nil || r.isOurs(&m) {
+	switch {
+	case m.Content == nil || r.isOurs(&m):
+		return nil, nil
+	case m.EditedAt == nil && m.answers():
+		return r.client.updatesOf(ctx, r.self, &m, raw) // one that is known already changes nothing
+	case m.EditedAt == nil:
 		return nil, nil
 	}
 	u, err := r.client.updateOf(ctx, &m)

@@ -38,7 +38,7 @@ func (c *Client) HookPath() string { return c.hookPath }
 // our application. It answers after the sink has recorded what came, also when it
 // was recorded before, and 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, ok := wire.Called(w, r, c.log, []string{signed, stamped}, func(body []byte) error { return c.proved(r.Header, body, time.Now()) })
+	body, ok := wire.Called(w, r, c.refuse, []string{signed, stamped}, func(body []byte) error { return c.proved(r.Header, body, time.Now()) })
 	if !ok {
 		return
 	}
@@ -67,6 +67,12 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // The headers that prove a call.
 const signed, stamped = "X-Signature-Ed25519", "X-Signature-Timestamp"
+
+// refuse notes a call that was refused.
+func (c *Client) refuse(reason string) { c.refused.Note(c.log, reason) }
+
+// RefusedCalls returns how many calls were refused since the start.
+func (c *Client) RefusedCalls() int64 { return c.refused.All() }
 
 // proved checks Discord's signature over the time and the raw body, and the five
 // minutes that a call is good for.

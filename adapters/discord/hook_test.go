@@ -3,6 +3,7 @@ package discord_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
@@ -116,6 +118,34 @@ func TestInteractionsMayComeByCalls(t *testing.T) {
 	})
 }
 
+// PLATFORMS 3.3: the first answer repeats what was asked, as far as a message of Discord's
+// has room: it would refuse a longer one, and show that nobody answered.
+func TestTheFirstAnswerToALongCommandFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := calledWorld(t)
+		w.receive()
+		w.inbox.take()
+		for _, letter := range []string{"a", "*", "😀"} {
+			body := strings.Replace(w.slash(1), `"name":"stop"`, `"name":"ask","options":[{"name":"text","type":3,"value":"`+strings.Repeat(letter, 3000)+`"}]`, 1)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, hookPath, strings.NewReader(body))
+			w.bot.Sign(r.Header, []byte(body), time.Now())
+			answer := httptest.NewRecorder()
+			w.client.ServeHTTP(answer, r)
+			var said struct {
+				Data struct {
+					Content string `json:"content"`
+				} `json:"data"`
+			}
+			if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(utf16.Encode([]rune(said.Data.Content))); n > 2000 || n < 1500 || !strings.HasSuffix(said.Data.Content, "…") {
+				t.Errorf("%s: %d units: %.80q", letter, n, said.Data.Content)
+			}
+		}
+	})
+}
+
 // SECURITY S9: a replay is answered 200 and has the same key; an old one is 401.
 func TestAReplayedInteractionIsTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -187,6 +217,9 @@ func TestForgedInteractionsAreRefused(t *testing.T) {
 		}
 		if got := w.inbox.take(); len(got) != 0 {
 			t.Errorf("%d forgeries were recorded", len(got))
+		}
+		if n := w.client.RefusedCalls(); n != 10_000 {
+			t.Errorf("%d are counted", n)
 		}
 	})
 }

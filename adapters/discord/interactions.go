@@ -87,11 +87,27 @@ func (i interaction) firstAnswer() (firstAnswer, bool) {
 	case i.Type == completion:
 		return firstAnswer{completeWith, &firstSaid{Choices: &[]string{}}}, true
 	case i.Type == slashCommand, i.Type == submitted && i.Message == nil:
-		return firstAnswer{sayMessage, &firstSaid{Content: "✓ " + escape(i.line(), false), Flags: int(discordgo.MessageFlagsEphemeral)}}, true
+		return firstAnswer{sayMessage, &firstSaid{Content: "✓ " + i.echo(), Flags: int(discordgo.MessageFlagsEphemeral)}}, true
 	case i.Type == pressed, i.Type == submitted:
 		return firstAnswer{Type: laterUpdate}, true
 	}
 	return firstAnswer{}, false
+}
+
+// echo returns an interaction as whoever did it reads it again. One that is too long
+// for a message is cut: an answer that Discord refuses is none.
+func (i interaction) echo() string {
+	line := []rune(i.line())
+	for most := maxUnits - 10; ; most = most * 9 / 10 {
+		cut := line[:min(len(line), most)]
+		words := escape(string(cut), false)
+		if len(cut) < len(line) {
+			words += "…"
+		}
+		if units(words) <= maxUnits-10 {
+			return words
+		}
+	}
 }
 
 // acknowledge gives the first answer to an interaction. A second one, after a

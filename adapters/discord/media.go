@@ -16,7 +16,7 @@ func attachmentsOf(m *message) []adapters.Attachment {
 		})
 	}
 	for _, s := range m.Stickers {
-		all = append(all, adapters.Attachment{Kind: "sticker", ID: "sticker/" + s.ID + "/" + s.extension(), Name: s.Name})
+		all = append(all, adapters.Attachment{Kind: "sticker", ID: stickerID + s.ID + "/" + s.extension(), Name: s.Name})
 	}
 	return all
 }

@@ -23,6 +23,9 @@ func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adap
 	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_CREATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
+	if m.Flags&loading != 0 {
+		return nil, nil // history has it, too, once it says something
+	}
 	if r.at.note(m.ChannelID, flake(m.ID)); r.isOurs(&m) {
 		return nil, nil
 	}
@@ -30,6 +33,16 @@ func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adap
 		r.at.direct(m.ChannelID)
 	}
 	return r.client.updatesOf(ctx, r.self, &m, raw)
+}
+
+// loading marks what a program will answer to a command: it has no words yet.
+const loading = int(discordgo.MessageFlagsLoading)
+
+// answers reports whether m is what a program says to a command. It comes without its
+// words while the program thinks, and they with an update that is no edit
+// (docs.discord.com, resources/message#message-object-message-flags).
+func (m *message) answers() bool {
+	return m.Type == discordgo.MessageTypeChatInputCommand || m.Type == discordgo.MessageTypeContextMenuCommand
 }
 
 // isOurs reports whether we said m, under whatever face.
@@ -48,6 +61,9 @@ func (c *Client) isOurs(self account, m *message) bool {
 // updatesOf returns what a message tells; nothing when it tells nothing that
 // another event does not.
 func (c *Client) updatesOf(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
+	if m.Flags&loading != 0 {
+		return nil, nil
+	}
 	u, err := c.updateOf(ctx, m)
 	if err != nil {
 		return nil, err
@@ -141,7 +157,9 @@ func (c *Client) said(self account, m *message) adapters.Message {
 		inner.GuildID = m.GuildID
 		out.Text = joinBlocks(out.Text, c.words(&inner))
 		for _, a := range attachmentsOf(&inner) {
-			a.ID = attachmentID(m.ChannelID, m.ID, a.ID[strings.LastIndexByte(a.ID, '/')+1:])
+			if !strings.HasPrefix(a.ID, stickerID) { // which is found without its message
+				a.ID = attachmentID(m.ChannelID, m.ID, a.ID[strings.LastIndexByte(a.ID, '/')+1:])
+			}
 			out.Attachments = append(out.Attachments, a)
 		}
 	}
@@ -155,11 +173,14 @@ func (c *Client) words(m *message) string {
 	if m.Content != nil {
 		blocks = append(blocks, c.commonMark(*m.Content, c.namesFor(m)))
 	}
-	blocks = append(blocks, componentWords(m.Components)...)
+	blocks = append(blocks, c.componentWords(m.Components, c.namesFor(m))...)
 	for _, e := range m.Embeds {
-		if e.Type == "" || e.Type == "rich" { // the others are previews of what the words link to
+		switch e.Type {
+		case "", "rich":
 			blocks = append(blocks, c.embedWords(e, c.namesFor(m)))
-		}
+		case "poll_result":
+			blocks = append(blocks, e.pollResult())
+		} // the others are previews of what the words link to
 	}
 	if p := m.Poll; p != nil {
 		lines := []string{"Poll: " + markup.Escape(p.Question.Text)}
@@ -186,41 +207,6 @@ func joinBlocks(blocks ...string) string {
 func (c *Client) commonMark(content string, n names) string {
 	words, spans := readMarkdown(content, n)
 	return c.markup.CommonMark(words, spans)
-}
-
-// embedWords returns what an embed says.
-func (c *Client) embedWords(e embed, n names) string {
-	var blocks []string
-	title := markup.Escape(e.Title)
-	if e.Title != "" && e.URL != "" {
-		title = c.markup.CommonMark(e.Title, []markup.Span{{To: len(e.Title), Look: markup.Link, Arg: e.URL}})
-	}
-	if e.Author != nil {
-		blocks = append(blocks, markup.Escape(e.Author.Name))
-	}
-	blocks = append(blocks, title, c.commonMark(e.Description, n))
-	for _, f := range e.Fields {
-		blocks = append(blocks, markup.Escape(f.Name)+": "+c.commonMark(f.Value, n))
-	}
-	if e.Footer != nil {
-		blocks = append(blocks, markup.Escape(e.Footer.Text))
-	}
-	return joinBlocks(blocks...)
-}
-
-// componentWords returns the texts and labels of components, in order.
-func componentWords(list []component) []string {
-	var all []string
-	for _, c := range list {
-		switch {
-		case c.Content != "":
-			all = append(all, markup.Escape(c.Content))
-		case c.Label != "":
-			all = append(all, "["+markup.Escape(c.Label)+"]")
-		}
-		all = append(all, componentWords(c.Components)...)
-	}
-	return all
 }
 
 // namesFor says what the ids in m's words stand for.

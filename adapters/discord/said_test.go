@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/discord"
 )
 
 // PLATFORMS 3.3, SEQ-06: whatever a message is made of, its words and files are told,
@@ -41,6 +43,11 @@ func TestWhatAMessageHoldsIsTold(t *testing.T) {
 		"a poll":              {`"content":"",` + kai + `,"poll":{"question":{"text":"Soup?"},"answers":[{"poll_media":{"text":"yes"}},{"poll_media":{"text":"no"}}]}`, told{Who: "Kai", Text: "Poll: Soup?\n- yes\n- no"}},
 		"a voice":             {`"content":"",` + kai + `,"flags":8192,"attachments":[{"id":"9","filename":"voice.ogg","content_type":"audio/ogg","duration_secs":2.5,"waveform":"AAA="}]`, told{Who: "Kai", Files: []string{"voice voice.ogg"}}},
 		"a file with a title": {`"content":"",` + kai + `,"attachments":[{"id":"9","filename":"x.pdf","title":"the list","content_type":"application/pdf"},{"id":"10","filename":"a.mp3","content_type":"audio/mpeg"}]`, told{Who: "Kai", Files: []string{"file the list", "audio a.mp3"}}},
+		"words and pictures":  {`"content":"",` + kai + `,"flags":32768,"components":[{"type":9,"components":[{"type":10,"content":"**now** <#ROOM>"}],"accessory":{"type":11,"description":"a cat"}},{"type":12,"items":[{"description":"two"},{}]},{"type":3,"placeholder":"Pick","options":[{"label":"A"},{"label":"B"}]},{"type":99,"content":7,"label":"Odd"}]`, told{Who: "Kai", Text: "**now** #general\n\n[image: a cat]\n\n[image: two] [image]\n\n[Pick: A, B]\n\n[Odd]"}},
+		"an embedded picture": {`"content":"",` + kai + `,"embeds":[{"type":"rich","image":{"url":"https://a.example/x.png"}}]`, told{Who: "Kai", Text: "[image](https://a.example/x.png)"}},
+		"a poll's end":        {`"content":"",` + kai + `,"type":46,"message_reference":{"type":0,"message_id":"7","channel_id":"ROOM"},"embeds":[{"type":"poll_result","fields":[{"name":"poll_question_text","value":"Soup?"},{"name":"victor_answer_id","value":"1"},{"name":"victor_answer_text","value":"yes"},{"name":"victor_answer_votes","value":"3"},{"name":"total_votes","value":"5"}]}]`, told{Who: "Kai", Text: "Poll closed: Soup?\n- yes: 3 of 5 votes", Reply: "7"}},
+		"a poll nobody won":   {`"content":"",` + kai + `,"type":46,"embeds":[{"type":"poll_result","fields":[{"name":"poll_question_text","value":"Soup?"},{"name":"total_votes","value":"0"}]}]`, told{Who: "Kai", Text: "Poll closed: Soup?\n- no answer won; 0 votes"}},
+		"a forwarded oddity":  {`"content":"",` + kai + `,"message_reference":{"type":1,"message_id":"7","channel_id":"8"},"message_snapshots":[{"message":{"content":"look","mention_roles":7}}]`, told{Who: "Kai", Text: "look", From: "somebody"}},
 		"a sticker":           {`"content":"",` + kai + `,"sticker_items":[{"id":"9","name":"Wave","format_type":1}]`, told{Who: "Kai", Files: []string{"sticker Wave"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +70,69 @@ func TestWhatAMessageHoldsIsTold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// SEQ-06: what a program says to a command comes without its words while it thinks, and
+// its words with an update: they are what it said, once, and no edit.
+func TestWhatAProgramThinksOfIsToldWhenItIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		message := func(content string, flags int) []byte {
+			return fmt.Appendf(nil, `{"id":"%d","channel_id":%q,"guild_id":%q,"type":20,"flags":%d,"content":%q,"edited_timestamp":null,"timestamp":"2000-01-01T00:00:00Z","author":{"id":"6","username":"Helper","bot":true}}`,
+				9000001, w.room.ID.String(), w.guild.ID.String(), flags, content)
+		}
+		w.bot.Inject("MESSAGE_CREATE", message("", 128))
+		if got := w.inbox.take(); len(got) != 0 {
+			t.Errorf("thinking is told as %+v", got)
+		}
+		w.bot.Inject("MESSAGE_UPDATE", message("42", 0))
+		u, m := body[adapters.Message](t, w.inbox.take())
+		if m.Text != "42" || m.ID != "9000001" || u.From.Name != "Helper" {
+			t.Fatalf("told %+v", m)
+		}
+		w.bot.Inject("MESSAGE_UPDATE", message("42", 0)) // a preview of what it links to, say
+		for _, again := range w.inbox.take() {
+			if again.Key != u.Key {
+				t.Errorf("told once more, as %+v", again)
+			}
+		}
+	})
+}
+
+// PLATFORMS 3.3: a sticker is found without the message it is on, also when that was
+// forwarded; those that move are kept apart.
+func TestStickersAreFetchedFromWhereTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.bot.Inject("MESSAGE_CREATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"","author":{"id":"5","username":"kai"},
+			"message_reference":{"type":1,"message_id":"7","channel_id":"8"},"message_snapshots":[{"message":{"content":"","sticker_items":[{"id":"9","name":"Wave","format_type":1},{"id":"10","name":"Jump","format_type":4}]}}]}`,
+			w.room.ID.String(), w.guild.ID.String()))
+		_, m := body[adapters.Message](t, w.inbox.take())
+		if len(m.Attachments) != 2 {
+			t.Fatalf("told %+v", m)
+		}
+		asked := addresses{}
+		c, err := discord.New(discord.Options{Token: rigToken, HTTPClient: &http.Client{Transport: &asked}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range m.Attachments {
+			if f, err := c.Fetch(t.Context(), a, 100); err != nil || f.Close() != nil {
+				t.Errorf("%s: %v", a.ID, err)
+			}
+		}
+		if diff := cmp.Diff(addresses{"https://cdn.discordapp.com/stickers/9.png", "https://media.discordapp.net/stickers/10.gif"}, asked); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// addresses are what was asked for; all of it is there.
+type addresses []string
+
+func (a *addresses) RoundTrip(r *http.Request) (*http.Response, error) {
+	*a = append(*a, r.URL.String())
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
 // PLATFORMS 3.3: what Discord would not take with one message is refused before it

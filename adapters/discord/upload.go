@@ -157,11 +157,11 @@ func (c *Client) addressOf(ctx context.Context, a adapters.Attachment) (string, 
 	switch {
 	case !ok:
 		return "", gone
-	case channel == "sticker":
-		return c.cdn() + "/stickers/" + in + "." + id, nil
+	case channel+"/" == stickerID:
+		return c.cdn(id) + "/stickers/" + in + "." + id, nil
 	}
 	var m message
-	err := c.patiently(ctx, channelRoute("get message", http.MethodGet, channel, "/messages/"+in), &m)
+	err := c.patiently(ctx, channelRoute("get message", http.MethodGet, channel, "/messages/"+in), leniently(&m))
 	if adapters.KindOf(err) == adapters.NoTarget {
 		return "", gone
 	}
@@ -180,9 +180,16 @@ func (c *Client) addressOf(ctx context.Context, a adapters.Attachment) (string, 
 	return "", gone
 }
 
-// cdn is where Discord keeps what has no message.
-func (c *Client) cdn() string {
-	if strings.HasPrefix(c.base, "https://discord.com/") {
+// stickerID begins the id of an attachment that is a sticker.
+const stickerID = "sticker/"
+
+// cdn is where Discord keeps what has no message, by its form: stickers that move are
+// kept elsewhere (docs.discord.com/reference#image-formatting).
+func (c *Client) cdn(extension string) string {
+	switch known := strings.HasPrefix(c.base, "https://discord.com/"); {
+	case known && extension == "gif":
+		return "https://media.discordapp.net"
+	case known:
 		return "https://cdn.discordapp.com"
 	}
 	base, _, _ := strings.Cut(c.base, "/api")

@@ -92,11 +92,24 @@ type message struct {
 		MessageID string `json:"message_id"`
 		ChannelID string `json:"channel_id"`
 	} `json:"message_reference"`
-	Referenced *message `json:"referenced_message"`
-	Snapshots  []struct {
-		Message message `json:"message"`
-	} `json:"message_snapshots"`
+	Referenced *message            `json:"referenced_message"`
+	Snapshots  elements[snapshot]  `json:"message_snapshots"`
 	Components elements[component] `json:"components"`
+	Flags      int                 `json:"flags"`
+}
+
+// snapshot is what was forwarded.
+type snapshot struct{ Message message }
+
+// UnmarshalJSON reads what of it can be read.
+func (s *snapshot) UnmarshalJSON(raw []byte) error {
+	var inside struct {
+		Message json.RawMessage `json:"message"`
+	}
+	if err := json.Unmarshal(raw, &inside); err != nil {
+		return err
+	}
+	return decode(inside.Message, &s.Message)
 }
 
 type attachment struct {
@@ -121,6 +134,9 @@ type embed struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	} `json:"fields"`
+	Image *struct {
+		URL string `json:"url"`
+	} `json:"image"`
 	Footer *struct {
 		Text string `json:"text"`
 	} `json:"footer"`
@@ -143,11 +159,21 @@ type poll struct {
 	} `json:"answers"`
 }
 
-// component is a part of a message laid out in components; only its words count.
+// component is a part of a message laid out in components; only what it shows counts.
 type component struct {
-	Content    string              `json:"content"`
-	Label      string              `json:"label"`
+	Type        int    `json:"type"`
+	Content     string `json:"content"` // Discord's Markdown
+	Label       string `json:"label"`
+	Placeholder string `json:"placeholder"`
+	Description string `json:"description"`
+	Options     []struct {
+		Label string `json:"label"`
+	} `json:"options"`
+	Items []struct {
+		Description string `json:"description"`
+	} `json:"items"`
 	Components elements[component] `json:"components"`
+	Accessory  *component          `json:"accessory"` // beside a section
 }
 
 type channel struct {

@@ -65,6 +65,7 @@ type Client struct {
 	log      *slog.Logger
 	names    *names
 	readings *rate.Limiter
+	refused  wire.Refusals // calls
 
 	self     atomic.Pointer[self]     // set by Connect
 	hook     atomic.Pointer[receiver] // set while Receive runs

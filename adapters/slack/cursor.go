@@ -93,6 +93,30 @@ func (p *position) advance(channel, thread, ts string) {
 	}
 }
 
+// move takes what is known of a channel to its new id, so that the next look goes on
+// where the last one ended, in its threads too.
+func (p *position) move(from, to string) {
+	if ts := p.Last[from]; later(ts, p.Last[to]) {
+		p.Last[to] = ts
+	}
+	if d, owes := p.Owed[from]; owes {
+		p.Owed[to] = d
+	}
+	delete(p.Last, from)
+	delete(p.Owed, from)
+	for name, ts := range p.Threads {
+		if parent, of := strings.CutPrefix(name, from+"/"); of {
+			delete(p.Threads, name)
+			p.Threads[to+"/"+parent] = ts
+		}
+	}
+	for i, said := range p.Newest {
+		if ts, of := strings.CutPrefix(said, from+":"); of {
+			p.Newest[i] = to + ":" + ts
+		}
+	}
+}
+
 // taken notes a message among the newest, and forgets those that no look reaches.
 func (p *position) taken(channel, ts string) {
 	p.Newest = append(p.Newest, channel+":"+ts)

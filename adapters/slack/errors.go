@@ -65,9 +65,9 @@ var codes = map[adapters.Kind][]string{
 		"restricted_action_thread_only_channel",
 		"messages_tab_disabled", "access_denied", "ekm_access_denied", "org_login_required", "cant_update_message",
 		"cant_delete_message", "edit_window_closed", "update_failed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
-		"accesslimited", "message_limit_exceeded", "external_channel_migrating", "as_user_not_supported", "not_reactable", "link_disabled",
+		"accesslimited", "message_limit_exceeded", "as_user_not_supported", "not_reactable", "link_disabled",
 	},
-	adapters.NotSent: {"team_added_to_org", "request_timeout"},
+	adapters.NotSent: {"team_added_to_org", "request_timeout", "external_channel_migrating"}, // which pass
 	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable"},
 }
 

@@ -49,6 +49,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 		"an archived channel":            {no("is_archived"), adapters.Forbidden, 0},
 		"a missing scope":                {no("missing_scope"), adapters.Forbidden, 0},
 		"a closed Messages tab":          {no("messages_tab_disabled"), adapters.Forbidden, 0},
+		"a channel that moves just now":  {no("external_channel_migrating"), adapters.NotSent, 0},
 		"too long":                       {no("msg_too_long"), adapters.Invalid, 0},
 		"a code of tomorrow":             {no("something_new"), adapters.Invalid, 0},
 		"a no with its reason and a 400": {answering{400, "", `{"ok":false,"error":"is_archived"}`}, adapters.Forbidden, 0},

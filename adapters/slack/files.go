@@ -104,12 +104,15 @@ func (c *Client) upload(ctx context.Context, files []adapters.File) ([]string, e
 func (c *Client) uploadOne(ctx context.Context, f adapters.File) (string, error) {
 	bytesOf, err := f.Open(ctx)
 	if err != nil {
-		return "", &adapters.Error{Kind: adapters.Invalid, Op: "upload", Err: fmt.Errorf("open %s: %w", f.Name, err)}
+		return "", &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: fmt.Errorf("open %s: %w", f.Name, err)}
 	}
 	defer bytesOf.Close()
-	content, err := io.ReadAll(bytesOf)
-	if err != nil {
-		return "", &adapters.Error{Kind: adapters.Invalid, Op: "upload", Err: fmt.Errorf("read %s: %w", f.Name, err)}
+	content, err := io.ReadAll(io.LimitReader(bytesOf, maxUpload+1))
+	switch {
+	case err != nil:
+		return "", &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: fmt.Errorf("read %s: %w", f.Name, err)}
+	case len(content) > maxUpload:
+		return "", &adapters.Error{Kind: adapters.Invalid, Op: "upload", Err: fmt.Errorf("file %q is too large", f.Name)}
 	}
 	place, err := callInto[struct {
 		URL string `json:"upload_url"`

@@ -36,7 +36,7 @@ func (c *Client) HookPath() string {
 // 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers := []string{"X-Slack-Signature", "X-Slack-Request-Timestamp"}
-	body, ok := wire.Called(w, r, c.log, headers, func(body []byte) error { return c.proved(r.Header, body) })
+	body, ok := wire.Called(w, r, c.refuse, headers, func(body []byte) error { return c.proved(r.Header, body) })
 	if !ok {
 		return
 	}
@@ -53,6 +53,12 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not recorded, try again", http.StatusServiceUnavailable)
 	}
 }
+
+// refuse notes a call that was refused.
+func (c *Client) refuse(reason string) { c.refused.Note(c.log, reason) }
+
+// RefusedCalls returns how many calls were refused since the start.
+func (c *Client) RefusedCalls() int64 { return c.refused.All() }
 
 // proved checks Slack's signature over the raw body and the five minutes that a
 // request is good for.

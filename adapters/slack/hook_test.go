@@ -228,6 +228,9 @@ func TestForgedCallsAreRefused(t *testing.T) {
 		if n := len(b.all()); n != 0 {
 			t.Errorf("%d forgeries were recorded", n)
 		}
+		if n := c.RefusedCalls(); n != 10_000 {
+			t.Errorf("%d are counted", n)
+		}
 		if code := hookCall(c, messageBody(w, 7), nil); code != http.StatusOK {
 			t.Errorf("a true one is answered %d", code)
 		}

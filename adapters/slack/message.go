@@ -133,7 +133,7 @@ func (r reader) looksLike(ctx context.Context, now, before *message) bool {
 		}
 		return m.Edited.TS
 	}
-	return when(now) == when(before) && string(now.Files) == string(before.Files) &&
+	return when(now) == when(before) && slices.Equal(r.files(now), r.files(before)) && // which Slack describes anew as it makes previews of them
 		r.words(ctx, now).text == r.words(ctx, before).text
 }
 
@@ -239,10 +239,20 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 	}}
 }
 
-// files returns the files on m, without those that Slack keeps no more.
+// files returns the files on m, and on what it forwards.
 func (r reader) files(m *message) []adapters.Attachment {
 	var files []file
 	_ = json.Unmarshal(m.Files, &files) // what cannot be read is no file
+	var hung []struct {
+		Share bool   `json:"is_share"`
+		Files []file `json:"files"`
+	}
+	_ = json.Unmarshal(m.Attachments, &hung) // none has none
+	for _, a := range hung {
+		if a.Share { // what is forwarded brings its files along
+			files = append(files, a.Files...)
+		}
+	}
 	var out []adapters.Attachment
 	for _, f := range files {
 		if f.ID == "" {

@@ -86,21 +86,29 @@ var signs = map[byte]markup.Look{'*': markup.Bold, '_': markup.Italic, '~': mark
 
 // inline writes words with the looks inside them.
 func (p *page) inline(text string, styled bool) {
-	plain := 0
+	plain, lastToken := 0, strings.LastIndexByte(text, '>')
+	var open map[byte]int // to where no look of a sign closes
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '<':
-			end := strings.IndexByte(text[i:], '>')
-			if end < 0 {
+			if i > lastToken {
 				continue
 			}
+			end := strings.IndexByte(text[i:], '>')
 			p.tokens(text[plain:i])
 			p.token(text[i+1 : i+end])
 			i += end
 			plain = i + 1
-		case styled && signs[c] != "":
+		case styled && signs[c] != "" && i >= open[c]:
 			end := closing(text, i)
 			if end < 0 {
+				continue
+			}
+			if end == len(text) || text[end] == '\n' { // nor does any that begins before
+				if open == nil {
+					open = map[byte]int{}
+				}
+				open[c] = end
 				continue
 			}
 			p.tokens(text[plain:i])
@@ -117,9 +125,9 @@ func (p *page) inline(text string, styled bool) {
 	p.tokens(text[plain:])
 }
 
-// closing returns where the look that opens at i closes in the same line, or -1:
-// words must begin right after the first sign and end right before the second,
-// and neither sign stands inside a word.
+// closing returns where the look that opens at i closes in the same line, or the end of
+// the line; -1 where none opens: words must begin right after the first sign and end
+// right before the second, and neither sign stands inside a word.
 func closing(text string, i int) int {
 	sign := text[i]
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
@@ -127,7 +135,8 @@ func closing(text string, i int) int {
 	if i > 0 && inWord(before) || i+1 >= len(text) || unicode.IsSpace(after) || text[i+1] == sign {
 		return -1
 	}
-	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
+	j := i + 1
+	for ; j < len(text) && text[j] != '\n'; j++ {
 		if text[j] != sign {
 			continue
 		}
@@ -138,7 +147,7 @@ func closing(text string, i int) int {
 		}
 		return j
 	}
-	return -1
+	return j
 }
 
 // inWord reports whether r is part of a word.

@@ -228,6 +228,9 @@ func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error 
 		if m, ok := u.Body.(adapters.Message); ok {
 			next.advance(u.Chat.ID, u.Thread.ID, m.ID)
 		}
+		if m, ok := u.Body.(adapters.Migrated); ok {
+			next.move(u.Chat.ID, m.To)
+		}
 	}
 	if err := adapters.HandIn(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
 		return err

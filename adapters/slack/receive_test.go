@@ -172,6 +172,31 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 	})
 }
 
+// R-SL: both sockets are retired while Slack opens no others for a while. What was said
+// then, and given up by Slack, is read as soon as one listens again.
+func TestWhatIsSaidBetweenSocketsIsReadOnceOneListens(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
+		pass(3 * time.Minute)
+		w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, Status: 429, RetryAfter: 30, Times: 4})
+		w.app.Disconnect("refresh_requested")
+		w.app.Disconnect("refresh_requested")
+		pass(20 * time.Second)
+		if n := w.app.Sockets(); n != 0 {
+			t.Fatalf("%d sockets are open: the story shows nothing", n)
+		}
+		w.ops.Says(w.maya, "between", fakeslack.Said{})
+		w.app.Forget()
+		pass(3 * time.Minute)
+		if n := w.app.Sockets(); n != 2 {
+			t.Fatalf("%d sockets are open", n)
+		}
+		if diff := cmp.Diff([]string{"between"}, b.said()); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // F28: a half-open socket swallows what is sent, and nothing says so.
 func TestAFrozenSocketIsLeft(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {

@@ -74,14 +74,15 @@ func (r reader) standing(ctx context.Context, e event) ([]adapters.Update, error
 	return []adapters.Update{u}, nil
 }
 
-// migrated reads a channel's new id, which it gets when it becomes shared.
+// migrated reads a channel's new id, which it gets when it becomes shared. Messages keep
+// their ts.
 func (r reader) migrated(e event) ([]adapters.Update, error) {
 	if e.OldChannel == "" || e.NewChannel == "" {
 		return nil, nil
 	}
 	return []adapters.Update{{
 		Key:  eventKey("migrate", e.OldChannel, e.NewChannel),
-		Chat: r.c.names.known(e.OldChannel, r.self.Team), At: timeOf(e.At), Body: adapters.Migrated{To: e.NewChannel},
+		Chat: r.c.names.known(e.OldChannel, r.self.Team), At: timeOf(e.At), Body: adapters.Migrated{To: e.NewChannel, Same: true},
 	}}, nil
 }
 

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/adapters/slack"
 )
 
 // S6: whatever a model writes, nobody is called but those it may name, and nothing
@@ -282,6 +284,21 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		}
 		if _, err := c.Fetch(t.Context(), adapters.Attachment{ID: "F404"}, 100); adapters.KindOf(err) != adapters.Invalid {
 			t.Errorf("a file that is gone gives %v, want invalid", err)
+		}
+	})
+}
+
+// DELIVERY 2.4: bytes of ours that cannot be had just now are tried again; nothing was sent.
+func TestAFileThatCannotBeReadNowIsNotRefused(t *testing.T) {
+	listening(t, func(w *workspace, _ *book) {
+		c, err := slack.New(w.options())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		f := adapters.File{Name: "a.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("busy") }}
+		_, err = c.Send(w.t.Context(), adapters.Post{Chat: w.ops.ID, Text: "x", Files: []adapters.File{f}})
+		if err == nil || adapters.KindOf(err) != adapters.NotSent {
+			w.t.Errorf("got %v", err)
 		}
 	})
 }

@@ -28,6 +28,7 @@ type lines struct {
 
 	mu      sync.Mutex // guards what follows
 	open    []*socket
+	deaf    bool        // there was a socket, and for a time there is none
 	failing [twice]bool // whose last attempt to open one failed
 }
 
@@ -81,9 +82,6 @@ func (l *lines) keep(ctx context.Context, n int) error {
 				return nil
 			}
 			l.c.log.Info("socket lost", "error", l.c.scrub(0, err))
-			if l.live() == 0 {
-				l.holed()
-			}
 		}
 		if time.Since(opened) >= settled {
 			pause.Reset()
@@ -172,21 +170,22 @@ func (l *lines) ack(s *socket, envelope string) {
 	}
 }
 
+// add notes that a socket listens. What was said while none did is asked for now, and
+// not when the last one ended: from here on nothing is missed.
 func (l *lines) add(s *socket) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = append(l.open, s)
+	deaf := l.deaf
+	l.open, l.deaf = append(l.open, s), false
+	l.mu.Unlock()
+	if deaf {
+		l.holed()
+	}
 }
 
 func (l *lines) remove(s *socket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	had := len(l.open)
 	l.open = slices.DeleteFunc(l.open, func(o *socket) bool { return o == s })
-}
-
-// live returns how many sockets listen.
-func (l *lines) live() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.open)
+	l.deaf = l.deaf || had > 0 && len(l.open) == 0
 }

@@ -140,6 +140,7 @@ type attachment struct {
 	Footer    string          `json:"footer"`
 	FromURL   string          `json:"from_url"`
 	Original  string          `json:"original_url"`
+	Image     string          `json:"image_url"`
 	Share     bool            `json:"is_share"`
 	Blocks    json.RawMessage `json:"blocks"`
 	Fields    []struct {
@@ -200,6 +201,9 @@ func (p *page) attachment(a attachment) {
 			}
 			p.mrkdwn(f.Value)
 		})
+	}
+	if a.Image != "" {
+		line(func() { p.link(a.Image, "image") })
 	}
 	if a.Footer != "" {
 		line(func() { p.look(markup.Italic, "", func() { p.write(unescape(a.Footer)) }) })

@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // Issue 4: blocks, attachments and mrkdwn become text that can be read.
@@ -40,5 +43,45 @@ func TestMessagesBecomeTextThatCanBeRead(t *testing.T) {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// SEQ-06: a forwarded message brings its files along. That Slack describes a file anew, as
+// it does once there is a preview of it, is no edit.
+func TestFilesOfAForwardedMessageAreTold(t *testing.T) {
+	r := alone(t)
+	m := func(thumb string) *message {
+		var m message
+		raw := `{"channel":"D1","ts":"1.000001","user":"UADA","text":"look","files":[{"id":"F1","name":"a.pdf"` + thumb + `}],
+			"attachments":[{"is_share":true,"author_name":"Maya","files":[{"id":"F2","name":"b.png","mimetype":"image/png"}]},{"files":[{"id":"F3"}]}]}`
+		if err := json.Unmarshal([]byte(raw), &m); err != nil {
+			t.Fatal(err)
+		}
+		return &m
+	}
+	want := []adapters.Attachment{{Kind: "file", ID: "F1", Name: "a.pdf"}, {Kind: "photo", ID: "F2", Name: "b.png", MIME: "image/png"}}
+	if diff := cmp.Diff(want, r.content(t.Context(), m(""), adapters.Chat{}).Attachments); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	if !r.looksLike(t.Context(), m(`,"thumb_pdf":"https://files.slack.com/x"`), m("")) {
+		t.Error("a preview of a file is an edit")
+	}
+}
+
+// SECURITY S20: looks that are opened and never closed are looked for once a line; the text
+// of one message took seconds, in which nothing else was heard.
+func TestLooksThatNeverCloseCostLittle(t *testing.T) {
+	began := time.Now()
+	for _, text := range []string{strings.Repeat(" *a", 20_000), strings.Repeat("<a ", 20_000), strings.Repeat(" _a *b ~c", 7_000)} {
+		for range 20 {
+			p := &page{}
+			p.mrkdwn(text)
+			if got := p.text.String(); got != text {
+				t.Fatalf("%.40q is read as %.40q", text, got)
+			}
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }

@@ -150,8 +150,11 @@ func (x *exportReader) name(id int64) string {
 	if x.shared(id) {
 		return formatID(id)
 	}
-	return "export" + formatID(id)
+	return exported + formatID(id)
 }
+
+// exported begins the name of a message that is known by an export alone.
+const exported = "export"
 
 // key returns the identity of a message, the same as that of the live one.
 func (x *exportReader) key(id int64) string {

@@ -17,6 +17,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 )
 
 var _ adapters.Hook = (*Client)(nil)
@@ -32,8 +33,9 @@ const secretHeader = "X-Telegram-Bot-Api-Secret-Token" //nolint:gosec // a heade
 
 // hook is the side of a client that Telegram calls.
 type hook struct {
-	url    string
-	secret string
+	url     string
+	secret  string
+	refused wire.Refusals // calls
 
 	mu      sync.Mutex // guards session
 	session *session   // nil while no Receive runs
@@ -180,25 +182,10 @@ func (h *hook) enter() *session {
 // it comes from Telegram; 503 while no Receive runs or the sink refuses, and
 // Telegram calls again (core.telegram.org/bots/api#setwebhook).
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !c.hook.proved(r) {
-		http.Error(w, "not telegram", http.StatusUnauthorized)
-		return
-	}
-	switch {
-	case r.Method != http.MethodPost:
-		http.Error(w, "only POST", http.StatusMethodNotAllowed)
-		return
-	case r.Header.Get("Content-Encoding") != "":
-		http.Error(w, "no encoding", http.StatusUnsupportedMediaType)
-		return
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		http.Error(w, "too long", http.StatusRequestEntityTooLarge)
-		return
-	}
-	if err != nil {
-		http.Error(w, "cut short", http.StatusBadRequest)
+	raw, status, reason := c.hook.open(w, r)
+	if reason != "" {
+		c.hook.refused.Note(c.log, reason)
+		http.Error(w, reason, status)
 		return
 	}
 	s := c.hook.enter()
@@ -212,6 +199,29 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		busy(w)
 	}
 }
+
+// open returns the body of a call, or with which status and why it is refused.
+func (h *hook) open(w http.ResponseWriter, r *http.Request) (raw []byte, status int, reason string) {
+	switch {
+	case !h.proved(r):
+		return nil, http.StatusUnauthorized, "it does not prove that it comes from telegram"
+	case r.Method != http.MethodPost:
+		return nil, http.StatusMethodNotAllowed, "only POST is taken"
+	case r.Header.Get("Content-Encoding") != "":
+		return nil, http.StatusUnsupportedMediaType, "the body is encoded"
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, http.StatusRequestEntityTooLarge, "the body is too long"
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, "the body is cut short"
+	}
+	return raw, 0, ""
+}
+
+// RefusedCalls returns how many calls were refused since the start.
+func (c *Client) RefusedCalls() int64 { return c.hook.refused.All() }
 
 // busy asks Telegram to call again.
 func busy(w http.ResponseWriter) {

@@ -177,6 +177,9 @@ func TestWebhookTakesOnlyTelegramAndOnlyOnce(t *testing.T) {
 	if accepted != 0 || len(to.effect) != 0 {
 		t.Errorf("%d forgeries accepted, %d with an effect", accepted, len(to.effect))
 	}
+	if n := c.RefusedCalls(); n != 10_000 {
+		t.Errorf("%d are counted", n)
+	}
 	taken := 0
 	for range 3 {
 		for i := range 1000 {
@@ -216,6 +219,9 @@ func TestWebhookRefusesWhatIsNoCall(t *testing.T) {
 		if w.Code != test.want {
 			t.Errorf("%s: got %d, want %d", test.name, w.Code, test.want)
 		}
+	}
+	if n := c.RefusedCalls(); n != 2 {
+		t.Errorf("%d calls are counted as refused, want 2", n)
 	}
 	for _, u := range to.updates() { // malformed JSON is kept as it came, and answered
 		if _, ok := u.Body.(adapters.Unreadable); !ok || len(u.Raw) == 0 {

@@ -24,14 +24,19 @@ func (r reader) readMessage(raw json.RawMessage) ([]adapters.Update, error) {
 	}
 	u := m.update()
 	said := r.said(&m)
-	if said.Text == "" && len(said.Attachments) == 0 {
-		if kind := unknownKind(raw, saysNothing...); kind != "" {
-			u.Body = adapters.Unreadable{Kind: kind, Reason: "a kind of message we do not read"}
-			return []adapters.Update{u}, nil
-		}
+	if u.Body = said; said.Text == "" && len(said.Attachments) == 0 {
+		u.Body = unread(raw, said)
 	}
-	u.Body = said
 	return []adapters.Update{u}, nil
+}
+
+// unread returns body, which says nothing, or that the message is of a kind we do
+// not read, if it holds more than what says nothing.
+func unread(raw json.RawMessage, body adapters.Body) adapters.Body {
+	if kind := unknownKind(raw, saysNothing...); kind != "" {
+		return adapters.Unreadable{Kind: kind, Reason: "a kind of message we do not read"}
+	}
+	return body
 }
 
 // readEdit reads edited_message and edited_channel_post.
@@ -48,7 +53,9 @@ func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 		content = append(content, a.Kind, a.ID, a.Name)
 	}
 	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, strings.Join(content, "\x00"))
-	u.Body = adapters.Edit{New: said}
+	if u.Body = (adapters.Edit{New: said}); said.Text == "" && len(said.Attachments) == 0 {
+		u.Body = unread(raw, u.Body) // it has not lost its words: what it says now is of a kind we do not read
+	}
 	return []adapters.Update{u}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -70,7 +71,7 @@ func postParams(p adapters.Post) (tgbotapi.Params, error) {
 	if p.Thread != "" {
 		params["message_thread_id"] = p.Thread
 	}
-	if p.ReplyTo != "" {
+	if p.ReplyTo != "" && !strings.HasPrefix(p.ReplyTo, exported) { // which no live message answers to
 		id, err := strconv.ParseInt(p.ReplyTo, 10, 64)
 		if err != nil {
 			return nil, &adapters.Error{

@@ -199,6 +199,19 @@ func TestReplyToAForeignIdIsRefusedHere(t *testing.T) {
 	}
 }
 
+// DELIVERY 2.2: what answers a message that only an export knows is sent all the same,
+// like what answers one that is gone.
+func TestAnAnswerToAnImportedMessageIsSent(t *testing.T) {
+	s, c := answers(t, 200, sent)
+	x := exportReader{q: ExportQuery{Export: Exported{Type: "personal_chat"}}}
+	if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x", ReplyTo: x.name(7)}); err != nil {
+		t.Fatal(err)
+	}
+	if form := s.calls("sendMessage")[0].Form; form.Has("reply_parameters") || form.Get("text") != "x" {
+		t.Errorf("sent %v", form)
+	}
+}
+
 func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
 	m := adapters.Ref{Chat: "5", Message: "42"}
 	for _, test := range []struct {

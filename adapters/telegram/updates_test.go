@@ -210,6 +210,22 @@ func TestMarksBecomeCommonMark(t *testing.T) {
 	}
 }
 
+// SEQ-06: a message that becomes one of a kind we do not read keeps the words it had
+// here: that its new ones are unread is told.
+func TestAnEditThatCannotBeReadTakesNoWordsAway(t *testing.T) {
+	const head = `{"update_id":9,"edited_message":{"message_id":4,"date":8,"edit_date":9,"chat":{"id":-1001,"type":"supergroup"},"from":{"id":5,"first_name":"Kai"}`
+	u := one(t, head+`,"rich_message":{"blocks":[{"type":"paragraph","text":"new"}]}}}`)
+	if bad, ok := u.Body.(adapters.Unreadable); !ok || bad.Kind != "rich_message" || u.Raw == nil || u.Chat.ID != "-1001" {
+		t.Errorf("got %+v", u)
+	}
+	if u := one(t, head+`,"text":"new"}}`); u.Body.(adapters.Edit).New.Text != "new" {
+		t.Errorf("got %+v", u)
+	}
+	if u := one(t, head+`}}`); u.Body.(adapters.Edit).New.ID != "4" {
+		t.Errorf("got %+v", u)
+	}
+}
+
 // R-All: whatever comes, nothing panics and nothing vanishes.
 func FuzzDecode(f *testing.F) {
 	raw, err := os.ReadFile("testdata/updates/in.json")

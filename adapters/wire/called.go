@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 )
 
@@ -13,14 +12,16 @@ const maxCall = 1 << 20
 // Called returns the body of a platform's call once it is proved to come from there.
 // Only raw bytes are looked at before: each of the headers has to come once, and prove
 // says what is wrong with the signature that is among them. Any other request is
-// answered here, and ok is false.
-func Called(w http.ResponseWriter, r *http.Request, lg *slog.Logger, headers []string, prove func(body []byte) error) (body []byte, ok bool) {
+// answered here and noted as refused, and ok is false.
+func Called(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
 	if r.Method != http.MethodPost {
+		refuse("only POST is taken")
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
 	if err != nil {
+		refuse("the body is too long, or cut short")
 		http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
 		return nil, false
 	}
@@ -28,7 +29,7 @@ func Called(w http.ResponseWriter, r *http.Request, lg *slog.Logger, headers []s
 		err = prove(body)
 	}
 	if err != nil {
-		lg.Warn("request refused", "reason", err.Error())
+		refuse(err.Error())
 		http.Error(w, "not proved to come from the platform", http.StatusUnauthorized)
 		return nil, false
 	}

@@ -17,6 +17,17 @@ where m.account = $1 and m.chat = $2 order by m.n`
 	moveChat     query = `insert into mappings (account, chat, space, object, title, relay, live, n)
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
+	// Messages and threads that have their old ids under the new id of their chat.
+	moveMessages query = `insert into messages (account, chat, message, space, event, part, own)
+select account, $3, message, space, event, part, own from messages where account = $1 and chat = $2
+on conflict (account, chat, message, space) do nothing`
+	dropMessages query = `delete from messages where account = $1 and chat = $2`
+	moveDrafts   query = `update drafts set chat = $3 where account = $1 and chat = $2`
+	moveTies     query = `insert into threads (space, thread, platform, chat, there, root, title, began)
+select space, thread, platform, $4, there, root, title, began from threads where space = $1 and platform = $2 and chat = $3
+on conflict (space, platform, chat, there) do nothing`
+	dropTies query = `delete from threads where space = $1 and platform = $2 and chat = $3`
+
 	dropChat    query = `delete from mappings where account = $1 and chat = $2`
 	moveActions query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
 	mappings    query = `select account, chat, title, space, object, relay, live from mappings
@@ -64,29 +75,56 @@ func (t *tx) mapped(ctx context.Context, account, chat string) ([]mapped, error)
 }
 
 // Migrate implements [activity.Directory].
-func (b Border) Migrate(ctx context.Context, account, from, to string, at time.Time) error {
+func (b Border) Migrate(ctx context.Context, account string, to spaces.Move, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		moved, err := t.mapped(ctx, account, from)
+		moved, err := t.mapped(ctx, account, to.From)
 		if err != nil {
 			return err
 		}
 		for _, q := range []query{moveChat, moveActions} {
-			if err := t.run(ctx, q, account, from, to); err != nil {
+			if err := t.run(ctx, q, account, to.From, to.To); err != nil {
 				return err
 			}
 		}
-		if err := t.run(ctx, dropChat, account, from); err != nil {
+		if err := t.run(ctx, dropChat, account, to.From); err != nil {
 			return err
 		}
+		if to.Same {
+			if err := t.rename(ctx, account, to, moved); err != nil {
+				return err
+			}
+		}
 		for _, m := range moved {
-			if err := t.note(ctx, m.space, spaces.Migrated{Account: account, From: from, To: to}, at); err != nil {
+			if err := t.note(ctx, m.space, spaces.Migrated{Account: account, From: to.From, To: to.To}, at); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("migrate chat %s of %s: %w", from, account, err)
+		return fmt.Errorf("migrate chat %s of %s: %w", to.From, account, err)
+	}
+	return nil
+}
+
+// rename has the messages and threads of a chat, and of its spaces, known under its new id.
+func (t *tx) rename(ctx context.Context, account string, to spaces.Move, of []mapped) error {
+	for _, q := range []query{moveMessages, moveDrafts} {
+		if err := t.run(ctx, q, account, to.From, to.To); err != nil {
+			return err
+		}
+	}
+	if err := t.run(ctx, dropMessages, account, to.From); err != nil {
+		return err
+	}
+	platform := platformOf(account)
+	for _, m := range of {
+		if err := t.run(ctx, moveTies, string(m.space), platform, to.From, to.To); err != nil {
+			return err
+		}
+		if err := t.run(ctx, dropTies, string(m.space), platform, to.From); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"UnmappedChatHasNoPlace":               unmapped,
 	"ChatInTwoSpacesHasTwoPlaces":          twoPlaces,
 	"MigrationMovesMappingsAndActions":     migration,
+	"MigrationKeepsNamesThatStayTheSame":   sameNames,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
 	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
@@ -127,7 +128,7 @@ func unmapped(t *testing.T, w *world) {
 	if _, err := w.s.Border.Place(t.Context(), account, "nowhere"); !errors.Is(err, activity.ErrUnmapped) {
 		t.Errorf("got %v, want ErrUnmapped", err)
 	}
-	w.ok(w.s.Border.Migrate(t.Context(), account, "nowhere", "elsewhere", w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: "nowhere", To: "elsewhere"}, w.now))
 	w.ok(w.s.Border.Live(t.Context(), account, "nowhere", false, "", w.now))
 }
 
@@ -151,8 +152,8 @@ func migration(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "hello")
 	w.answer(ada, room, "hi")
-	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1009", w.now))
-	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1009", w.now)) // told twice
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now)) // told twice
 	places, err := w.s.Border.Place(t.Context(), account, "-1009")
 	w.ok(err)
 	if len(places) != 1 || places[0].Space != room {
@@ -167,13 +168,54 @@ func migration(t *testing.T, w *world) {
 		t.Errorf("due %+v, want the reply in the new chat", due)
 	}
 	w.settleAll(due)
-	w.ok(w.s.Border.Migrate(t.Context(), account, "-1009", "-1010", w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: "-1009", To: "-1010"}, w.now))
 	before := w.last(room)
 	w.family() // the configuration still has the first id
 	chats, err := w.s.Border.Chats(t.Context(), "", room)
 	w.ok(err)
 	if len(chats) != 1 || chats[0].Chat != "-1010" || w.last(room).ID != before.ID {
 		t.Errorf("opened again the room has the chats %+v, and last %+v", chats, w.last(room).Body)
+	}
+}
+
+// PLATFORMS 2.3, SEQ-07: where messages keep their ids under the new one of their chat,
+// edits, reactions and answers find them, a second telling is none, and we edit our own.
+func sameNames(t *testing.T, w *world) {
+	room := w.bridged()
+	said := w.hears(room, "zoe", "hello", chat, "")
+	inThread := w.hears(room, "zoe", "in it", chat, "77")
+	w.deliver()
+	own := w.answer(ada, room, "hi")
+	w.deliver()
+	name := w.place(chat, own)
+	sent, told := w.place(chat, said), len(w.log(room))
+
+	const next = "C2"
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: next, Same: true}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: next, Same: true}, w.now)) // told twice
+	w.sound()
+	if w.place(next, own) != name || w.place(next, said) != sent {
+		t.Errorf("in the new chat they stand at %s and %s, want %s and %s", w.place(next, own), w.place(next, said), name, sent)
+	}
+	if refs, _, err := w.s.Border.Where(t.Context(), account, chat, said.ID); err != nil || len(refs) != 0 {
+		t.Errorf("in the old chat it stands at %+v, %v", refs, err)
+	}
+	edit := w.inChat(w.fact(room, "zoe", spaces.Edited{Text: "hello all"}), next, "")
+	edit.Ref = spaces.Ref{Account: account, Chat: next, Message: sent}
+	w.record(edit)
+	if b, ok := w.last(room).Body.(spaces.Edited); !ok || b.Target != said.ID {
+		t.Errorf("the edit is about %+v, want %s", w.last(room).Body, said.ID)
+	}
+	again := w.inChat(w.message(room, "zoe", "hello"), next, "") // history tells it under the new id
+	again.Ref.Message = sent
+	if done := w.record(again); done.New != 0 || done.Duplicates != 1 {
+		t.Errorf("a second telling is %+v", done)
+	}
+	if e := w.hears(room, "zoe", "more", next, "77"); e.Thread != inThread.Thread {
+		t.Errorf("said in the thread %q, want %q", e.Thread, inThread.Thread)
+	}
+	if n := len(w.log(room)); n != told+3 { // migrated, edited, said
+		t.Errorf("%d events more, want 3", n-told)
 	}
 }
 
@@ -288,7 +330,7 @@ func configuredRooms(t *testing.T, w *world) {
 		Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"},
 		Chats: []spaces.Mapping{{Account: account, Chat: other}, {Account: account, Chat: "-300"}},
 	})
-	w.ok(w.s.Border.Migrate(t.Context(), account, chat, "-1002", morning))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1002"}, morning))
 	got, err := w.s.Border.Configured(t.Context())
 	w.ok(err)
 	want := []spaces.Configured{{
