@@ -166,11 +166,7 @@ func (c *Console) minds(r *http.Request) (mindsAnswer, error) {
 	}
 	a := mindsAnswer{Minds: []mindRow{}}
 	for _, m := range found {
-		row := mindRow{Mind: m.Mind.String(), Cycles: m.Cycles, Tokens: m.Tokens}
-		if m.Last != nil {
-			row.Last = new(RowOf(*m.Last))
-		}
-		a.Minds = append(a.Minds, row)
+		a.Minds = append(a.Minds, mindRowOf(m))
 	}
 	return a, nil
 }

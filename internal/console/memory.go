@@ -185,6 +185,7 @@ func (c *Console) apiMemory(r *http.Request) (MemoryAnswer, error) {
 type memoryPage struct {
 	chrome
 	Minds  []mindRow // to choose from; with one that is chosen none
+	More   string    // the address of those that ran before these
 	Memory MemoryAnswer
 	Words  string
 	Reader string
@@ -193,8 +194,8 @@ type memoryPage struct {
 }
 
 func (c *Console) pageMemories(r *http.Request) (view, error) {
-	a, err := c.minds(r)
-	return &memoryPage{chrome: chrome{Title: "Memory", Terminal: "trestle status"}, Minds: a.Minds}, err
+	minds, more, err := c.latestMinds(r, rowsOfPage)
+	return &memoryPage{chrome: chrome{Title: "Memory", Terminal: "trestle status --all"}, Minds: minds, More: more}, err
 }
 
 func (c *Console) pageMemory(r *http.Request) (view, error) {

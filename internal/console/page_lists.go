@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -123,6 +124,17 @@ func (c *Console) pageSearch(r *http.Request) (view, error) {
 	return p, err
 }
 
+// mindsIn returns the minds of the agents that are in rooms, by name.
+func mindsIn(rooms []Room) []spaces.Mind {
+	seen := map[spaces.Mind]bool{}
+	for _, o := range rooms {
+		for _, a := range o.Agents {
+			seen[spaces.Mind{Agent: a, Circle: o.Space.Circle}] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(seen), func(a, b spaces.Mind) int { return strings.Compare(a.String(), b.String()) })
+}
+
 // look finds spaces, minds, people and runs by name or the beginning of an id, and
 // messages by their words.
 func (c *Console) look(r *http.Request, words string) ([]hit, error) {
@@ -137,13 +149,9 @@ func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), Count(o.Members, "member")})
 		}
 	}
-	minds, err := c.minds(r)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range minds.Minds {
-		if has(m.Mind) {
-			hits = append(hits, hit{"mind", m.Mind, "/minds/" + m.Mind, ""})
+	for _, m := range mindsIn(rooms) {
+		if name := c.mindName(m.String()); has(m.String()) || has(name) {
+			hits = append(hits, hit{"mind", name, "/minds/" + m.String(), ""})
 		}
 	}
 	people, err := c.Record.People(r.Context(), words, maxHits)

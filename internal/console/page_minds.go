@@ -12,11 +12,12 @@ import (
 type mindsPage struct {
 	chrome
 	Minds []mindRow
+	Older string
 }
 
 func (c *Console) pageMinds(r *http.Request) (view, error) {
-	a, err := c.minds(r)
-	return &mindsPage{chrome{Title: "Minds", Terminal: "trestle status"}, a.Minds}, err
+	minds, older, err := c.latestMinds(r, rowsOfPage)
+	return &mindsPage{chrome{Title: "Minds", Terminal: "trestle status --all"}, minds, older}, err
 }
 
 type mindPage struct {

@@ -17,6 +17,7 @@ type nowPage struct {
 	Tally        Tally
 	Cap, CapHigh int // tokens of a day; 0: no limit
 	Minds        []mindRow
+	More         bool // minds than these
 	Adapters     []Adapter
 	Latest       []happening
 }
@@ -37,7 +38,7 @@ func (c *Console) pageNow(r *http.Request) (view, error) {
 	if p.Tally, err = c.Record.Tally(r.Context(), time.Now()); err != nil {
 		return nil, err
 	}
-	minds, err := c.minds(r)
+	minds, older, err := c.latestMinds(r, rowsAtGlance)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (c *Console) pageNow(r *http.Request) (view, error) {
 	if p.Latest, err = c.latest(r, 15); err != nil {
 		return nil, err
 	}
-	p.Minds, p.Adapters = minds.Minds, c.Process.Adapters()
+	p.Minds, p.More, p.Adapters = minds, older != "", c.Process.Adapters()
 	p.Cap = c.dayCap()
 	p.CapHigh = p.Cap * 4 / 5
 	return p, nil

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,13 +36,29 @@ func (c *Console) pageRuns(r *http.Request) (view, error) {
 	if p.Runs, err = c.runs(r, f); err != nil {
 		return nil, err
 	}
-	rooms, err := c.spaces(r)
-	p.Spaces = rooms.Spaces
+	p.Spaces, err = c.spacesToChoose(r, spaces.SpaceID(p.Space))
 	if p.Runs.Next != "" {
 		p.Older = merged(r, map[string]string{"before": string(p.Runs.Next)})
 	}
 	p.Terminal = "trestle runs" + flags(q.Get, "space", "agent", "stop", "since")
 	return p, err
+}
+
+// spacesToChoose returns the liveliest spaces, and the one that is chosen.
+func (c *Console) spacesToChoose(r *http.Request, chosen spaces.SpaceID) ([]SpaceRow, error) {
+	found, err := c.Record.LatestRooms(r.Context(), Cursor{}, rowsOfPage)
+	if err != nil {
+		return nil, err
+	}
+	var rows []SpaceRow
+	for _, o := range found {
+		rows = append(rows, spaceRowOf(o))
+	}
+	here := func(o SpaceRow) bool { return o.Space == chosen }
+	if chosen != "" && !slices.ContainsFunc(rows, here) {
+		rows = append(rows, SpaceRow{Space: chosen})
+	}
+	return rows, nil
 }
 
 // flags writes the parameters that are set as the command has them.

@@ -10,11 +10,12 @@ import (
 type spacesPage struct {
 	chrome
 	Spaces []SpaceRow
+	Older  string
 }
 
 func (c *Console) pageSpaces(r *http.Request) (view, error) {
-	a, err := c.spaces(r)
-	return &spacesPage{chrome{Title: "Spaces", Terminal: "trestle spaces"}, a.Spaces}, err
+	rooms, older, err := c.latestSpaces(r)
+	return &spacesPage{chrome{Title: "Spaces", Terminal: "trestle spaces"}, rooms, older}, err
 }
 
 type spacePage struct {

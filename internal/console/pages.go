@@ -198,6 +198,7 @@ func (c *Console) words() template.FuncMap {
 		"deliveryClass": deliveryClass,
 		"jobClass":      jobClass,
 		"spaceName":     c.spaceName,
+		"mindName":      c.mindName,
 	}
 }
 
@@ -280,15 +281,11 @@ func (c *Console) refreshNames(r *http.Request) error {
 	if known := c.names.Load(); known != nil && time.Since(known.at) < nameAge {
 		return nil
 	}
-	rooms, err := c.Record.Rooms(r.Context())
+	name, err := c.Record.RoomNames(r.Context())
 	if err != nil {
 		return err
 	}
-	fresh := &roomNames{at: time.Now(), name: map[spaces.SpaceID]string{}}
-	for _, o := range rooms {
-		fresh.name[o.Space.ID] = o.Space.Name
-	}
-	c.names.Store(fresh)
+	c.names.Store(&roomNames{at: time.Now(), name: name})
 	return nil
 }
 

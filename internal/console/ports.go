@@ -58,10 +58,22 @@ type Words struct {
 	Limit int
 }
 
+// A Cursor is a row of a list that begins with the latest: what is behind it is
+// asked for. The zero Cursor is before the first row.
+type Cursor struct {
+	At time.Time // to the millisecond
+	ID string    // tells rows of one moment apart
+}
+
 // Rooms is what was said where, and who was connected to it.
 type Rooms interface {
 	// Rooms returns every room, oldest first.
 	Rooms(ctx context.Context) ([]Room, error)
+	// LatestRooms returns the rooms behind a row, those first in which something
+	// was recorded last. A row's cursor is its last time with its id.
+	LatestRooms(ctx context.Context, behind Cursor, limit int) ([]Room, error)
+	// RoomNames returns how every room is called.
+	RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error)
 	// Room returns one room with its members, or [ErrUnknown].
 	Room(ctx context.Context, id spaces.SpaceID) (Room, []spaces.Member, error)
 	// Recent returns the newest events of every room, or of one, in the order in
@@ -103,6 +115,9 @@ type Runs interface {
 type Minds interface {
 	// Minds returns every mind with its newest cycle, by name.
 	Minds(ctx context.Context, day time.Time) ([]Mind, error)
+	// LatestMinds returns the minds behind a row, those first that ran last. A
+	// row's place is when its last run began, zero for none, with the mind's name.
+	LatestMinds(ctx context.Context, day time.Time, behind Cursor, limit int) ([]Mind, error)
 	// Turns returns what the mind's newest cycles were shown and answered, oldest
 	// first, after its newest keyframe, which comes first and may be nil.
 	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.Turn, error)

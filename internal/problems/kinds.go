@@ -23,6 +23,7 @@ const (
 	BudgetSpent   Code = "TRS-M09"
 	OutboxOld     Code = "TRS-O01"
 	Unknown       Code = "TRS-O02"
+	NotSent       Code = "TRS-O03"
 	DiskLow       Code = "TRS-R01"
 	BackupOld     Code = "TRS-R02"
 	StoreSlow     Code = "TRS-R03"
@@ -31,6 +32,7 @@ const (
 	NoNotices     Code = "TRS-R13"
 	Rewound       Code = "TRS-R14"
 	Disagree      Code = "TRS-R15"
+	NotTaken      Code = "TRS-R18"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -76,6 +78,7 @@ var kinds = []kind{
 	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{OutboxOld, Fail, "messages to {} wait for more than five minutes", "trestle doctor {}"},
 	{Unknown, Warn, "it is not known whether messages to {} arrived", "trestle runs --since 1h, then look into the chat"},
+	{NotSent, Fail, "messages to {} are due and nobody sends them", "see TRS-O03 in docs/problems.md"},
 	{DiskLow, Fail, "the disk of {} is nearly full", "make room, or move the data folder"},
 	{BackupOld, Warn, "the last backup of {} is old", "trestle backup FILE"},
 	{StoreSlow, Warn, "writing to {} is slow", "see what else uses the disk"},
@@ -83,6 +86,7 @@ var kinds = []kind{
 	{NoNotices, Warn, "the notifications of {} do not arrive", "see TRS-R13 in docs/problems.md"},
 	{Rewound, Fail, "the {} has lost what it had confirmed", "see TRS-R14 in docs/problems.md"},
 	{Disagree, Warn, "the {} of the processes do not fit together", "trestle status, and see TRS-R15 in docs/problems.md"},
+	{NotTaken, Fail, "work of {} is due and nobody takes it up", "see TRS-R18 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

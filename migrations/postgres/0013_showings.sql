@@ -15,9 +15,10 @@ create index showings_event on showings (event);
 -- What the log has of them so far.
 insert into showings (account, file, event) select account, file, event from attachments;
 
+-- Words may hold zero bytes, which jsonb has no place for.
 insert into showings (account, file, event)
 select a.account, a.file, e.id
-from (select id, convert_from(body, 'UTF8')::jsonb as body from events
+from (select id, regexp_replace(convert_from(body, 'UTF8'), '(?<!\\)((?:\\\\)*)\\u0000', '\1', 'g')::jsonb as body from events
       where kind = 'said' and branch = 'main' and position('"attachments"'::bytea in body) > 0) e
 cross join lateral jsonb_array_elements(e.body -> 'attachments') j
 join attachments a on a.account = e.body -> 'ref' ->> 'a' and a.file = j ->> 'id'

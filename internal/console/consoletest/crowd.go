@@ -103,3 +103,31 @@ func firstWakes(j spaces.Judged) []spaces.Verdict {
 	}
 	return all
 }
+
+// Strangers fills the record with n rooms of one chat each, every one with a
+// mind of its own that ran once.
+func (w *World) Strangers(n int) {
+	w.t.Helper()
+	w.ok(w.Store.Border().Agents(w.t.Context(), []spaces.Entity{{ID: spaces.AgentID("ada").Entity(), Kind: spaces.Agent, Name: "Ada"}}))
+	begin := time.Now().Add(-7 * 24 * time.Hour).Truncate(time.Millisecond)
+	var busy sync.WaitGroup
+	next := make(chan int)
+	for range 32 {
+		busy.Go(func() {
+			for i := range next {
+				at := begin.Add(time.Duration(i) * time.Second)
+				place, err := w.Store.Border().Open(w.t.Context(), spaces.Opening{
+					Name: "room " + strconv.Itoa(i), Wake: spaces.WakeMention, Agents: []spaces.AgentID{"ada"}, At: at,
+					Chats: []spaces.Mapping{{Account: account, Chat: "-" + strconv.Itoa(i), Live: true}},
+				})
+				w.ok(err)
+				w.bustle(place.Space, spaces.Mind{Agent: "ada", Circle: place.Circle}, strconv.Itoa(i), 5, at, false)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	busy.Wait()
+}

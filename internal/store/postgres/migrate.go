@@ -112,7 +112,7 @@ func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migra
 		if err == nil {
 			_, err = p.Up(ctx)
 		}
-		return err
+		return kind(err)
 	}
 	if err := pool.QueryRow(ctx, sizeOf).Scan(&m.Bytes); err != nil {
 		return err
@@ -122,7 +122,7 @@ func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migra
 		if errors.Is(err, goose.ErrNoNextVersion) { // another process took it
 			return nil
 		}
-		return err
+		return kind(err)
 	}, told)
 }
 

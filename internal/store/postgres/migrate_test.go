@@ -162,6 +162,22 @@ func TestServerThatTakesNoWritesIsRefusedForNow(t *testing.T) {
 	open(t, options(t, database))
 }
 
+// DELIVERY 2.7 "Disk full": a disk of the server that becomes full within a step is told
+// as that, and the next start goes on.
+func TestDiskThatBecomesFullWithinAStepIsToldAsThat(t *testing.T) {
+	database := server.Database(t)
+	walked(t, database, "0040")
+	server.Do(t, database, `create function no_room() returns event_trigger language plpgsql as
+$$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+	server.Do(t, database, `create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_room()`)
+	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, record.ErrFull) {
+		t.Errorf("got %v, want ErrFull", err)
+	}
+	server.Do(t, database, `drop event trigger full_disk`)
+	sound(t, open(t, options(t, database)))
+	server.Do(t, database, `select payers from timers; select hash from manifests`)
+}
+
 // A step whose number is lower than what the record has, because it was made beside
 // it, is taken at the next start, also when the newest is there; until then the record
 // is not read.

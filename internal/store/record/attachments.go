@@ -27,7 +27,7 @@ func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
 		if a.ID == "" || b.Ref.Account == "" {
 			continue
 		}
-		err := t.run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, ms(e.RecvAt))
+		err := t.run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.shared(e.RecvAt))
 		if err != nil {
 			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
 		}

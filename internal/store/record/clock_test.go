@@ -1,8 +1,13 @@
 package record
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // F43: what is stored goes by the clock that all processes share, and comes back by
@@ -37,5 +42,40 @@ func TestClocksInStepChangeNoInstant(t *testing.T) {
 		if !c.of(time.Time{}).IsZero() || !c.here(time.Time{}).IsZero() {
 			t.Errorf("%s: no time became one", name)
 		}
+	}
+}
+
+// An overheard is a session that only notes what it is told to write.
+type overheard struct {
+	Session
+	args []any
+}
+
+// Run implements [Session].
+func (o *overheard) Run(_ context.Context, _ string, args ...any) error {
+	o.args = append(o.args, args...)
+	return nil
+}
+
+// F43: a file and a voice are due at once by the clock that all processes share, however
+// far ahead the clock of the one is that received them.
+func TestFilesAreDueByTheSharedClock(t *testing.T) {
+	own := time.Now()
+	written := new(overheard)
+	x := &tx{session: written, clock: clock{shared: own.Add(-time.Hour).Round(0), own: own}}
+	said := spaces.Said{Ref: spaces.Ref{Account: "telegram:42", Chat: "1", Message: "2"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1"}}}
+	if err := x.want(t.Context(), spaces.Event{ID: "e", Space: "s", RecvAt: own}, said); err != nil {
+		t.Fatal(err)
+	}
+	due := ms(own.Add(-time.Hour))
+	if !slices.Contains(written.args, any(due)) || slices.Contains(written.args, any(ms(own))) {
+		t.Errorf("a file is noted with %v, want it due at %d", written.args, due)
+	}
+	written.args = nil
+	if err := x.voice(t.Context(), activity.FileOutcome{File: activity.WantedFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own}); err != nil {
+		t.Fatal(err)
+	}
+	if len(written.args) != 4 || written.args[3] != any(due) {
+		t.Errorf("a voice is noted with %v, want it due at %d", written.args, due)
 	}
 }

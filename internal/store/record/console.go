@@ -28,14 +28,20 @@ const (
 	roomColumns query = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
   (select count(*) from members m where m.space = s.id), b.head_seq, b.last_at
 from spaces s join branches b on b.space = s.id and b.id = 'main'`
-	allRooms   query = `select ` + roomColumns + ` where s.kind = 'room' order by s.created_at, s.id`
-	roomAgents query = `select agent, space from uplinks where live = 1 order by agent, n`
-	allMinds   query = `select u.agent, u.circle,
+	allRooms    query = `select ` + roomColumns + ` where s.kind = 'room' order by s.created_at, s.id`
+	roomAgents  query = `select agent, space from uplinks where live = 1 order by agent, n`
+	mindColumns       = `select u.agent, u.circle,
   (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
   (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle and y.state = 'open'),
-  coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0)
-from (select distinct agent, circle from uplinks) u left join usage g on g.day = $1 and g.agent = u.agent
+  coalesce(sum(g.prompt), 0) + coalesce(max(f.prompt), 0), coalesce(sum(g.cached), 0) + coalesce(max(f.cached), 0),
+  coalesce(sum(g.output), 0) + coalesce(max(f.output), 0)`
+	// What a wake without a space used is counted for no space: it is found by its cycle.
+	mindUsage = `left join usage g on g.day = $1 and g.agent = u.agent
   and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)
+left join (select agent, circle, sum(prompt) as prompt, sum(cached) as cached, sum(output) as output
+  from cycles where space = '' and started >= $2 group by agent, circle) f on f.agent = u.agent and f.circle = u.circle`
+	allMinds query = mindColumns + `
+from (select distinct agent, circle from uplinks) u ` + mindUsage + `
 group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	namedCycles  query = `select ` + cycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
@@ -71,11 +77,10 @@ func (c Console) Tally(ctx context.Context, at time.Time) (console.Tally, error)
 func (c Console) Rooms(ctx context.Context) ([]console.Room, error) {
 	var rooms []console.Room
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		rooms, err = all(ctx, src, allRooms, nil, scanRoom)
-		if err != nil {
+		if rooms, err = all(ctx, src, allRooms, nil, scanRoom); err != nil {
 			return err
 		}
-		return furnish(ctx, src, rooms)
+		return furnishAll(ctx, src, rooms)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list rooms: %w", err)
@@ -89,8 +94,8 @@ func scanRoom(r row) (o console.Room, err error) {
 		&o.Members, &o.Events, stamp{&o.Last})
 }
 
-// furnish adds chats and agents to rooms.
-func furnish(ctx context.Context, src Reader, rooms []console.Room) error {
+// furnishAll adds chats and agents to rooms, which are all there are.
+func furnishAll(ctx context.Context, src Reader, rooms []console.Room) error {
 	chats := map[spaces.SpaceID][]spaces.Mapping{}
 	err := each(ctx, src, mappings, []any{"", ""}, func(r row) error {
 		m, err := scanMapping(r)
@@ -120,14 +125,26 @@ func furnish(ctx context.Context, src Reader, rooms []console.Room) error {
 
 // Minds implements [console.Record].
 func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error) {
+	minds, err := c.mindsBy(ctx, allMinds, day(at), ms(midnight(at)))
+	if err != nil {
+		return nil, fmt.Errorf("list minds: %w", err)
+	}
+	return minds, nil
+}
+
+// mindsBy returns the minds that a statement finds, each with its newest cycle.
+func (c Console) mindsBy(ctx context.Context, text query, args ...any) ([]console.Mind, error) {
 	var minds []console.Mind
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		minds, err = all(ctx, src, allMinds, []any{day(at)}, func(r row) (m console.Mind, err error) {
+		minds, err = all(ctx, src, text, args, func(r row) (m console.Mind, err error) {
 			output := 0
 			err = r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Open, &m.Prompt, &m.Cached, &output)
 			m.Tokens = m.Prompt + output
 			return m, err
 		})
+		if err != nil {
+			return err
+		}
 		for i := range minds {
 			m := &minds[i]
 			m.Last, err = first(ctx, src, lastCycle, []any{string(m.Mind.Agent), string(m.Mind.Circle)}, scanCycle)
@@ -135,12 +152,9 @@ func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error
 				return err
 			}
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list minds: %w", err)
-	}
-	return minds, nil
+	return minds, err
 }
 
 // Run implements [console.Record].

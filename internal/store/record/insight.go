@@ -68,8 +68,7 @@ func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.Space
 	if _, err := one(ctx, src, usedToday, []any{day(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
 		return n, err
 	}
-	midnight := time.Unix(day(at)*86400, 0)
-	return n, each(ctx, src, runsToday, append(slices.Clip(key), string(space), ms(midnight)), func(r row) error {
+	return n, each(ctx, src, runsToday, append(slices.Clip(key), string(space), ms(midnight(at))), func(r row) error {
 		var stop spaces.StopReason
 		var runs, denials int
 		if err := r.Scan(&stop, &runs, &denials); err != nil {

@@ -35,6 +35,9 @@ func instant(ms int64) time.Time {
 // day returns the day of t in UTC, as usage is counted.
 func day(t time.Time) int64 { return t.Unix() / 86400 }
 
+// midnight is when that day began.
+func midnight(t time.Time) time.Time { return time.Unix(day(t)*86400, 0) }
+
 // A stamp scans a stored time.
 type stamp struct{ to *time.Time }
 

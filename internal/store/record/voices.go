@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	insertVoice query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $3, 'wanted') on conflict do nothing`
+	insertVoice query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
 	dueVoices   query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
 join attachments a on a.account = v.account and a.file = v.file
 where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
@@ -24,7 +24,7 @@ func (t *tx) voice(ctx context.Context, o activity.FileOutcome) error {
 	if !activity.IsVoice(o.File.Kind) {
 		return nil
 	}
-	return t.run(ctx, insertVoice, o.File.Account, o.File.ID, ms(o.At))
+	return t.run(ctx, insertVoice, o.File.Account, o.File.ID, ms(o.At), t.shared(o.At))
 }
 
 // Unheard implements [activity.Voices].

@@ -8,9 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// SeedFiles writes messages with files into a record whose schema does not yet say
-// which message shows which file: one is shown twice, one by a message that was
-// deleted, and one is on the way.
+// SeedFiles writes messages with files, and zero bytes in their words, into a record
+// whose schema does not yet say which message shows which file: one is shown twice,
+// one by a message that was deleted, and one is on the way.
 func SeedFiles(t *testing.T, db *sql.DB) {
 	t.Helper()
 	do := func(statement string, args ...any) {
@@ -29,7 +29,7 @@ func SeedFiles(t *testing.T, db *sql.DB) {
 values ($1, 'room', 'main', $1, $2, '[]', '', '', '', $3, '', 0, 0, 0, '', '', 0, $4, $5)`, seq, id, string(body.Kind()), encoded, []byte{})
 	}
 	shows := func(files ...string) spaces.Said {
-		said := spaces.Said{Text: "look at the \"attachments\"", Ref: spaces.Ref{Account: "telegram:1", Chat: "100", Message: files[0]}}
+		said := spaces.Said{Text: "look at the \"attachments\"\x00\x00, \\u0000 \\\x00", Ref: spaces.Ref{Account: "telegram:1", Chat: "100", Message: files[0]}}
 		for _, f := range files {
 			said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f})
 		}

@@ -32,7 +32,7 @@ type Examination struct {
 
 // Run returns what there is to say of the folder. What cannot be looked at is
 // left at its zero value, except that a file which cannot be read as a record
-// counts as damaged.
+// counts as damaged. One that this user may not write ends it with [ErrReadOnly].
 func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
 	if x.CheckFor == 0 {
 		x.CheckFor = 10 * time.Second
@@ -73,7 +73,10 @@ func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
 		return r, fmt.Errorf("examine %s: %w", file, err)
 	}
 	r.Exists, r.Bytes = true, uint64(kept.Size())
-	if err := x.readFile(ctx, file, &r); err != nil {
+	switch err := readable(x.readFile(ctx, file, &r)); {
+	case errors.Is(err, ErrReadOnly):
+		return r, err
+	case err != nil:
 		r.Damage = err.Error()
 	}
 	return r, nil

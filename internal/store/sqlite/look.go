@@ -21,7 +21,7 @@ const schemaVersion = `select max(version_id) from goose_db_version where is_app
 // Look opens the record in dir for reading, beside a process that has it open
 // or without one. It fails with [record.ErrNewer] when a newer program wrote the
 // file, and with [record.ErrOlder] when this program would first have to migrate
-// it. The caller closes it.
+// it, and with [ErrReadOnly]. The caller closes it.
 func Look(ctx context.Context, dir string) (record.Console, error) {
 	e := &engine{file: filepath.Join(dir, FileName)}
 	var err error
@@ -29,7 +29,7 @@ func Look(ctx context.Context, dir string) (record.Console, error) {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
-		return record.Console{}, errors.Join(fmt.Errorf("look into record in %s: %w", dir, err), e.Close())
+		return record.Console{}, errors.Join(fmt.Errorf("look into record in %s: %w", dir, readable(err)), e.Close())
 	}
 	return record.Look(e), nil
 }

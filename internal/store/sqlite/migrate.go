@@ -41,6 +41,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	case have == 0:
 		if err = create(ctx, db, files, p.ListSources()); err == nil {
 			_, err = p.Up(ctx)
+			err = kind(err)
 		}
 	default:
 		err = comeUp(ctx, db, p, file, files, record.Migration{From: have, To: want}, o)
@@ -87,7 +88,7 @@ func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m r
 	if err := setAside(ctx, db, m, began, o); err != nil {
 		return err
 	}
-	err = m.Walk(func() error { _, err := p.UpByOne(ctx); return err }, o.Migrating)
+	err = m.Walk(func() error { _, err := p.UpByOne(ctx); return kind(err) }, o.Migrating)
 	if err == nil {
 		o.Logger.Info("schema migrated", "from", m.From, "to", m.To, "backup", m.Copy)
 	}

@@ -179,6 +179,34 @@ func killedWithin(t *testing.T, dir string) string {
 	return killed
 }
 
+// DELIVERY 2.7 "Disk full": a disk that becomes full within a step is told as that, leaves
+// what was done before, and the next start goes on.
+func TestDiskThatBecomesFullWithinAStepIsToldAsThat(t *testing.T) {
+	dir := t.TempDir()
+	s := openIn(t, dir)
+	openRoom(t, s)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o, file := options(t, dir).withDefaults(), filepath.Join(dir, FileName)
+	steps := map[string]string{
+		"9000_colours.sql": colours,
+		"9001_sizes.sql":   "pragma max_page_count = 2000;\ncreate table sizes (x blob) strict;\ninsert into sizes (x) select zeroblob(10000000) from spaces;\n",
+	}
+	if err := migrate(t.Context(), raw(t, dir), file, stepped(t, steps), o); !errors.Is(err, record.ErrFull) {
+		t.Errorf("got %v, want ErrFull", err)
+	}
+	steps["9001_sizes.sql"] = "create table sizes (x blob) strict;\n"
+	db := raw(t, dir)
+	if err := migrate(t.Context(), db, file, stepped(t, steps), o); err != nil {
+		t.Fatalf("with room again: %v", err)
+	}
+	var n int
+	if err := db.QueryRowContext(t.Context(), "select count(colour) + (select count(*) from sizes) from spaces").Scan(&n); err != nil || n != 0 {
+		t.Errorf("after it: %d, %v", n, err)
+	}
+}
+
 // ECOSYSTEM 7: without room for the copy nothing is migrated, and the message
 // says how much is needed.
 func TestMigrationNeedsRoomForItsCopy(t *testing.T) {

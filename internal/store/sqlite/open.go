@@ -99,8 +99,8 @@ var (
 // leased when it died is given back, and with o.Lives what it left connected.
 //
 // It fails within a second with a [*LockedError] when another process has the
-// record open, and otherwise with [record.ErrNewer], [ErrDamaged] or
-// [ErrNetworkDisk], never touching the file then.
+// record open, and otherwise with [record.ErrNewer], [ErrDamaged],
+// [ErrNetworkDisk] or [ErrReadOnly], never touching the file then.
 func Open(ctx context.Context, o Options) (s *record.Store, err error) {
 	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err = e.opts.Stage("database_init", func() error { return e.openFile(ctx) })
@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options) (s *record.Store, err error) {
 		err = e.opts.Stage("recovery", func() (err error) { s, err = e.start(ctx); return err })
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open record in %s: %w", o.Dir, err), e.Close())
+		return nil, errors.Join(fmt.Errorf("open record in %s: %w", o.Dir, readable(err)), e.Close())
 	}
 	return s, nil
 }

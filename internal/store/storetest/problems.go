@@ -25,6 +25,9 @@ var problemTests = map[string]func(*testing.T, *world){
 	"AcknowledgementIsNotOverwritten":   problemAcked,
 	"ClosedProblemStaysClosed":          problemClosed,
 	"VitalsCountWhatWaitsAndWhatFailed": vitals,
+	"WhatNobodyTakesUpIsSeen":           idleMinds,
+	"WhatNobodyIsWokenByIsSeen":         idleTimes,
+	"WhatNobodySendsIsSeen":             idleQueues,
 }
 
 func (w *world) kept(since time.Time) []problems.Problem {

@@ -29,8 +29,12 @@ type Store struct {
 	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
 	// Memories is what minds have of their own, as an operator sees it.
 	Memories console.Memories
+	// Latest is lists of rooms and minds, as an operator pages through them.
+	Latest Latest
 	// Run is what an operator is told of one run.
 	Run func(ctx context.Context, id string) (console.Run, error)
+	// Minds are what an operator is told of all minds.
+	Minds func(ctx context.Context, at time.Time) ([]console.Mind, error)
 	// Shared is set where the record goes by another clock than its process's.
 	Shared bool
 	// Manifests are the versions of the acts that runs were offered.
@@ -47,6 +51,12 @@ type Store struct {
 	Upkeep func(t *testing.T, clean bool, do func(Border)) Store
 	// Close ends the record before the test ends.
 	Close func(t *testing.T)
+}
+
+// Latest is the part of [console.Record] that lists rooms and minds.
+type Latest interface {
+	console.Rooms
+	console.Minds
 }
 
 // Border is what the border and its wiring ask of a store.
@@ -91,7 +101,7 @@ type Shell interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, listTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

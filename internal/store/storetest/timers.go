@@ -15,6 +15,7 @@ var timerTests = map[string]func(*testing.T, *world){
 	"TimersOfAMindFireOneAtATime":      timersInTurn,
 	"TimersCycleIsResumedWithItsTimer": timerResumed,
 	"WhoHadATimerSetPays":              timerPaid,
+	"WhatATimerUsedIsItsMinds":         timerCounted,
 }
 
 // setTimer has the agent set a timer for a minute from now and returns it.
@@ -159,4 +160,29 @@ func timerPaid(t *testing.T, w *world) {
 	fire(second.Due, plan)
 	fire(plan.Due)
 	fire(plan.Due.Add(2 * time.Minute))
+}
+
+// What a wake without a space used is told of its mind, on the day it was used.
+func timerCounted(t *testing.T, w *world) {
+	timer := w.setTimer(w.family(), "t1")
+	w.now = timer.Due
+	w.endTimer(&w.fire()[0])
+	today := func() (tokens int) {
+		t.Helper()
+		minds, err := w.s.Minds(t.Context(), w.now)
+		w.ok(err)
+		for _, m := range minds {
+			if m.Mind == ada {
+				tokens += m.Tokens
+			}
+		}
+		return tokens
+	}
+	if got, want := today(), 3*w.step(&spaces.Wake{}, 0).Step.Usage.Total(); got != want {
+		t.Errorf("it used %d tokens today, want %d", got, want)
+	}
+	w.now = w.now.Add(24 * time.Hour)
+	if got := today(); got != 0 {
+		t.Errorf("it used %d tokens on the day after", got)
+	}
 }
