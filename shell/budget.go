@@ -3,8 +3,10 @@ package shell
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,8 +26,33 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 			cl.Room = c.wake.Timer.Space
 		}
 		cl.Say, cl.Once = say, "budget|"+string(cl.Room)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
+		c.stop(cl)
+		return true, c.commit(ctx, spaces.StepCommit{Close: cl, Timers: c.putOff()}, nil)
 	}
 	return true, c.close(ctx, cl)
+}
+
+// nextDay is how long after midnight what was put off is due: processes may differ in
+// when that is.
+const nextDay = time.Minute
+
+// wasPutOff begins what the note of such a timer tells of it.
+const wasPutOff = " (put off: it was due "
+
+// putOff returns the timer that woke the cycle as it is to wake another on the next
+// day. It is for one that the mind has not been shown, and nothing else will bring back:
+// what recurs has its next time, and a mind that sleeps is to wake.
+func (c *cycle) putOff() []spaces.Timer {
+	t := c.wake.Timer
+	if t == nil || c.step > 0 || t.Cron != "" || t.Kind == spaces.TimerSleep {
+		return nil
+	}
+	again, now := *t, c.shell.Now()
+	again.ID, again.Due = c.shell.NewID(), now.UTC().Truncate(24*time.Hour).Add(24*time.Hour+nextDay)
+	if !strings.Contains(t.Note, wasPutOff) {
+		again.Note += wasPutOff + hud.Clock(t.Due.In(now.Location())) + ", when the tokens of the day were used up)"
+	}
+	return []spaces.Timer{again}
 }
 
 // What a room is told, once a day, when a day's budget has ended a run there.

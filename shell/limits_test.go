@@ -3,6 +3,7 @@ package shell_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +168,59 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 				t.Errorf("on day %d the rooms are told %q, want one sentence each", day, said)
 			}
 			pass(24 * time.Hour)
+		}
+	})
+}
+
+// I15, K23: a timer, or a plan for one time, that comes due when the tokens of the day are used
+// up wakes its agent on the next day, once, and the agent is told when it was due. What
+// recurs has its next time.
+func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
+	var told []string
+	set := false
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		if !set {
+			set = true
+			many := calling(n, "timer", `{"seconds":3600,"note":"the doctor"}`)
+			for i, when := range []string{`"at":"2000-01-01 02:00"`, `"cron":"0 3 * * *"`} {
+				many.Calls = append(many.Calls, calling(100+i, "plan", `{`+when+`,"note":"the cat"}`).Calls...)
+			}
+			return many, nil
+		}
+		var text strings.Builder
+		for _, said := range r.Messages {
+			if strings.Contains(said.Text, "put off") {
+				text.WriteString(said.Text)
+			}
+		}
+		told = append(told, text.String())
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		var tokens atomic.Int64
+		tokens.Store(200) // a call takes 110
+		w.poll = time.Minute
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			settings := shell.DefaultSettings()
+			settings.AgentTokens = int(tokens.Load())
+			return settings
+		}
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "remind me")
+		w.settle()
+		pass(23 * time.Hour)
+		w.settle()
+		if len(told) > 0 || len(w.stops(mind("Ada"))) != 4 {
+			t.Fatalf("on the first day it is told %q in %d runs", told, len(w.stops(mind("Ada"))))
+		}
+		tokens.Store(0)
+		pass(90 * time.Minute)
+		w.settle()
+		last := told[max(0, len(told)-1):]
+		if len(told) != 2 || strings.Count(last[0], `"the doctor (put off: it was due Sat 2000-01-01 01:00`) != 1 ||
+			strings.Count(last[0], `"the cat (put off: it was due Sat 2000-01-01 02:00`) != 1 {
+			t.Errorf("on the second day it is told %q, want the timer and the plan for one time", told)
 		}
 	})
 }

@@ -117,8 +117,9 @@ func surrogate(escape string) bool {
 // line, outside all markup of CommonMark that is still to be closed. So no word, no
 // address and no look is judged or shown by half.
 func sentences(text string) string {
+	closed := closings(text)
 	for end := len(text); end > 0; {
-		if end = sentenceEnd(text[:end]); closed(text[:end]) {
+		if end = sentenceEnd(text[:end]); closed[end] {
 			return strings.TrimSpace(text[:end])
 		}
 		_, size := utf8.DecodeLastRuneInString(text[:end])
@@ -142,36 +143,22 @@ func sentenceEnd(text string) int {
 // endsSentence reports whether s ends with the mark of an end, and what may stand
 // behind one.
 func endsSentence(s string) bool {
-	if line := s[strings.LastIndexByte(s, '\n')+1:]; strings.Trim(line, " \t0123456789") == "." {
-		return false // the number of an item
-	}
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]*_`~|"))
-	return strings.ContainsRune(".!?…。！？", r)
+	return strings.ContainsRune(".!?…。！？", r) && !isNumber(s)
 }
 
-// closed reports whether the last paragraph of a text leaves no markup open, taking
-// for open what only looks like it.
-func closed(text string) bool {
-	if strings.Count(text, "```")%2 == 1 || strings.Count(text, "~~~")%2 == 1 {
-		return false
-	}
-	paragraph := text[strings.LastIndex(text, "\n\n")+1:]
-	for _, mark := range []string{"`", "**", "__", "~~", "||"} {
-		if strings.Count(paragraph, mark)%2 == 1 {
+// isNumber reports whether the last line of s is the number of an item.
+func isNumber(s string) bool {
+	for dots := 0; ; s = s[:len(s)-1] {
+		switch {
+		case s == "" || s[len(s)-1] == '\n':
+			return dots == 1
+		case s[len(s)-1] == '.':
+			if dots++; dots > 1 {
+				return false
+			}
+		case !strings.ContainsRune(" \t0123456789", rune(s[len(s)-1])):
 			return false
 		}
-		paragraph = strings.ReplaceAll(paragraph, mark, "")
 	}
-	return strings.Count(paragraph, "*")%2 == bullets(paragraph)%2 && strings.Count(paragraph, "_")%2 == 0 &&
-		strings.Count(paragraph, "[") == strings.Count(paragraph, "]")
-}
-
-// bullets counts the lines that an asterisk makes a list of.
-func bullets(paragraph string) (n int) {
-	for line := range strings.Lines(paragraph) {
-		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "* ") {
-			n++
-		}
-	}
-	return n
 }

@@ -2,8 +2,12 @@ package shell
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -145,4 +149,82 @@ func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
 			t.Errorf("%s: the other members are %v", name, b.other)
 		}
 	}
+}
+
+// DELIVERY 2.8, SECURITY S20: what of an answer may be shown is found as it was, and in
+// time that grows with the answer and not with its square: a megabyte took minutes.
+func TestWhatMayBeShownIsFoundAtOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50_000 {
+		var b strings.Builder
+		for range rng.IntN(24) {
+			b.WriteString([]string{"`", "```", "~", "~~~", "*", "* ", "**", "_", "|", "[", "]", "\n", "\n\n", "a", "é", ". ", "1. ", "! "}[rng.IntN(18)])
+		}
+		text := b.String()
+		if got, want := sentences(text), slowSentences(text); got != want {
+			t.Fatalf("of %q: %q, want %q", text, got, want)
+		}
+	}
+	began := time.Now()
+	for _, text := range []string{"`" + strings.Repeat("A word. ", 120_000), "[" + strings.Repeat("A.\n", 300_000), strings.Repeat("a ", 500_000), "*" + strings.Repeat("1. ", 300_000)} {
+		sentences(text)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// slowSentences is sentences in the words of its rules.
+func slowSentences(text string) string {
+	ends := func(s string) bool {
+		if line := s[strings.LastIndexByte(s, '\n')+1:]; strings.Trim(line, " \t0123456789") == "." {
+			return false
+		}
+		r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]*_`~|"))
+		return strings.ContainsRune(".!?…。！？", r)
+	}
+	last := func(text string) int {
+		for i := len(text); i > 0; {
+			r, size := utf8.DecodeLastRuneInString(text[:i])
+			if i -= size; r == '\n' || unicode.IsSpace(r) && ends(text[:i]) {
+				return i
+			}
+		}
+		return 0
+	}
+	for end := len(text); end > 0; {
+		if end = last(text[:end]); slowlyClosed(text[:end]) {
+			return strings.TrimSpace(text[:end])
+		}
+		_, size := utf8.DecodeLastRuneInString(text[:end])
+		end -= size
+	}
+	return ""
+}
+
+// slowlyClosed reports whether the last paragraph of a text leaves no markup open, taking
+// for open what only looks like it.
+func slowlyClosed(text string) bool {
+	if strings.Count(text, "```")%2 == 1 || strings.Count(text, "~~~")%2 == 1 {
+		return false
+	}
+	paragraph := text[strings.LastIndex(text, "\n\n")+1:]
+	for _, mark := range []string{"`", "**", "__", "~~", "||"} {
+		if strings.Count(paragraph, mark)%2 == 1 {
+			return false
+		}
+		paragraph = strings.ReplaceAll(paragraph, mark, "")
+	}
+	return strings.Count(paragraph, "*")%2 == bullets(paragraph)%2 && strings.Count(paragraph, "_")%2 == 0 &&
+		strings.Count(paragraph, "[") == strings.Count(paragraph, "]")
+}
+
+// bullets counts the lines that an asterisk makes a list of.
+func bullets(paragraph string) (n int) {
+	for line := range strings.Lines(paragraph) {
+		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "* ") {
+			n++
+		}
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,4 +64,29 @@ func TestCallOfAnInterruptedCycleIsNotServed(t *testing.T) {
 			w.t.Errorf("got %v, want that the process stopped", err)
 		}
 	})
+}
+
+// K4, K15, I10: what waits for agents that no process serves any more does not hide what
+// waits for others, however much and however old it is.
+func TestAgentsThatAreGoneHideNobody(t *testing.T) {
+	play(t, replier("noted"), func(w *world) {
+		for n := range 9 {
+			w.says(w.room("old"+strconv.Itoa(n), with("Bea"), circle(spaces.CircleID("own"+strconv.Itoa(n)))), "Kai", "@Bea hello")
+		}
+		<-time.After(time.Minute)
+		room := w.room("kai", direct, with("Ada"))
+		w.says(room, "Kai", "hello") // and nobody rings
+		w.agents, w.cycles = w.agents[:1], 2
+		w.start()
+		pass(10 * time.Second)
+		if got := w.spoken(room); len(got) != 1 {
+			t.Errorf("Ada said %q", got)
+		}
+		w.says(room, "Kai", "again")
+		w.shell.Look()
+		pass(10 * time.Second)
+		if got := w.spoken(room); len(got) != 2 {
+			t.Errorf("later Ada said %q", got)
+		}
+	}, "Ada", "Bea")
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,8 +18,9 @@ type Shell struct {
 	library   *library
 	systems   systems
 
-	bell chan struct{} // something was rung, finished or cancelled
-	news chan struct{} // the record may have something to do that nobody rang for
+	bell  chan struct{} // something was rung, finished or cancelled
+	news  chan struct{} // the record may have something to do that nobody rang for
+	reach int           // half of how far the last sweep looked; Run's own
 
 	mu      sync.Mutex // guards the fields below
 	agents  map[spaces.AgentID]*Agent
@@ -179,7 +181,7 @@ func (s *Shell) Run(ctx context.Context) error {
 
 // sweep rings for what is waiting in the record, rung for or not (K4, K15).
 func (s *Shell) sweep(ctx context.Context) {
-	ws, err := s.Inbox.Waiting(ctx, time.Now(), s.Cycles)
+	ws, err := s.waiting(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.Logger.Error("inbox not readable", "error", err)
@@ -192,6 +194,25 @@ func (s *Shell) sweep(ctx context.Context) {
 	}
 	s.mend(time.Now())
 	s.mu.Unlock()
+}
+
+// waiting lists what waits for the agents that are served here, the oldest first: as
+// much as may run at once, however much that is older waits for others.
+func (s *Shell) waiting(ctx context.Context) ([]spaces.Waiting, error) {
+	for limit := max(s.Cycles, s.reach); ; limit *= 2 {
+		ws, err := s.Inbox.Waiting(ctx, time.Now(), limit)
+		if err != nil {
+			return nil, err
+		}
+		whole := len(ws) < limit
+		s.mu.Lock()
+		ws = slices.DeleteFunc(ws, func(w spaces.Waiting) bool { return !s.serves(w.Mind.Agent) })
+		s.mu.Unlock()
+		if whole || len(ws) >= s.Cycles {
+			s.reach = limit / 2
+			return ws, nil
+		}
+	}
 }
 
 // fire runs the timers that are due and returns when to look again.

@@ -59,6 +59,7 @@ type world struct {
 	drafts   shell.Drafts      // nil: nobody sees an answer grow
 	presence shell.Presence    // nil: nobody sees that an agent is at it
 	poll     time.Duration     // 0: the shell's own
+	cycles   int               // at once; 0: the shell's own
 	zone     *time.Location    // of the clock that agents live by; nil: the machine's
 	listen   func(line string) // hears every line of the log
 
@@ -174,7 +175,7 @@ func (w *world) options(p ports, holder string) shell.Options {
 	}
 	return shell.Options{
 		Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
-		Poll: w.poll, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
+		Poll: w.poll, Cycles: w.cycles, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }
 
