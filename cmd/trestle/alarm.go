@@ -37,7 +37,7 @@ func (p *parts) troubles() problems.Store { return p.unkept.Over(p.store.Problem
 
 // ownLooks look for what every process sees of itself alone.
 func (s *process) ownLooks() []problems.Look {
-	return []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog()}
+	return []problems.Look{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog(), s.lookAtIdleWork()}
 }
 
 // caller is the client for addresses that the operator named.

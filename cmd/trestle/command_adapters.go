@@ -115,7 +115,7 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 }
 
 func (p *program) listAdapters(ctx context.Context) error {
-	a, err := p.readStatus(ctx)
+	a, err := p.readStatus(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func tellAdapter(ctx context.Context, o outlook, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := o.status(ctx)
+	status, err := o.status(ctx, false)
 	if err != nil {
 		return nil, err
 	}

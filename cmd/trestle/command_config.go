@@ -144,7 +144,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: placeOf(c), remedy: "see that it can be read: trestle doctor data", code: exitFailed}
+		return nil, unseen(err, c)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	desk, chats, err := store.Learned(ctx)

@@ -72,8 +72,10 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 
 // newestRun returns the newest run of a mind.
 func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
-	a, err := p.readStatus(ctx)
-	if err != nil {
+	var a struct {
+		Minds []mindRow `json:"minds"`
+	}
+	if err := p.ask(ctx, "/api/minds", nil, &a); err != nil {
 		return "", err
 	}
 	for _, m := range a.Minds {

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/problems"
@@ -24,7 +24,8 @@ type statusAnswer struct {
 	Running  bool            `json:"running"`
 	Health   *health         `json:"health"` // null when nothing runs
 	Adapters []adapterRow    `json:"adapters"`
-	Minds    []mindRow       `json:"minds"`
+	Minds    []mindRow       `json:"minds"`                // those first that ran last
+	More     bool            `json:"more_minds,omitempty"` // than these; all with --all
 	Tally    console.Tally   `json:"tally"`
 	Jobs     []jobs.Snapshot `json:"jobs"`     // that are not over
 	Problems []problemRow    `json:"problems"` // that are open, the worst first
@@ -34,27 +35,28 @@ type statusAnswer struct {
 }
 
 func statusCommand(p *program) *cobra.Command {
-	var check, watch bool
+	var check, watch, all bool
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case watch:
-				return p.watchStatus(c.Context())
+				return p.watchStatus(c.Context(), all)
 			case check:
 				return p.checkStatus(c.Context())
 			}
-			return p.status(c.Context())
+			return p.status(c.Context(), all)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "exit 1 unless it runs and nothing fails that nobody has taken on: for the health check of a container")
 	c.Flags().BoolVar(&watch, "watch", false, "show it again and again, until Ctrl-C")
+	c.Flags().BoolVar(&all, "all", false, "list every mind, not only the "+strconv.Itoa(mindsAtGlance)+" that ran last")
 	c.MarkFlagsMutuallyExclusive("check", "watch")
 	return c
 }
 
-func (p *program) status(ctx context.Context) error {
-	a, err := p.readStatus(ctx)
+func (p *program) status(ctx context.Context, all bool) error {
+	a, err := p.readStatus(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -62,20 +64,30 @@ func (p *program) status(ctx context.Context) error {
 }
 
 // readStatus says how everything stands, here or on another machine.
-func (p *program) readStatus(ctx context.Context) (statusAnswer, error) {
-	return consult[statusAnswer](ctx, p, "status", nil)
+func (p *program) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
+	q := url.Values{}
+	if all {
+		q.Set("all", "true")
+	}
+	return consult[statusAnswer](ctx, p, "status", q)
 }
 
 // tellStatus reads the record, and asks the process that serves it if there is
 // one.
-func tellStatus(ctx context.Context, o outlook, _ url.Values) (any, error) { return o.status(ctx) }
+func tellStatus(ctx context.Context, o outlook, q url.Values) (any, error) {
+	return o.status(ctx, q.Get("all") == "true")
+}
 
-func (o outlook) status(ctx context.Context) (a statusAnswer, err error) {
+// status says how everything stands; all has it list every mind.
+func (o outlook) status(ctx context.Context, all bool) (a statusAnswer, err error) {
 	a = statusAnswer{Version: ownVersion().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {
 		return a, err
 	}
 	a.Running = a.Health != nil
+	if err := a.readMinds(ctx, o, all, time.Now()); err != nil {
+		return a, err
+	}
 	return a, a.read(ctx, o, time.Now())
 }
 
@@ -92,11 +104,6 @@ func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err 
 	for _, f := range crewOf(crew) {
 		a.Processes = append(a.Processes, shownProcess(f))
 	}
-	minds, err := r.Minds(ctx, now)
-	if err != nil {
-		return err
-	}
-	a.Minds = mindRows(conf, minds)
 	accounts, err := r.Accounts(ctx)
 	if err != nil {
 		return err
@@ -125,7 +132,7 @@ const manyJobs = 100
 
 // checkStatus answers by the exit code as well.
 func (p *program) checkStatus(ctx context.Context) error {
-	a, err := p.readStatus(ctx)
+	a, err := p.readStatus(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -172,13 +179,13 @@ const watchEvery = 2 * time.Second
 
 // watchStatus shows the status until ctx is done: in place on a terminal, else
 // one below the other.
-func (p *program) watchStatus(ctx context.Context) error {
+func (p *program) watchStatus(ctx context.Context, all bool) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for first := true; ; first = false {
-		a, err := p.readStatus(ctx)
+		a, err := p.readStatus(ctx, all)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -199,44 +206,6 @@ func (p *program) watchStatus(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// mindRow is one mind as a list shows it.
-type mindRow struct {
-	Mind   string          `json:"mind"`
-	Doing  string          `json:"doing"` // resting, thinking
-	Cycles int64           `json:"cycles"`
-	Tokens int             `json:"tokens_today"`
-	Cost   *float64        `json:"cost_today"`   // null when no price is configured
-	Cached float64         `json:"cached_today"` // share of what the model read that the endpoint had kept
-	Last   *console.RunRow `json:"last"`         // null before the first
-}
-
-func mindRows(conf *config.Config, minds []console.Mind) []mindRow {
-	rows := make([]mindRow, 0, len(minds))
-	for _, m := range minds {
-		r := mindRow{Mind: m.Mind.String(), Doing: "resting", Cycles: m.Cycles, Tokens: m.Tokens, Cost: mindCost(conf, m)}
-		if m.Open > 0 {
-			r.Doing = "thinking"
-		}
-		if m.Prompt > 0 {
-			r.Cached = float64(m.Cached) / float64(m.Prompt)
-		}
-		if m.Last != nil {
-			r.Last = new(console.RowOf(*m.Last))
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// mindCost is what a mind's tokens of the day cost; nil when no price is known.
-func mindCost(conf *config.Config, m console.Mind) *float64 {
-	price, known := priceOf(conf, m.Mind.Agent)
-	if !known {
-		return nil
-	}
-	return new(price.Of(m.Prompt, m.Cached, m.Tokens-m.Prompt))
 }
 
 func (a *statusAnswer) print(w io.Writer, at clock) {
@@ -265,7 +234,7 @@ func (a *statusAnswer) print(w io.Writer, at clock) {
 	a.printParts(w)
 	if len(a.Minds) > 0 {
 		fmt.Fprintln(w)
-		printMinds(w, a.Minds, at)
+		a.printMinds(w, at)
 	}
 	a.printTally(w, at)
 	a.printProblems(w, at)
@@ -302,25 +271,6 @@ func printProcesses(w io.Writer, all []console.Fellow, at clock) {
 		rows = append(rows, []string{
 			fmt.Sprint(r.PID), r.Host, dash(r.Version), at.past(r.Since), dash(strings.Join(r.Roles, ", ")), dash(strings.Join(r.Has, ", ")),
 		})
-	}
-	table(w, rows)
-}
-
-func printMinds(w io.Writer, minds []mindRow, at clock) {
-	rows := [][]string{{"MIND", "DOING", "CYCLES", "LAST CYCLE", "STOP", "TODAY", "CACHED"}}
-	for _, m := range minds {
-		last, stop := "-", "-"
-		if m.Last != nil {
-			last, stop = at.past(m.Last.Started), dash(string(m.Last.Stop))
-			if m.Last.Stop != "" {
-				last += fmt.Sprintf(", %.1f s", m.Last.Seconds)
-			}
-		}
-		today := tokenCount(m.Tokens) + " tok"
-		if m.Cost != nil {
-			today += fmt.Sprintf("  %.2f", *m.Cost)
-		}
-		rows = append(rows, []string{m.Mind, m.Doing, fmt.Sprint(m.Cycles), last, stop, today, fmt.Sprintf("%.0f %%", 100*m.Cached)})
 	}
 	table(w, rows)
 }

@@ -99,6 +99,18 @@ func notOurs(path string, code exitCode) *failure {
 	return &failure{what: "this user may not use the data folder", where: path, remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
 }
 
+// makeWritable is what to do about a record that this user may read alone.
+const makeWritable = "run it as the user who owns the folder, mount its disk for writing, or copy the folder and name the copy with --data (TRS-R10)"
+
+// unseen is the failure of a record that cannot be looked at.
+func unseen(err error, c *config.Config) *failure {
+	remedy := "see that it can be read: trestle doctor data"
+	if errors.Is(err, sqlite.ErrReadOnly) {
+		remedy = makeWritable
+	}
+	return &failure{what: err.Error(), where: placeOf(c), remedy: remedy, code: exitFailed}
+}
+
 // placeOf says where people look for the record of a configuration.
 func placeOf(c *config.Config) string {
 	if c.Database == "" {
@@ -118,6 +130,8 @@ func storeFailure(err error, place string) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return notOurs(place, exitConfig)
+	case errors.Is(err, sqlite.ErrReadOnly):
+		f.remedy = makeWritable
 	case locked:
 		f.remedy, f.code = "stop the other process, or use --data for another folder", exitTryAgain
 	case inUse:
@@ -127,9 +141,9 @@ func storeFailure(err error, place string) error {
 	case errors.Is(err, record.ErrLacks):
 		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, record.ErrFull) && place == "database":
-		f.remedy, f.code = "make room on the disk of the server; nothing was changed (TRS-R01)", exitTryAgain
+		f.remedy, f.code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
 	case errors.Is(err, record.ErrFull), errors.Is(err, syscall.ENOSPC):
-		f.remedy, f.code = "make room on this disk, or move the data folder; nothing was changed (TRS-R01)", exitTryAgain
+		f.remedy, f.code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
 	case errors.Is(err, sqlite.ErrNetworkDisk):

@@ -266,7 +266,7 @@ func (p *program) demoInput(t *teller) (in typing, restore func(), err error) {
 	}
 	screen := newTerminal(file, p.out)
 	t.out = screen
-	return typing{screen.ReadLine, true}, func() { _ = term.Restore(int(file.Fd()), state) }, nil // the terminal may be gone
+	return typing{typedBy(screen), true}, func() { leaveTerminal(screen, file, state, p.out) }, nil
 }
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot

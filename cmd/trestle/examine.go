@@ -64,7 +64,10 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
 		return x.examineDatabase(ctx).Examine(clocks, x.now)
 	}
 	r, err := sqlite.Examination{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, sqlite.ErrReadOnly):
+		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(makeWritable, " (TRS-R10)"))}
+	case err != nil:
 		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
 	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), x.conf.Alarms.BackupAge

@@ -7,6 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -26,11 +27,11 @@ func (s *process) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds)))
+	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(problems.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
-		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now))
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(problems.NotSent, l.name)))
 	}
 	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
 	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
@@ -44,15 +45,19 @@ func (s *process) health() health {
 }
 
 // lineExtension says how an account stands. It is healthy when it was heard
-// lately, whatever it believes of itself.
-func lineExtension(s activity.Status, now time.Time) extension {
+// lately, whatever it believes of itself, and sends what is due; idle says what it
+// does not send.
+func lineExtension(s activity.Status, now time.Time, idle string) extension {
 	x := extension{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: stamp(s.Since), Heard: stamp(s.Heard),
 		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
 	}
-	if s.Paused != "" {
+	switch {
+	case s.Paused != "":
 		x.Healthy, x.Reason = false, s.Paused
+	case x.Healthy && idle != "":
+		x.Healthy, x.Reason = false, "messages are due and are not sent: "+idle
 	}
 	return x
 }
@@ -94,13 +99,17 @@ func (s *process) recordExtensions(now time.Time) []extension {
 	return []extension{x}
 }
 
-func schedulerExtension(started, here bool) extension {
+// schedulerExtension says how the minds stand; idle says what work of theirs nobody
+// takes up.
+func schedulerExtension(started, here bool, idle string) extension {
 	x := extension{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
 	switch {
 	case !here:
 		x.State, x.Healthy = "elsewhere", true
 	case !started:
 		x.State = "stopped"
+	case idle != "":
+		x.State, x.Healthy, x.Reason = "stalled", false, "work is due and nobody takes it up: "+idle
 	}
 	return x
 }

@@ -28,7 +28,17 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 		offered = append(offered, offer{out, a.ID})
 		return true
 	}
+	whole := false
+	defer func() {
+		if whole {
+			return
+		}
+		for _, o := range offered { // it panicked: the hands are free again, and what it stored is looked for
+			o.to.Withdraw(o.action, true)
+		}
+	}()
 	done, err := j.Shell.Commit(ctx, c)
+	whole = true
 	for i, a := range done.Leaving {
 		j.hand(offered[i].to, a)
 	}

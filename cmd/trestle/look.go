@@ -35,7 +35,7 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 		return &failure{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
 	}
 	if err != nil {
-		return &failure{what: err.Error(), where: placeOf(conf), remedy: "see that it can be read: trestle doctor data", code: exitFailed}
+		return unseen(err, conf)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)

@@ -156,14 +156,14 @@ trestle --help lists every command.
 // say, else how to begin.
 func (p *program) alone(ctx context.Context) error {
 	if p.remote != "" {
-		return p.status(ctx)
+		return p.status(ctx, false)
 	}
 	conf, err := p.load()
 	if err != nil {
-		return p.status(ctx) // it says what is wrong
+		return p.status(ctx, false) // it says what is wrong
 	}
 	if _, err := os.Stat(conf.Data); err == nil {
-		return p.status(ctx)
+		return p.status(ctx, false)
 	}
 	_, err = io.WriteString(p.out, howToBegin)
 	return err

@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -50,6 +51,7 @@ type process struct {
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
 	reloader *reloader
+	idle     idlers // work that nobody takes up
 }
 
 // newProcess prepares a process; nothing is opened.
@@ -100,8 +102,9 @@ func (s *process) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
 	m := &migrating{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
 	store, err := openRecord(ctx, s.config(), opening{
-		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, stage: s.boot.Stage, lost: func(err error) { s.lost <- err },
-		migrating: m.told,
+		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, lost: func(err error) { s.lost <- err },
+		stage:     func(name string, do func() error) error { return s.patient(ctx, name, do) },
+		migrating: func(now record.Migration) { m.told(now); s.tellMigrating(ctx, now) },
 		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -78,6 +81,46 @@ func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 	s.serve(t)
 	if out, errs, code := s.do(t, "", "status", "--check"); code != exitDone || out != "well\n" {
 		t.Errorf("with a process: exit %s, %q %s", code, out, errs)
+	}
+}
+
+// ECOSYSTEM 3.2: where many rooms have a mind each, a status lists those that ran
+// last, by their rooms' names, and says how to see the rest.
+func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
+	s := stage{folder: t.TempDir()}
+	if _, errs, code := s.do(t, "hello\n", "run"); code != exitDone {
+		t.Fatalf("exit %s: %s", code, errs)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 30
+	for i := range many {
+		_, err := store.Border().Open(t.Context(), spaces.Opening{
+			Name: "room " + strconv.Itoa(i), Agents: []spaces.AgentID{"trestle"}, At: time.Now(),
+			Chats: []spaces.Mapping{{Account: "telegram:1", Chat: strconv.Itoa(i), Live: true}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := answerOf[statusAnswer](t, s, "status", "-o", "json")
+	if len(a.Minds) != mindsAtGlance || !a.More || a.Minds[0].Last == nil || a.Minds[0].Room != "" || !strings.HasPrefix(a.Minds[1].Room, "room ") {
+		t.Errorf("%d minds, more: %v, %+v", len(a.Minds), a.More, a.Minds[:2])
+	}
+	if a := answerOf[statusAnswer](t, s, "status", "--all", "-o", "json"); len(a.Minds) != many+1 || a.More {
+		t.Errorf("with --all %d minds, more: %v", len(a.Minds), a.More)
+	}
+	out, _, _ := s.do(t, "", "status")
+	if !strings.Contains(out, "trestle status --all") || !strings.Contains(out, a.Minds[1].Room) {
+		t.Errorf("the text does not say how to see the rest, or what a room is called:\n%s", out)
+	}
+	if out, _, _ := s.do(t, "", "status", "--all"); strings.Contains(out, "--all") {
+		t.Errorf("all minds are there, and more are offered:\n%s", out)
 	}
 }
 

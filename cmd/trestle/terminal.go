@@ -130,8 +130,8 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 	if err != nil {
 		return err
 	}
-	defer func() { _ = term.Restore(int(in.Fd()), state) }() // the terminal may be gone
 	t := newTerminal(in, out)
+	defer leaveTerminal(t, in, state, out)
 	fmt.Fprintf(t, "%s\n", greeting)
 	var printer sync.WaitGroup
 	defer printer.Wait()
@@ -141,24 +141,12 @@ func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, gree
 	if behind != nil {
 		printer.Go(func() { behind.follow(hearing, t) })
 	}
-	return eachTyped(ctx, t.ReadLine, func(text string) error {
+	return eachTyped(ctx, typedBy(t), func(text string) error {
 		if err := c.Say(ctx, text); err != nil {
 			fmt.Fprintf(t, "not said: %v\n", err)
 		}
 		return nil
 	})
-}
-
-// newTerminal returns a terminal with line editing as wide as in's window.
-func newTerminal(in *os.File, out io.Writer) *term.Terminal {
-	t := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "you: ")
-	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
-		_ = t.SetSize(width, height) // it stays as wide as it was
-	}
-	return t
 }
 
 // eachTyped calls say with every line that next returns until the person leaves

@@ -30,7 +30,7 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 		{"conflict", lost, true, "degraded"},
 		{"still starting", connected, false, "starting"},
 	} {
-		h := health{TrustPassed: true, Extensions: []extension{lineExtension(test.status, now)}}
+		h := health{TrustPassed: true, Extensions: []extension{lineExtension(test.status, now, "")}}
 		h.Summarise(test.started)
 		if h.Status != test.want {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)

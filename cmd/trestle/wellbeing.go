@@ -33,11 +33,6 @@ func (s *process) reportUp(ctx context.Context) error {
 	if !n.Listening() {
 		return nil
 	}
-	tell := func(ctx context.Context, lines ...string) {
-		if err := n.Tell(ctx, lines...); err != nil {
-			s.log.Warn("service manager not told", "error", err)
-		}
-	}
 	every := 10 * time.Second
 	if w := n.Watchdog(); w > 0 {
 		every = min(every, w/2)
@@ -59,14 +54,14 @@ func (s *process) reportUp(ctx context.Context) error {
 			lines = append(lines, systemd.Alive)
 		}
 		if len(lines) > 0 {
-			tell(ctx, lines...)
+			s.tellManager(ctx, lines...)
 		}
 		select {
 		case <-up:
 			up = nil
 		case <-tick.C:
 		case <-ctx.Done():
-			tell(context.WithoutCancel(ctx), systemd.Stopping)
+			s.tellManager(context.WithoutCancel(ctx), systemd.Stopping)
 			return nil
 		}
 	}

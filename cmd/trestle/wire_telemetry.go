@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/secrets"
@@ -50,9 +51,13 @@ func (s *process) figures(ctx context.Context) (telemetry.Figures, error) {
 	}
 	for _, l := range s.lineup.all() {
 		st := l.Status()
-		f.Accounts = append(f.Accounts, telemetry.Account{
+		a := telemetry.Account{
 			Name: st.Name, Connected: st.State == activity.LineConnected, Heard: st.Heard, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
-		})
+		}
+		if hook, ok := l.adapter.(adapters.Hook); ok {
+			a.Calls = hook.RefusedCalls()
+		}
+		f.Accounts = append(f.Accounts, a)
 	}
 	return f, nil
 }

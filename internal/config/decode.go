@@ -279,6 +279,7 @@ func (d *decoder) credentials(s *section, a *Adapter) {
 		checkSlack(s, a, d.config.WebhookListen)
 	}
 	checkTokens(s, a)
+	d.checkCalled(s, a)
 }
 
 func (d *decoder) agents(n *node) {

@@ -55,7 +55,17 @@ const (
 // the text holds.
 func Status(text string) string { return "STATUS=" + strings.Join(strings.Fields(text), " ") }
 
-// Tell sends the lines in one datagram. Without a manager it does nothing.
+// Longer asks the manager to wait so long from now for what is under way, where it
+// would give it up before.
+func Longer(d time.Duration) string {
+	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(d.Microseconds(), 10)
+}
+
+// mostWait is how long a manager may take that does not read what it is told.
+const mostWait = time.Second
+
+// Tell sends the lines in one datagram. Without a manager it does nothing, and it
+// waits a second at most for one that has too much to read.
 func (n Notifier) Tell(ctx context.Context, lines ...string) error {
 	if n.socket == "" {
 		return nil
@@ -64,6 +74,9 @@ func (n Notifier) Tell(ctx context.Context, lines ...string) error {
 	c, err := d.DialContext(ctx, "unixgram", n.socket)
 	if err != nil {
 		return err
+	}
+	if err := c.SetWriteDeadline(time.Now().Add(mostWait)); err != nil {
+		return errors.Join(err, c.Close())
 	}
 	_, err = c.Write([]byte(strings.Join(lines, "\n")))
 	return errors.Join(err, c.Close())

@@ -1,7 +1,9 @@
 package systemd
 
 import (
+	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -51,4 +53,24 @@ func TestNobodyIsToldWithoutAManager(t *testing.T) {
 	if err := gone.Tell(t.Context(), Alive); err == nil {
 		t.Error("telling a socket that is gone succeeded")
 	}
+}
+
+// A manager that reads nothing holds nobody up.
+func TestManagerThatDoesNotReadIsLeftAlone(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	n := New(env(map[string]string{"NOTIFY_SOCKET": socket}), 42)
+	for range 10_000 { // more than a socket keeps
+		if err := n.Tell(t.Context(), Alive); err != nil {
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("all that nobody has read was taken")
 }

@@ -29,6 +29,7 @@ type Account struct {
 	Heard     time.Time // when the platform last gave a sign; zero for never
 	Received  int64     // updates recorded since the start
 	Refused   int64     // updates nobody was let in with
+	Calls     int64     // calls over HTTP that were refused
 }
 
 // A Problem is one that is open.
@@ -58,12 +59,13 @@ var (
 	heard     = described("adapter_heard_timestamp_seconds", "When the platform last gave a sign of life.", "adapter")
 	received  = described("adapter_updates_total", "Updates recorded since the start.", "adapter")
 	refused   = described("adapter_refused_total", "Updates of people who were not let in since the start.", "adapter")
+	calls     = described("adapter_calls_refused_total", "Calls over HTTP that did not prove to come from the platform, since the start.", "adapter")
 	problem   = described("problem", "Problems that are open.", "code", "subject", "severity")
 )
 
 // Describe implements [prometheus.Collector].
 func (g gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{inbox, open, outbox, oldest, unknown, failed, waits, timers, tokens, bytes, connected, heard, received, refused, problem} {
+	for _, d := range []*prometheus.Desc{inbox, open, outbox, oldest, unknown, failed, waits, timers, tokens, bytes, connected, heard, received, refused, calls, problem} {
 		out <- d
 	}
 }
@@ -95,6 +97,7 @@ func (g gauges) Collect(out chan<- prometheus.Metric) {
 		}
 		out <- prometheus.MustNewConstMetric(received, prometheus.CounterValue, float64(a.Received), a.Name)
 		out <- prometheus.MustNewConstMetric(refused, prometheus.CounterValue, float64(a.Refused), a.Name)
+		out <- prometheus.MustNewConstMetric(calls, prometheus.CounterValue, float64(a.Calls), a.Name)
 	}
 	for _, p := range f.Problems {
 		tell(problem, 1, p.Code, p.Subject, p.Severity)

@@ -234,7 +234,7 @@ func exposed(t *testing.T) (page string) {
 			return Figures{
 				Inbox: 3, Open: 1, Outbox: 2, Oldest: time.Now().Add(-4 * time.Second), Unknown: 1, Failed: 2, Waits: 1, Timers: 5, Tokens: 1234, Bytes: 8192,
 				Accounts: []Account{
-					{Name: "telegram", Connected: true, Heard: time.Unix(1_700_000_000, 0), Received: 40, Refused: 1},
+					{Name: "telegram", Connected: true, Heard: time.Unix(1_700_000_000, 0), Received: 40, Refused: 1, Calls: 7},
 					{Name: "acme"},
 				},
 				Problems: []Problem{{"TRS-A01", "telegram", "fail"}},

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+const (
+	askAgain = 10 * time.Second
+	patience = time.Minute
+)
+
+// patient is a stage of the opening of a record. While the schema comes up to date it
+// asks the service manager to wait: for a large record that takes longer than a
+// manager waits by itself, and a copy that is cut off is begun again.
+func (s *process) patient(ctx context.Context, name string, do func() error) error {
+	if name != "schema_migration" || !s.manager.Listening() {
+		return s.boot.Stage(name, do)
+	}
+	ask := func() { s.tellManager(context.WithoutCancel(ctx), systemd.Longer(patience)) }
+	ask()
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer close(over)
+	asking.Go(func() {
+		tick := time.NewTicker(askAgain)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				ask()
+			case <-over:
+				return
+			}
+		}
+	})
+	return s.boot.Stage(name, do)
+}
+
+// tellMigrating tells the service manager how far an older record is.
+func (s *process) tellMigrating(ctx context.Context, m record.Migration) {
+	s.tellManager(ctx, systemd.Status(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
+}
+
+// tellManager tells the service manager lines, where there is one.
+func (s *process) tellManager(ctx context.Context, lines ...string) {
+	if err := s.manager.Tell(ctx, lines...); err != nil {
+		s.log.Warn("service manager not told", "error", err)
+	}
+}

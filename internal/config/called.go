@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// checkCalled finds what keeps a platform from calling us: an address that it does not
+// take, and a secret that is none of its own.
+func (d *decoder) checkCalled(s *section, a *Adapter) {
+	s.wantWebhook(a)
+	secret := string(a.SigningSecret)
+	if secret == "" || a.APIURL != "" { // others may prove their calls with secrets of any shape
+		return
+	}
+	const remedy = "copy the Signing Secret from the app's Basic Information"
+	switch {
+	case strings.HasPrefix(secret, "xox"), strings.HasPrefix(secret, "xapp-"):
+		s.fail(s.where("signing_secret"), "signing_secret holds a token", remedy)
+	case len(secret) < leastSecret:
+		s.fail(s.where("signing_secret"), fmt.Sprintf("signing_secret has %d letters, and Slack's have %d", len(secret), slacksSecret), remedy)
+	case len(secret) != slacksSecret, strings.Trim(strings.ToLower(secret), "abcdefghijklmnopqrstuvwxyz0123456789") != "":
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{
+			At: s.where("signing_secret"), What: fmt.Sprintf("signing_secret does not look like one of Slack's: they have %d letters and digits", slacksSecret), Remedy: remedy,
+		}})
+	}
+}
+
+const (
+	slacksSecret = 32
+	leastSecret  = 16 // below that somebody may guess it
+)
+
+// wantWebhook refuses an address that the platform could not call; empty is none.
+// Telegram is told the address itself. Slack and Discord were told it on their own pages
+// and take https alone, so that one of this machine can only be meant as what a proxy in
+// front passes their calls on to.
+func (s *section) wantWebhook(a *Adapter) {
+	if a.WebhookURL == "" {
+		return
+	}
+	u, err := url.Parse(a.WebhookURL)
+	remedy := "write the address that your proxy serves, such as https://bots.example.com/" + a.Type + "/" + a.Name
+	bad := func(what string) { s.fail(s.where("webhook_url"), "webhook_url "+what, remedy) }
+	switch {
+	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
+		bad("is no https:// address")
+	case u.Scheme == "http" && (a.Type == "telegram" || !IsLoopback(u.Hostname())):
+		bad("begins with http://, and " + platformNames[a.Type] + " calls https:// addresses only")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		bad("holds a user, a query or a fragment")
+	case u.Path == "" && a.Type != "slack", u.Path == "/" && a.Type == "telegram": // Slack's has one that is usual
+		bad("has no path, by which the account is known")
+	}
+}
+
+var platformNames = map[string]string{"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
