@@ -80,7 +80,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkHook(o.WebhookURL); err != nil {
+	if err := checkHook(o.WebhookURL, o.APIURL != ""); err != nil {
 		return nil, err
 	}
 	files, err := newFiles(o)

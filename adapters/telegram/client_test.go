@@ -67,6 +67,8 @@ func TestNewChecksItsOptions(t *testing.T) {
 		{"other scheme", Options{Token: testToken, APIURL: "ftp://a.example"}, false},
 		{"query", Options{Token: testToken, APIURL: "https://a.example/?x=1"}, false},
 		{"no URL", Options{Token: testToken, APIURL: "http://[::1"}, false},
+		{"called without TLS", Options{Token: testToken, WebhookURL: "http://127.0.0.1:8443/ada"}, false},
+		{"called by its own server", Options{Token: testToken, APIURL: "http://127.0.0.1:8081", WebhookURL: "http://127.0.0.1:8443/ada"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := New(test.o); (err == nil) != test.ok {

@@ -57,15 +57,18 @@ func hookSecret(token adapters.Secret) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// checkHook checks the operator's address; empty is none.
-func checkHook(address string) error {
+// checkHook checks the operator's address; empty is none. Only an operator's own Bot API
+// server may call http:// (https://core.telegram.org/bots/api#using-a-local-bot-api-server).
+func checkHook(address string, own bool) error {
 	if address == "" {
 		return nil
 	}
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("telegram: webhook_url must be an https:// address, without user, query or fragment")
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !own):
+		return errors.New("telegram: webhook_url must be an https:// address")
+	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("telegram: webhook_url must name a host, and no user, query or fragment")
 	case u.Path == "" || u.Path == "/":
 		return errors.New("telegram: webhook_url needs a path of its own, such as https://example.com/telegram/ada")
 	}

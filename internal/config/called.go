@@ -9,7 +9,7 @@ import (
 // checkCalled finds what keeps a platform from calling us: an address that it does not
 // take, and a secret that is none of its own.
 func (d *decoder) checkCalled(s *section, a *Adapter) {
-	s.wantWebhook(a)
+	d.checkWebhook(s, a)
 	secret := string(a.SigningSecret)
 	if secret == "" || a.APIURL != "" { // others may prove their calls with secrets of any shape
 		return
@@ -32,26 +32,36 @@ const (
 	leastSecret  = 16 // below that somebody may guess it
 )
 
-// wantWebhook refuses an address that the platform could not call; empty is none.
-// Telegram is told the address itself. Slack and Discord were told it on their own pages
-// and take https alone, so that one of this machine can only be meant as what a proxy in
-// front passes their calls on to.
-func (s *section) wantWebhook(a *Adapter) {
+// checkWebhook refuses an address that calls could not come to, and warns of one that the
+// platform would not call. Telegram is told the address itself, and its self-hosted servers
+// call http:// too. Slack and Discord were told it on their own pages: what counts here is
+// the path, and one of this machine can only be meant as what a proxy in front passes
+// their calls on to.
+func (d *decoder) checkWebhook(s *section, a *Adapter) {
 	if a.WebhookURL == "" {
 		return
 	}
 	u, err := url.Parse(a.WebhookURL)
 	remedy := "write the address that your proxy serves, such as https://bots.example.com/" + a.Type + "/" + a.Name
-	bad := func(what string) { s.fail(s.where("webhook_url"), "webhook_url "+what, remedy) }
+	at := s.where("webhook_url")
+	odd := func(what string) {
+		if a.Type == "telegram" {
+			s.fail(at, "webhook_url "+what, remedy)
+			return
+		}
+		d.config.Warnings = append(d.config.Warnings, Warning{
+			Entry: "adapters." + a.Name, Fault: Fault{At: at, What: "webhook_url " + what, Remedy: remedy},
+		})
+	}
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
-		bad("is no https:// address")
-	case u.Scheme == "http" && (a.Type == "telegram" || !IsLoopback(u.Hostname())):
-		bad("begins with http://, and " + platformNames[a.Type] + " calls https:// addresses only")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		bad("holds a user, a query or a fragment")
+		s.fail(at, "webhook_url is no https:// address", remedy)
 	case u.Path == "" && a.Type != "slack", u.Path == "/" && a.Type == "telegram": // Slack's has one that is usual
-		bad("has no path, by which the account is known")
+		s.fail(at, "webhook_url has no path, by which the account is known", remedy)
+	case u.Scheme == "http" && a.APIURL == "" && (a.Type == "telegram" || !IsLoopback(u.Hostname())):
+		odd("begins with http://, and " + platformNames[a.Type] + " calls https:// addresses only")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		odd("holds a user, a query or a fragment")
 	}
 }
 

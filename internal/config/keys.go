@@ -91,7 +91,7 @@ var adapterKeys = []key{
 	{"app_token", "", "Slack: the token that begins with xapp-. Not needed where Slack calls us", form{kind: aSecret}},
 	{"signing_secret", "", "Slack: proves its calls, where it calls us", form{kind: aSecret}},
 	{"api_url", "", "a self-hosted or test server in place of the platform's", form{}},
-	{"webhook_url", "", "where the platform should call us, an `https://` address that your proxy passes on to `webhook_listen` with its path unchanged; Discord calls with commands and buttons only. Each account needs a path of its own. Empty: Telegram is polled, Discord tells all over its gateway, and Slack's path is `/slack/events`", form{}},
+	{"webhook_url", "", "where the platform should call us, an `https://` address (`http://` too from a Bot API server of your own) that your proxy passes on to `webhook_listen` with its path unchanged; Discord calls with commands and buttons only. Each account needs a path of its own. Empty: Telegram is polled, Discord tells all over its gateway, and Slack's path is `/slack/events`", form{}},
 	{"admit", "", "as at the top, for this account", form{kind: aWord, words: admitWords}},
 	{"limits", "", "as at the top, for this account", form{kind: aSection, of: limitKeys}},
 }
