@@ -22,14 +22,21 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
 		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
-		if cl.Room = c.wake.Cycle.Space; c.wake.Timer != nil {
-			cl.Room = c.wake.Timer.Space
-		}
+		cl.Room = c.home()
 		cl.Say, cl.Once = say, "budget|"+string(cl.Room)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
 		c.stop(cl)
 		return true, c.commit(ctx, spaces.StepCommit{Close: cl, Timers: c.putOff()}, nil)
 	}
 	return true, c.close(ctx, cl)
+}
+
+// home is the room that the cycle is counted for: where it woke, or where the timer was
+// set that woke it.
+func (c *cycle) home() spaces.SpaceID {
+	if t := c.wake.Timer; t != nil {
+		return t.Space
+	}
+	return c.wake.Cycle.Space
 }
 
 // nextDay is how long after midnight what was put off is due: processes may differ in
@@ -63,14 +70,17 @@ const (
 
 // overdrawn returns which cap is reached, or "", and what the room is told of it.
 func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
-	set, now := c.settings, c.shell.Now()
+	set, now, home := c.settings, c.shell.Now(), c.home()
+	if c.wake.Timer != nil {
+		set.SpaceTokens = c.shell.Settings(c.mind.id.Agent, home).SpaceTokens
+	}
 	used := c.usage.Total()
 	c.warn("this cycle", used, set.CycleTokens)
 	if set.CycleTokens > 0 && used >= set.CycleTokens {
 		return fmt.Sprintf("this cycle has used %d of %d tokens", used, set.CycleTokens), "", nil
 	}
 	if set.AgentTokens > 0 || set.SpaceTokens > 0 || set.AllTokens > 0 {
-		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, c.wake.Cycle.Space)
+		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, home)
 		if err != nil {
 			return "", "", fmt.Errorf("tokens spent: %w", err)
 		}

@@ -1,11 +1,14 @@
 package shell_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -221,6 +224,56 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 		if len(told) != 2 || strings.Count(last[0], `"the doctor (put off: it was due Sat 2000-01-01 01:00`) != 1 ||
 			strings.Count(last[0], `"the cat (put off: it was due Sat 2000-01-01 02:00`) != 1 {
 			t.Errorf("on the second day it is told %q, want the timer and the plan for one time", told)
+		}
+	})
+}
+
+// SECURITY S13: what timers use is counted for the room where they were set, and ends with
+// what that room may use; those of other rooms go on.
+func TestTimersEndWithTheirRoom(t *testing.T) {
+	asked := map[string]bool{}
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		last := r.Messages[len(r.Messages)-1].Text
+		for room, after := range map[string][]int{"kai": {600, 1200, 1800}, "zoe": {2400}} {
+			if !strings.Contains(last, fmt.Sprintf("ACTIVE SPACE: %q", room)) || asked[room] {
+				continue
+			}
+			asked[room] = true
+			var many model.Response
+			for i, seconds := range after {
+				many.Calls = append(many.Calls, calling(100*n+i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"the cat"}`, seconds)).Calls...)
+			}
+			return many, nil
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		const call = 110
+		w.poll = time.Minute
+		w.settings = func(_ spaces.AgentID, room spaces.SpaceID) shell.Settings {
+			settings := shell.DefaultSettings()
+			if settings.SpaceTokens = 4 * call; room == "" {
+				settings.SpaceTokens = 1
+			}
+			return settings
+		}
+		kai, zoe := w.room("kai", direct), w.room("zoe", direct)
+		w.start()
+		w.says(kai, "Kai", "remind me")
+		w.settle()
+		w.says(zoe, "Zoe", "remind me")
+		w.settle()
+		pass(time.Hour)
+		w.settle()
+		for _, room := range []spaces.SpaceID{kai, zoe} { // three calls for the words, one for a timer
+			if spent, err := w.store.Shell().Spent(t.Context(), time.Now(), "ada", room); err != nil || spent.Space != 4*call {
+				t.Errorf("%s used %d tokens, want %d: %v", room, spent.Space, 4*call, err)
+			}
+		}
+		quiet, spent := spaces.StopSilent, spaces.StopBudget
+		want := []spaces.StopReason{quiet, quiet, quiet, spent, spent, quiet} // the words, Kai's timers, Zoe's
+		if diff := cmp.Diff(want, w.stops(mind("Ada"))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }

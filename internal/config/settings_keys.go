@@ -40,7 +40,7 @@ var settingKeys = []settingKey{
 	{"budget.per_root", "0", "tokens that may be used because of one message; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerRoot }, 0)},
 	{"budget.sender_per_day", "10000000", "tokens that one person's words, and the timers and plans they had set, may cost in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SenderPerDay }, 0)},
 	{"budget.agent_per_day", "50000000", "tokens one agent may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.AgentPerDay }, 0)},
-	{"budget.space_per_day", "50000000", "tokens one space may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SpacePerDay }, 0)},
+	{"budget.space_per_day", "50000000", "tokens one space may use in a day, with the timers and plans that were set there; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.SpacePerDay }, 0)},
 	{"budget.per_day", "50000000", "tokens everything together may use in a day; 0 is no limit", tokens(func(s *Settings) *int { return &s.Budget.PerDay }, 0)},
 
 	{"price.input", "0", "what a million tokens of a prompt cost, in the currency you think in; 0 is unknown. The console then says what runs cost", amount(func(s *Settings) *float64 { return &s.Price.Input })},

@@ -33,13 +33,9 @@ from spaces s join branches b on b.space = s.id and b.id = 'main'`
 	mindColumns       = `select u.agent, u.circle,
   (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
   (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle and y.state = 'open'),
-  coalesce(sum(g.prompt), 0) + coalesce(max(f.prompt), 0), coalesce(sum(g.cached), 0) + coalesce(max(f.cached), 0),
-  coalesce(sum(g.output), 0) + coalesce(max(f.output), 0)`
-	// What a wake without a space used is counted for no space: it is found by its cycle.
+  coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0)`
 	mindUsage = `left join usage g on g.day = $1 and g.agent = u.agent
-  and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)
-left join (select agent, circle, sum(prompt) as prompt, sum(cached) as cached, sum(output) as output
-  from cycles where space = '' and started >= $2 group by agent, circle) f on f.agent = u.agent and f.circle = u.circle`
+  and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)`
 	allMinds query = mindColumns + `
 from (select distinct agent, circle from uplinks) u ` + mindUsage + `
 group by u.agent, u.circle order by u.agent, u.circle`
@@ -125,7 +121,7 @@ func furnishAll(ctx context.Context, src Reader, rooms []console.Room) error {
 
 // Minds implements [console.Record].
 func (c Console) Minds(ctx context.Context, at time.Time) ([]console.Mind, error) {
-	minds, err := c.mindsBy(ctx, allMinds, day(at), ms(midnight(at)))
+	minds, err := c.mindsBy(ctx, allMinds, day(at))
 	if err != nil {
 		return nil, fmt.Errorf("list minds: %w", err)
 	}

@@ -24,7 +24,7 @@ select ` + roomColumns + ` join page on page.space = s.id order by page.last_at 
   select u.agent, u.circle, u.agent || '/' || u.circle as name,
     coalesce((select max(y.started) from cycles y where y.agent = u.agent and y.circle = u.circle), 0) as last
   from (select distinct agent, circle from uplinks) u),
-page as (select * from ran where last < $3 or last = $3 and name > $4 order by last desc, name limit $5 + 0)
+page as (select * from ran where last < $2 or last = $2 and name > $3 order by last desc, name limit $4 + 0)
 ` + mindColumns + `
 from page u ` + mindUsage + `
 group by u.agent, u.circle, u.name, u.last order by u.last desc, u.name`
@@ -64,7 +64,7 @@ func (c Console) LatestRooms(ctx context.Context, behind console.Cursor, limit i
 
 // LatestMinds implements [console.Record].
 func (c Console) LatestMinds(ctx context.Context, at time.Time, behind console.Cursor, limit int) ([]console.Mind, error) {
-	minds, err := c.mindsBy(ctx, mindsPaged, day(at), ms(midnight(at)), before(behind), behind.ID, limit)
+	minds, err := c.mindsBy(ctx, mindsPaged, day(at), before(behind), behind.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list latest minds: %w", err)
 	}

@@ -21,6 +21,7 @@ on conflict (day, entity) do update set tokens = senders.tokens + excluded.token
 	payingRows query = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
+	timerSpace   query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
 	senderTokens query = `select tokens from senders where day = $1 and entity = $2`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
 	sendersTokens query = `select coalesce(max(s.tokens), 0),
@@ -37,7 +38,13 @@ where i.cycle = $1 and i.cycle <> ''`
 // cycle answers to.
 func (k *commit) charge(ctx context.Context) error {
 	u := k.c.Step.Usage
-	if err := k.spend(ctx, k.c.At, k.mind.Agent, k.space, u); err != nil {
+	room := k.space
+	if room == "" && u != (spaces.Usage{}) { // that of what woke it
+		if _, err := one(ctx, k.tx, timerSpace, []any{string(k.c.Step.Cycle)}, &room); err != nil {
+			return fmt.Errorf("find the room of a timer: %w", err)
+		}
+	}
+	if err := k.spend(ctx, k.c.At, k.mind.Agent, room, u); err != nil {
 		return err
 	}
 	if u.Total() == 0 && k.spoke == 0 {

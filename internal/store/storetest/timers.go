@@ -162,11 +162,16 @@ func timerPaid(t *testing.T, w *world) {
 	fire(plan.Due.Add(2 * time.Minute))
 }
 
-// What a wake without a space used is told of its mind, on the day it was used.
+// SECURITY S13: what a wake without a space used is counted for the room where its timer
+// was set, and told of its mind, on the day it was used.
 func timerCounted(t *testing.T, w *world) {
-	timer := w.setTimer(w.family(), "t1")
+	room := w.family()
+	timer := w.setTimer(room, "t1")
 	w.now = timer.Due
 	w.endTimer(&w.fire()[0])
+	if spent, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room); err != nil || spent.Space != spent.All {
+		t.Errorf("of %d tokens %d are the room's: %v", spent.All, spent.Space, err)
+	}
 	today := func() (tokens int) {
 		t.Helper()
 		minds, err := w.s.Minds(t.Context(), w.now)
