@@ -15,9 +15,28 @@ type draft struct {
 	owed   int    // line breaks to write before the next words
 	fresh  bool   // at the start of a line, prefix not yet written
 	begun  []int  // spans that begin with the next words
+	spare  int    // bytes that may still be written beside the words
 }
 
-func newDraft() *draft { return &draft{open: map[Look]bool{}, fresh: true} }
+// newDraft returns an empty draft of words that took so many bytes to write. Of what
+// stands beside them it takes in proportion, see [draft.affords].
+func newDraft(source int) *draft {
+	return &draft{open: map[Look]bool{}, fresh: true, spare: 2*source + minSpare}
+}
+
+// minSpare is what may stand beside the fewest words.
+const minSpare = 4 << 10
+
+// affords reports whether n bytes may be written that are no words: the beginnings of
+// lines, the blanks of tables, addresses that are named again. A few signs of a text
+// can ask for very many.
+func (d *draft) affords(n int) bool {
+	if n > d.spare {
+		return false
+	}
+	d.spare -= n
+	return true
+}
 
 // breakLine asks for n line breaks before the next words: 1 is a new line, 2 a
 // blank line between.
@@ -31,7 +50,9 @@ func (d *draft) settle() {
 	}
 	d.owed = 0
 	if d.fresh {
-		d.text.WriteString(d.prefix)
+		if d.affords(len(d.prefix)) {
+			d.text.WriteString(d.prefix)
+		}
 		d.fresh = false
 	}
 	for _, i := range d.begun {

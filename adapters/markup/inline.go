@@ -129,6 +129,9 @@ func (w *walk) link(destination []byte, words func()) {
 	if len(to) <= maxAddress && !strings.ContainsAny(to, "\n\t\x00") {
 		to, how = w.options.Reach(to)
 	}
+	if !w.affords(len(to)) {
+		how = Hidden
+	}
 	switch how {
 	case Linked:
 		w.span(Span{Look: Link, Arg: to}, words)

@@ -52,7 +52,7 @@ func New(o Options) *Reader {
 // Read returns md as the platform can show it. Raw HTML is words.
 func (r *Reader) Read(md string) *Text {
 	source := []byte(Legible(strings.ReplaceAll(md, "\r\n", "\n")))
-	w := walk{draft: newDraft(), source: source, options: r.options}
+	w := walk{draft: newDraft(len(source)), source: source, options: r.options}
 	w.blocks(r.parser.Parse(text.NewReader(source)))
 	return w.finish()
 }

@@ -11,7 +11,7 @@ import (
 // table writes a table: as it is where the platform shows them, else as aligned
 // text in a fixed-width block.
 func (w *walk) table(n *east.Table) {
-	if w.options.Tables {
+	if w.options.Tables && w.affords(len(n.Alignments)*n.ChildCount()*len("|  ")) {
 		if !w.fresh {
 			w.breakLine(1)
 		}
@@ -27,15 +27,42 @@ func (w *walk) table(n *east.Table) {
 			if i := len(cells); i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[len(cells)] = max(widths[len(cells)], columns(words))
+			widths[len(cells)] = max(widths[len(cells)], min(columns(words), maxColumn))
 			cells = append(cells, words)
 		}
 		rows = append(rows, cells)
+	}
+	if !w.affords(drawn(widths) * (len(rows) + 1)) { // too little is said in it for so much of it
+		widths = nil
+		for i := range rows {
+			rows[i] = said(rows[i])
+		}
 	}
 	if !w.fresh {
 		w.breakLine(1)
 	}
 	w.span(Span{Look: Pre}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
+}
+
+// maxColumn is how wide a column is drawn. What is longer moves the rest of its row
+// alone: beside one long cell the others would be lost among blanks.
+const maxColumn = 40
+
+// drawn returns how much is drawn for a row of columns.
+func drawn(widths []int) int {
+	all := 0
+	for _, width := range widths {
+		all += width + len(" | ")
+	}
+	return all
+}
+
+// said returns a row without the cells at its end that say nothing.
+func said(row []string) []string {
+	for len(row) > 0 && row[len(row)-1] == "" {
+		row = row[:len(row)-1]
+	}
+	return row
 }
 
 // asTable returns a table as it is written, without the looks inside its cells.
@@ -62,17 +89,20 @@ func (w *walk) asTable(n *east.Table) string {
 
 // flat returns the words of a cell without their looks.
 func (w *walk) flat(cell ast.Node) string {
-	inner := walk{draft: newDraft(), source: w.source, options: w.options}
+	inner := walk{draft: newDraft(0), source: w.source, options: w.options}
+	inner.spare = w.spare
 	inner.inlines(cell)
+	w.spare = inner.spare
 	return strings.ReplaceAll(inner.finish().Words, "\n", " ")
 }
 
-// drawTable returns the rows with a line under the first.
+// drawTable returns the rows with a line under the first. Without widths nothing
+// stands below another.
 func drawTable(rows [][]string, widths []int, align []east.Alignment) string {
 	var b strings.Builder
 	for i, row := range rows {
 		var line strings.Builder
-		for j, width := range widths {
+		for j := range max(len(row), len(widths)) {
 			if j > 0 {
 				line.WriteString(" | ")
 			}
@@ -80,7 +110,10 @@ func drawTable(rows [][]string, widths []int, align []east.Alignment) string {
 			if j < len(row) {
 				cell = row[j]
 			}
-			room := width - columns(cell)
+			room := 0
+			if j < len(widths) {
+				room = max(0, widths[j]-columns(cell))
+			}
 			left := 0
 			switch {
 			case j < len(align) && align[j] == east.AlignRight:
@@ -92,7 +125,7 @@ func drawTable(rows [][]string, widths []int, align []east.Alignment) string {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
-		if i == 0 {
+		if i == 0 && len(widths) > 0 {
 			rules := make([]string, len(widths))
 			for j, width := range widths {
 				rules[j] = strings.Repeat("-", width)
