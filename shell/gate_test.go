@@ -50,6 +50,8 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 		{"@kai_m look", []string{"kai"}},
 		{"@nova lee", []string{"nova"}},
 		{"@Adam is somebody else", nil},
+		{"❤️@Ada 1️⃣@Max", []string{"ada", "max"}},
+		{"@Ada\u0301m and @Ada\u200cm are, too", nil},
 		{"mail me@ada.example", nil},
 		{"in code `@Ada` and\n```\n@Max\n```", nil},
 		{"@Ada @Ada twice", []string{"ada"}},

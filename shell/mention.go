@@ -58,7 +58,16 @@ func namesAt(s, name string) bool {
 	return len(s) == len(name) || !isWord(after)
 }
 
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isWord reports whether r may be part of a name. In many scripts marks and joiners are.
+func isWord(r rune) bool {
+	switch {
+	case unicode.Is(unicode.Variation_Selector, r):
+		return false // it ends an emoji
+	case unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc):
+		return true
+	}
+	return r == '_' || r == '\u200c' || r == '\u200d'
+}
 
 var code = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
 

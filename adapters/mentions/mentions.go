@@ -81,5 +81,13 @@ func (n Names) first(words string) (name, bool) {
 	return name{}, false
 }
 
-// inName reports whether r may be part of a name.
-func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// inName reports whether r may be part of a name. In many scripts marks and joiners are.
+func inName(r rune) bool {
+	switch {
+	case unicode.Is(unicode.Variation_Selector, r):
+		return false // it ends an emoji
+	case unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc):
+		return true
+	}
+	return r == '_' || r == '\u200c' || r == '\u200d'
+}

@@ -28,6 +28,7 @@ func TestANameIsTakenWhole(t *testing.T) {
 		"mail@Ann, _@Ann, (@Ann)":   {"1 Ann"},
 		"@@Ann@Ann":                 {"1 Ann", "1 Ann"},
 		"@Nobody":                   nil,
+		"❤️@Ann 1️⃣@Ann❤️":          {"1 Ann", "1 Ann"},
 	} {
 		var got []string
 		rest, whole := words, ""
@@ -46,6 +47,13 @@ func TestANameIsTakenWhole(t *testing.T) {
 		}
 		if whole != words {
 			t.Errorf("%q became %q", words, whole)
+		}
+	}
+	// A mark or a joiner goes on with the name: these are Mohini, Alireza and Ánn.
+	near := Of([]adapters.Person{{ID: "1", Name: "मोहन"}, {ID: "2", Name: "علی"}, {ID: "3", Name: "A"}}, func(_ adapters.Person, name string) []string { return []string{name} })
+	for _, words := range []string{"@मोहनी", "@علی\u200cرضا", "@A\u0301nn"} {
+		if m, found := near.Cut(words); found {
+			t.Errorf("%q calls %s", words, m.Who.Name)
 		}
 	}
 	if m, found := Names(nil).Cut("@Ann"); found || m.Before != "@Ann" {
