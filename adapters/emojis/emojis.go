@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // table is Slack's own list of names: a line an emoji, its code points in
@@ -57,9 +58,16 @@ func Named(name string) string {
 		return ":" + name + ":"
 	}
 	if n, err := strconv.Atoi(tone); toned && err == nil && n >= 2 && n <= 6 {
-		return Bare(emoji) + skinTones[n-2]
+		return inTone(emoji, skinTones[n-2])
 	}
 	return emoji
+}
+
+// inTone returns emoji with a skin tone, which stands behind the person: what they do or
+// are may follow (unicode.org/reports/tr51, emoji modifier sequences).
+func inTone(emoji, tone string) string {
+	_, size := utf8.DecodeRuneInString(emoji)
+	return emoji[:size] + tone + strings.TrimPrefix(emoji[size:], "\uFE0F")
 }
 
 // Plain returns the emoji that a name in colons means; anything else, a server's

@@ -11,6 +11,9 @@ func TestNamesAndEmojiAreTheSame(t *testing.T) {
 		{":heart:", "❤️", "heart"},
 		{":tada:", "🎉", "tada"},
 		{":wave::skin-tone-3:", "👋🏼", "wave"},
+		{":man-shrugging::skin-tone-3:", "🤷🏼‍♂️", "man-shrugging"},
+		{":point_up::skin-tone-2:", "☝🏻", "point_up"},
+		{":male-detective::skin-tone-6:", "🕵🏿‍♂️", "male-detective"},
 		{":our_own:", ":our_own:", "our_own"},
 	} {
 		if got := Plain(c.name); got != c.emoji {
