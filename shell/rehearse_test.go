@@ -115,6 +115,36 @@ func TestARehearsalSeesWhatTheRunSaw(t *testing.T) {
 	})
 }
 
+// SECURITY S14: what was deleted since is not shown to whoever rehearses a run, though
+// the run, or one before it, saw it; what was deleted before then is as the run saw it.
+func TestARehearsalIsNotShownWhatWasDeletedSince(t *testing.T) {
+	play(t, replier("noted"), func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		var said []spaces.Ref
+		for _, text := range []string{"the safe opens with 8-19-47", "the pin is 4711", "and the dog is Rex"} {
+			said = append(said, w.says(room, "Kai", text))
+			w.settle()
+		}
+		runs := w.lived()
+		w.does(room, "Kai", spaces.Deleted{Ref: said[0]})
+		w.does(room, "Kai", spaces.Edited{Ref: said[1], Text: "the pin is a secret"})
+		w.does(room, "Kai", spaces.Deleted{Ref: said[1]})
+		w.settle()
+		for n, run := range runs {
+			k := &keeper{Model: replier("noted")}
+			w.rehearse(w.past(run.ID), func(o *shell.Options) { o.Agents[0].Model = k })
+			shown := k.frame()
+			if strings.Contains(shown, "8-19-47") || strings.Contains(shown, "4711") {
+				t.Errorf("the rehearsal of run %d is shown:\n%s", n+1, shown)
+			}
+			if n == 2 && !strings.Contains(shown, "Rex") {
+				t.Errorf("the rehearsal lacks what was said:\n%s", shown)
+			}
+		}
+	})
+}
+
 // ECOSYSTEM 3, PRD-5.5-8: another model, prompt or window is all that differs.
 func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 	play(t, obedient(), func(w *world) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -29,7 +30,8 @@ where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
 
 // A Past is the record as a mind had it when one of its runs began, for lives of
 // that run that do not happen. It never writes. Who is in a room and what people
-// are called is as it is now; nothing was spent and nothing failed.
+// are called is as it is now, and what was deleted since is gone; nothing was spent
+// and nothing failed.
 type Past struct {
 	now   Shell
 	run   console.Run
@@ -39,6 +41,9 @@ type Past struct {
 	head  int64         // last event of its room that was recorded
 	timer *spaces.Timer // that woke it; nil when a row did
 	waits []spaces.Wait // whose end it was shown
+
+	mu   sync.Mutex // guards gone
+	gone map[spaces.SpaceID]overtaken
 }
 
 var _ shell.Record = (*Past)(nil)
@@ -50,7 +55,7 @@ func (c Console) Past(ctx context.Context, id string) (*Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Past{now: Shell{&Store{engine: c.engine}}, run: run}
+	p := &Past{now: Shell{&Store{engine: c.engine}}, run: run, gone: map[spaces.SpaceID]overtaken{}}
 	if err := p.lookBack(ctx, c.engine); err != nil {
 		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
 	}
@@ -140,7 +145,34 @@ func (p *Past) Events(ctx context.Context, space spaces.SpaceID, branch spaces.B
 		return nil, fmt.Errorf("events of %s: %w", space, err)
 	}
 	events, err := p.now.Events(ctx, space, branch, after, limit)
-	return slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq > last }), err
+	if err != nil {
+		return nil, err
+	}
+	events = slices.DeleteFunc(events, func(e spaces.Event) bool { return e.Seq > last })
+	deleted, err := p.deleted(ctx, space, last)
+	if err != nil {
+		return nil, fmt.Errorf("what was deleted in %s: %w", space, err)
+	}
+	s := silence{messages: map[spaces.EventID]bool{}}
+	s.cover(events, deleted)
+	return s.over(events), nil
+}
+
+// deleted returns what was deleted of a room since its last event of then.
+func (p *Past) deleted(ctx context.Context, space spaces.SpaceID, last int64) (overtaken, error) {
+	p.mu.Lock()
+	known, ok := p.gone[space]
+	p.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	found, err := deletedSince(ctx, p.now.s.engine, space, last)
+	if err == nil {
+		p.mu.Lock()
+		p.gone[space] = found
+		p.mu.Unlock()
+	}
+	return found, err
 }
 
 // Self implements [shell.Record].

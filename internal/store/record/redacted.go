@@ -121,11 +121,23 @@ func (s silence) withdrawn(ctx context.Context, src Reader, events []spaces.Even
 	if len(events) == 0 {
 		return nil
 	}
-	later, err := all(ctx, src, deletedAfter, []any{string(events[0].Space), events[0].Seq}, scanEvent)
+	deleted, err := deletedSince(ctx, src, events[0].Space, events[0].Seq)
+	s.cover(events, deleted)
+	return err
+}
+
+// deletedSince returns the messages of a room that were deleted behind an event of its log.
+func deletedSince(ctx context.Context, src Reader, space spaces.SpaceID, seq int64) (overtaken, error) {
+	later, err := all(ctx, src, deletedAfter, []any{string(space), seq}, scanEvent)
 	deleted := overtaken{}
 	for _, e := range later {
 		deleted.note(spaces.Target(e.Body))
 	}
+	return deleted, err
+}
+
+// cover adds those of the events whose message is among the deleted.
+func (s silence) cover(events []spaces.Event, deleted overtaken) {
 	for _, e := range events {
 		message, ref := spaces.Target(e.Body)
 		if said, ok := e.Body.(spaces.Said); ok {
@@ -135,7 +147,6 @@ func (s silence) withdrawn(ctx context.Context, src Reader, events []spaces.Even
 			s.messages[e.ID] = true
 		}
 	}
-	return err
 }
 
 // madeOf returns the words of a memory or a proposal that one of the messages led to.
