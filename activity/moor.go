@@ -38,9 +38,13 @@ func (b *berth) find(ctx context.Context) error {
 	}
 	b.thread, b.anchor = string(m.There), m.Anchor.Message
 	if b.thread == "" && b.anchor != "" && e.threader != nil {
+		title, err := e.box.ThreadTitle(ctx, a.Space, a.RoomThread)
+		if err != nil {
+			return &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: fmt.Errorf("find title of thread: %w", err)}
+		}
 		limited, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 		defer cancel()
-		thread, err := e.threader.Thread(limited, adapters.Ref{Chat: a.Chat, Message: b.anchor}, m.Title)
+		thread, err := e.threader.Thread(limited, adapters.Ref{Chat: a.Chat, Message: b.anchor}, title)
 		switch {
 		case err == nil:
 			b.thread = thread

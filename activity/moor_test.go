@@ -26,7 +26,7 @@ func (p threading) Thread(ctx context.Context, m adapters.Ref, title string) (st
 // thread, which is opened once it is needed; where there can be none, it is a chain
 // of answers. What goes wrong with the opening loses and doubles nothing.
 func TestAThreadOfTheRoomGoesOnInTheChat(t *testing.T) {
-	anchor := Mooring{Anchor: spaces.Ref{Account: ours.Key(), Chat: "c", Message: "5"}, Title: "Cake"}
+	anchor := Mooring{Anchor: spaces.Ref{Account: ours.Key(), Chat: "c", Message: "5"}}
 	type calls = []string
 	opened := calls{"open c//5 Cake", "send c/on 5/ one ↩", "send c/on 5/ two ↩", "react c/on 5/m 👍 ↩"}
 	chain := calls{"send c// one ↩5", "send c// two ↩", "react c//m 👍 ↩"}

@@ -91,6 +91,10 @@ type Outbox interface {
 	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
 	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (Mooring, error)
+	// ThreadTitle returns how a thread of a room is called, or else the words of the
+	// message it hangs on as they stand, as CommonMark; empty when somebody has deleted
+	// those.
+	ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (string, error)
 	// Named returns the people that a message mentions as the account's platform
 	// knows them, in the order of its words, at most [MaxNamed] people; each by every
 	// name that the words may hold. Agents are left out, and whoever is not on that
@@ -142,7 +146,6 @@ type Drafted struct {
 type Mooring struct {
 	There  spaces.ThreadID // the thread that the chat has for it; empty when it is not known to have one
 	Anchor spaces.Ref      // the message in the chat on which it hangs; zero when none is there
-	Title  string          // how it is called, or what its first message says, as CommonMark
 }
 
 // Kin returns by which identity a platform knows somebody who has another one

@@ -544,3 +544,7 @@ func (r *record) Mooring(context.Context, string, string, spaces.SpaceID, spaces
 	defer r.mu.Unlock()
 	return r.mooring, nil
 }
+
+func (r *record) ThreadTitle(context.Context, spaces.SpaceID, spaces.ThreadID) (string, error) {
+	return "Cake", nil
+}

@@ -179,7 +179,6 @@ func (b Border) Mooring(ctx context.Context, account, chat string, space spaces.
 	if len(ties) == 0 {
 		return m, nil
 	}
-	m.Title = ties[0].title
 	for _, t := range ties {
 		if t.at == spotOf(account, chat) {
 			m.There = t.there
@@ -195,12 +194,45 @@ func (b Border) Mooring(ctx context.Context, account, chat string, space spaces.
 		&m.Anchor.Account, &m.Anchor.Chat, &m.Anchor.Message); err != nil {
 		return m, fmt.Errorf("find where thread %s hangs in %s: %w", thread, chat, err)
 	}
-	if m.Title != "" {
-		return m, nil
+	return m, nil
+}
+
+// ThreadTitle implements [activity.Outbox].
+func (b Border) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
+	tie, err := first(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	if err != nil {
+		return "", fmt.Errorf("find thread %s: %w", thread, err)
 	}
-	root, err := eventOf(ctx, b.s.engine, ties[0].root)
+	if tie == nil {
+		return "", nil
+	}
+	if tie.title != "" {
+		return tie.title, nil
+	}
+	root, err := eventOf(ctx, b.s.engine, tie.root)
 	if err == nil && root != nil {
-		m.Title = wordsOf(root.Body)
+		title, err = standing(ctx, b.s.engine, *root)
 	}
-	return m, err
+	if err != nil {
+		return "", fmt.Errorf("read what thread %s hangs on: %w", thread, err)
+	}
+	return title, nil
+}
+
+// standing returns the words of a message as they stand; none once it was deleted.
+func standing(ctx context.Context, src Reader, e spaces.Event) (string, error) {
+	said, _ := e.Body.(spaces.Said)
+	deleted, err := deletedSince(ctx, src, e.Space, e.Seq)
+	if err != nil || deleted[e.ID] || deleted[said.Ref] {
+		return "", err
+	}
+	words := wordsOf(e.Body)
+	err = each(ctx, src, wordsAfter, []any{string(e.Space), e.Seq}, func(r row) error {
+		later, err := scanEvent(r)
+		if b, edited := later.Body.(spaces.Edited); edited && (b.Target == e.ID || b.Target == "" && !b.Ref.IsZero() && b.Ref == said.Ref) {
+			words = b.Text
+		}
+		return err
+	})
+	return words, err
 }

@@ -16,6 +16,7 @@ var threadTests = map[string]func(*testing.T, *world){
 	"WhatAnswersAChainIsInIt":          chains,
 	"WhatIsDoneInAThreadStaysThere":    doneInThread,
 	"AgentsSpeakInTheThreadEverywhere": spokenInThread,
+	"NoThreadIsCalledByDeletedWords":   unsaidThread,
 }
 
 // inChat makes an item one of a chat and a thread of it.
@@ -64,7 +65,9 @@ func (w *world) moored(room spaces.SpaceID, thread spaces.ThreadID) [3]string {
 	w.t.Helper()
 	m, err := w.s.Border.Mooring(w.t.Context(), account, other, room, thread)
 	w.ok(err)
-	return [3]string{string(m.There), m.Anchor.Message, m.Title}
+	title, err := w.s.Border.ThreadTitle(w.t.Context(), room, thread)
+	w.ok(err)
+	return [3]string{string(m.There), m.Anchor.Message, title}
 }
 
 // SEQ-96: a thread on a message is the thread on its copy, both ways, and after a
@@ -195,5 +198,23 @@ func spokenInThread(t *testing.T, w *world) {
 		if e.Body.Kind() == spaces.KindDelivered && e.Thread != "7" {
 			t.Errorf("delivery is told in %q", e.Thread)
 		}
+	}
+}
+
+// SEQ-96, SECURITY S14: a thread without a name is called by the words of its message as
+// they stand, and by none once somebody deleted them.
+func unsaidThread(t *testing.T, w *world) {
+	room := w.bridged()
+	root := w.hears(room, "zoe", "the pin is 1234", chat, "")
+	w.deliver()
+	inside := w.hears(room, "zoe", "oh dear", chat, w.place(chat, root))
+	said := root.Body.(spaces.Said).Ref
+	w.record(w.inChat(w.fact(room, "zoe", spaces.Edited{Ref: said, Text: "who has the pin?"}), chat, ""))
+	if got := w.moored(room, inside.Thread)[2]; got != "who has the pin?" {
+		t.Errorf("it is called %q", got)
+	}
+	w.record(w.inChat(w.fact(room, "zoe", spaces.Deleted{Ref: said}), chat, ""))
+	if got := w.moored(room, inside.Thread)[2]; got != "" {
+		t.Errorf("after the deletion it is called %q", got)
 	}
 }
