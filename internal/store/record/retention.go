@@ -18,9 +18,10 @@ const (
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
 where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
-	stepShown   query = `select shown from steps where cycle = $1 and n = $2`
-	dropShown   query = `update steps set shown = null, refs = '[]' where cycle = $1 and shown is not null`
-	emptyBefore query = `update keyframes set body = $4, refs = '[]' where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
+	stepShown query = `select shown from steps where cycle = $1 and n = $2`
+	// Which messages were shown stays: what a mind made of one goes when that is deleted.
+	dropShown   query = `update steps set shown = null where cycle = $1 and shown is not null`
+	emptyBefore query = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
 // aged is a cycle that is older than what is kept of frames.

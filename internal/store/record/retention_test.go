@@ -171,9 +171,9 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		if n, err := s.Count(t.Context(), `select count(*) from keyframes where length(body) > 0`); err != nil || n != 1 {
 			t.Errorf("%d keyframes hold words, want the one in use (%v)", n, err)
 		}
-		for _, table := range []string{"keyframes", "steps"} { // what is shown no more is nothing to look through
-			if n, err := s.Count(t.Context(), `select count(*) from `+table+` where refs <> '[]'`); err != nil || n != 1 {
-				t.Errorf("%d rows of %s name what they showed, want 1 (%v)", n, table, err)
+		for _, table := range []string{"keyframes", "steps"} { // SECURITY S14: what came of it may have to go
+			if n, err := s.Count(t.Context(), `select count(*) from `+table+` where refs = '[]'`); err != nil || n != 0 {
+				t.Errorf("%d rows of %s do not name what they showed (%v)", n, table, err)
 			}
 		}
 	})

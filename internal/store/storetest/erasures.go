@@ -20,6 +20,7 @@ var erasureTests = map[string]func(*testing.T, *world){
 	"DeletedWordsLeaveKeyframesOfBefore":        erasedKeyframe,
 	"DeletedWordsLeaveOnlyWhatMayHaveThem":      erasedWhere,
 	"WordsDeletedBeforeTheyWereShownAreNotTold": erasedUnseen,
+	"DeletedWordsLeaveAMindWhoseFramesAreGone":  erasedLong,
 }
 
 // lived has the mind live a run of one step over what woke it, with turns and a
@@ -182,4 +183,30 @@ func erasedUnseen(t *testing.T, w *world) {
 	if strings.Contains(string(text), "under the") || !strings.Contains(string(text), "hello") {
 		t.Errorf("told is %s", text)
 	}
+}
+
+// SECURITY S14: what was shown in the tail of a frame alone leaves what the mind made of it
+// as well when frames of that age are kept no longer.
+func erasedLong(t *testing.T, w *world) {
+	const words = "my pin is 1234"
+	room := w.family()
+	secret := w.say(room, "zoe", words)
+	c := w.step(w.woken(ada, room), 0)
+	c.Step.Shown = &spaces.Shown{Tail: "recalled: " + words, Refs: []spaces.EventID{secret.ID}}
+	c.Inner = []spaces.Body{spaces.Noted{Text: "so " + words}}
+	c.Turns = []spaces.Turn{{Role: spaces.RoleAssistant, Text: "she said " + words}}
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "She said " + words + "."}
+	w.commit(c)
+	w.now = w.now.Add(30 * 24 * time.Hour)
+	_, err := w.s.Shell.ShedFrames(t.Context(), w.now.Add(-14*24*time.Hour), 100)
+	w.ok(err)
+	w.erase(secret, time.Time{}, words)
+	own, err := w.s.Shell.Self(t.Context(), ada)
+	w.ok(err)
+	text, err := json.Marshal(own)
+	w.ok(err)
+	if strings.Contains(string(text), words) {
+		t.Errorf("the mind still has %s", text)
+	}
+	w.left("she said [deleted]", "She said [deleted].")
 }
