@@ -133,9 +133,13 @@ func (t *tx) stir(ctx context.Context, e spaces.Event) error {
 	return nil
 }
 
-// reopen ends a span where the silence began and begins the next one.
+// reopen ends a span where the silence had lasted long enough, or began in the middle of
+// it, and begins the next one.
 func (t *tx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *line, at time.Time) error {
 	last := instant(l.lastAt).Add(t.idle)
+	if last.Before(s.Opened) {
+		last = s.Opened
+	}
 	if err := t.closeAt(ctx, s, mark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
 		return err
 	}

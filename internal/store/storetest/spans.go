@@ -14,6 +14,7 @@ import (
 var spanTests = map[string]func(*testing.T, *world){
 	"DeafAccountClosesSpansUntilItHears": deaf,
 	"RoomStirsAfterALongSilence":         stirs,
+	"NoSpanEndsBeforeItBegan":            neverBackwards,
 	"OpenSpanIsCheckpointedDaily":        checkpointed,
 	"CleanStopClosesSpansAtTheHead":      cleanStop,
 	"CrashClosesSpansAtTheLastHandled":   crashStop,
@@ -63,6 +64,24 @@ func stirs(t *testing.T, w *world) {
 	}
 	if inner := w.inner(ada); len(inner) != 3 {
 		t.Errorf("inner log has %d events, want opened, closed, opened", len(inner))
+	}
+}
+
+// DESIGN 4: where a span began in the middle of a long silence, as after a restart, it
+// does not end where the silence did.
+func neverBackwards(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "good night")
+	w.now = w.now.Add(72 * time.Hour)
+	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.Hearing(t.Context(), account, true, w.now.Add(time.Hour)))
+	w.now = w.now.Add(2 * time.Hour)
+	w.say(room, "zoe", "good morning")
+	_, spans := w.marks(ada, room)
+	for _, s := range spans {
+		if !s.Closed.IsZero() && s.Closed.Before(s.Opened) {
+			t.Errorf("span %s to %s was opened at %s and closed at %s", s.Opener, s.Closer, s.Opened, s.Closed)
+		}
 	}
 }
 
