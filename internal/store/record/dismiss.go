@@ -12,7 +12,8 @@ const (
 	admittedRooms query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
 	seatedAgents query = `select distinct agent from uplinks where space = $1 and live = 1 order by agent`
-	leaveRow     query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and state = $4`
+	readyHere    query = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
+	leaveRow     query = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
 	dropMapping  query = `delete from mappings where account = $1 and chat = $2 and space = $3`
 	chatMoves    query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
 )
@@ -113,7 +114,7 @@ func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.D
 		if err := t.unlink(ctx, m, r, d.At); err != nil {
 			return err
 		}
-		if err := t.run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), "ready", leftReason); err != nil {
+		if err := t.run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
 			return err
 		}
 	}

@@ -9,19 +9,25 @@ import (
 )
 
 const (
-	openRun      query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
+	openRun query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
+	// What is open and what waits is found on the index that holds nothing else, and only
+	// then looked up.
 	openRunsHere query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
-join cycles y on y.agent = u.agent and y.circle = u.circle and y.state = 'open' and (y.space = u.space or y.active = u.space)
+join cycles o on o.agent = u.agent and o.circle = u.circle and o.state = 'open'
+join cycles y on y.id = o.id and (y.space = u.space or y.active = u.space)
 where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
 	haltRun query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
 	// A row that goes on waiting for a later attempt belongs to a chain as well.
 	stopChains query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`
 	stopWaiting query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
-join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
-where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready' on conflict (root) do update set stopped = 1`
+join inbox w on w.agent = i.agent and w.circle = i.circle and w.space = i.space and w.seq = i.seq
+join uplinks u on u.agent = w.agent and u.circle = w.circle and u.space = w.space
+where u.space = $1 and ($2 = '' or u.agent = $2) and w.state = 'ready' on conflict (root) do update set stopped = 1`
 	ignoreWaiting query = `update inbox set state = 'ignored', reason = 'stopped'
-where (agent, circle, space) in (select agent, circle, space from uplinks where space = $1 and ($2 = '' or agent = $2)) and state = 'ready'`
+where (agent, circle, space, seq) in (select i.agent, i.circle, i.space, i.seq from uplinks u
+  join inbox i on i.agent = u.agent and i.circle = u.circle and i.space = u.space and i.state = 'ready'
+  where u.space = $1 and ($2 = '' or u.agent = $2))`
 	countWaiting query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	unsentOfRun query = `select ` + actionColumns + ` from outbox o

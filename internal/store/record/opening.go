@@ -23,7 +23,7 @@ on conflict (account, chat, space) do nothing`
 	renewMapping query = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
 where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' and title <> $5))`
 	isMember query = `select exists (select 1 from members where space = $1 and entity = $2)`
-	handOver query = `update inbox set circle = $3 where agent = $1 and circle = $2 and space = $4 and state = 'ready'`
+	handOver query = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
 )
 
 // Open implements [activity.Directory]. A room is found by its key, or by its
@@ -144,7 +144,7 @@ func (t *tx) changeCircle(ctx context.Context, r *room, o spaces.Opening) error 
 			return err
 		}
 		clear(t.cache.handled)
-		if err := t.run(ctx, handOver, string(old.Agent), string(old.Circle), string(r.Circle), string(r.ID)); err != nil {
+		if err := t.run(ctx, handOver, string(old.Agent), string(old.Circle), string(r.ID), string(r.Circle)); err != nil {
 			return err
 		}
 	}

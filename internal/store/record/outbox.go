@@ -42,7 +42,7 @@ where account = $1 and state in ('ready', 'sending') and state = 'ready' and not
   union all
   select e.reply_to, c.n + 1 from chain c join events e on e.id = c.event
   where e.reply_to <> '' and c.n < 1000 and exists (select 1 from messages m where m.event = e.reply_to and m.account = $1 and m.chat = $2))
-select m.message from chain c join messages m on m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
+select m.message from chain c cross join messages m where m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
 	whereIs query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 

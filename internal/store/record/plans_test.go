@@ -56,6 +56,36 @@ func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
 	}
 }
 
+// What a person does in a room, or an answer that goes out, looks at as much as it is
+// about, and not at all that the room or the mind ever had. The engine knows nothing of
+// how many rows a key has, so the statements say by what they are found.
+func TestRoomsAreNotReadFromTheirBeginning(t *testing.T) {
+	db, texts := openTables(t), recordtest.Statements(t, ".")
+	const thread = "SEARCH e USING INDEX events_thread (space=? AND thread=?)"
+	for name, want := range map[string][]string{
+		"openRunsHere":  {"SEARCH o USING COVERING INDEX cycles_open (agent=? AND circle=?)"},
+		"stopWaiting":   {"SEARCH w USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"ignoreWaiting": {"SEARCH i USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"leaveRow":      {"SEARCH inbox USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"handOver":      {"SEARCH inbox USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"whereStarts":   {"SEARCH m USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"sentAround":    {"SEARCH m USING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"threadHere":    {thread, "SEARCH k USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"firstHere":     {thread, "SEARCH m USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"tiesOf":        {"SEARCH k USING COVERING INDEX threads_thread (space=? AND thread=?)"},
+		"tieOnRoot":     {"SEARCH k USING COVERING INDEX threads_root (space=? AND root=?)"},
+	} {
+		args := make([]any, strings.Count(texts[name], "$"))
+		for i := range args {
+			args[i] = "1"
+		}
+		steps := plan(t, db, texts[name], args)
+		if slices.ContainsFunc(want, func(step string) bool { return !slices.Contains(steps, step) }) {
+			t.Errorf("%s: the engine goes about it by %q", name, steps)
+		}
+	}
+}
+
 // An audit grows with the record, not with its square: for each message it looks up
 // one row of the inbox. (DELIVERY 2.5)
 func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {

@@ -13,8 +13,10 @@ const (
 	sightingOf    query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
 	countSighting query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
 	addSighting   query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
-	sentAround    query = `select e.id from messages m join events e on e.id = m.event
-where m.account = $1 and m.chat = $2 and m.own = 1 and m.space = $3 and e.at < $4 order by e.seq desc, m.part limit 1`
+	// From the newest event of the room on, until one is it.
+	sentAround query = `select e.id from events e cross join messages m
+where e.space = $3 and e.branch = 'main' and e.at < $4 and m.event = e.id and m.account = $1 and m.chat = $2 and m.own = 1
+order by e.seq desc, m.part limit 1`
 	dropSightings query = `delete from sightings where at < $1`
 )
 

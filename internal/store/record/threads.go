@@ -12,17 +12,22 @@ import (
 const (
 	tieColumns query = `thread, platform, chat, there, root, title, began`
 	tieHere    query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
-	tieOnRoot  query = `select ` + tieColumns + ` from threads where space = $1 and root = $2 order by began desc limit 1`
-	tiesOf     query = `select ` + tieColumns + ` from threads where space = $1 and thread = $2 order by began desc, platform, chat`
-	insertTie  query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
+	// A room may have as many threads as messages: which they are says the narrow index.
+	tieFound = `select t.thread, t.platform, t.chat, t.there, t.root, t.title, t.began from threads k
+join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.chat and t.there = k.there `
+	tieOnRoot query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
+	tiesOf    query = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
+	insertTie query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict do nothing`
 	nameThread query = `update threads set title = $3 where space = $1 and thread = $2`
 	threadOf   query = `select thread from events where id = $1`
 	// What stands in the chat itself is no part of a thread there: a row of threads says so.
-	threadHere query = `select exists (select 1 from events e join messages m on m.event = e.id
-where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and m.account = $3 and m.chat = $4 and m.own = 0)`
-	firstHere query = `select m.account, m.chat, m.message from events e join messages m on m.event = e.id
-where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
+	threadHere query = `select exists (select 1 from events e cross join messages k cross join messages m
+where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and k.event = e.id and k.account = $3 and k.chat = $4
+  and m.account = k.account and m.chat = k.chat and m.message = k.message and m.space = k.space and m.own = 0)`
+	// An expression in place of the branch keeps the engine from going through the room.
+	firstHere query = `select m.account, m.chat, m.message from events e cross join messages m
+where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <> '' and m.event = e.id and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
 )
 
 // A tie is how one chat of a room calls one of the room's threads.
