@@ -35,6 +35,9 @@ func (w *Witness) Apply(e Event) {
 			w.shut = e.Seq
 		}
 	}
+	if b, ok := e.Body.(Migrated); ok && w.chat == (Linked{b.Account, b.From}) {
+		w.chat.Chat = b.To
+	}
 }
 
 func (w *Witness) spoke(e Event) {

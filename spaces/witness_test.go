@@ -110,12 +110,19 @@ func TestNobodyIsProvenToReadSeveralChats(t *testing.T) {
 	if !w.OneChat() || !w.Read(4, "", kai) {
 		t.Error("the same chat linked again counts as a second one")
 	}
-	w.Apply(spaces.Event{Seq: 5, Body: spaces.Linked{Account: "slack:2", Chat: "b"}})
-	said(6)
-	if w.OneChat() || w.Read(6, "", kai) {
+	w.Apply(spaces.Event{Seq: 5, Body: spaces.Migrated{Account: "telegram:1", From: "a", To: "c"}})
+	w.Apply(spaces.Event{Seq: 6, Body: spaces.Unlinked{Account: "telegram:1", Chat: "c"}})
+	w.Apply(spaces.Event{Seq: 7, Body: spaces.Linked{Account: "telegram:1", Chat: "c"}})
+	said(8)
+	if !w.OneChat() || !w.Read(8, "", kai) {
+		t.Error("the same chat under its new id counts as a second one")
+	}
+	w.Apply(spaces.Event{Seq: 9, Body: spaces.Linked{Account: "slack:2", Chat: "b"}})
+	said(10)
+	if w.OneChat() || w.Read(10, "", kai) {
 		t.Error("a line of a room with two chats is read by everybody")
 	}
-	if !w.Read(4, "", kai) {
+	if !w.Read(8, "", kai) {
 		t.Error("a line from before the second chat is read by nobody")
 	}
 }
