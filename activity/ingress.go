@@ -278,16 +278,12 @@ func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.T
 	if _, bad := u.Body.(adapters.Unreadable); bad {
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
-	hushed := in.hushed(u, at)
 	var items []spaces.Incoming
 	for _, p := range places {
-		for _, item := range translate(u, setting{
+		items = append(items, translate(u, setting{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
 			source: source(in.account, u), alike: alike(in.account, u), at: at, ours: in.ours(),
-		}) {
-			item.Hushed = hushed
-			items = append(items, item)
-		}
+		})...)
 	}
 	return items
 }
@@ -297,14 +293,17 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	if len(taken.Items) == 0 && len(taken.Refused) == 0 && taken.Cursor == nil {
 		return nil
 	}
+	hushed, undo := in.hush(taken.Items, taken.At)
 	done, err := in.log.Record(ctx, *taken)
 	if err == nil {
 		err = fault.Point("ingest.after_commit")
 	}
 	if err != nil {
+		undo()
 		return fmt.Errorf("record %d updates: %w", len(taken.Items), err)
 	}
 	taken.Items, taken.Refused = nil, nil
+	in.tally.hushed.Add(int64(hushed))
 	in.tally.recorded.Add(int64(done.New))
 	in.tally.duplicates.Add(int64(done.Duplicates))
 	if done.New > 0 {

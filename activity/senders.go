@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // rateReason is why a message wakes nobody whose sender writes too fast.
@@ -27,18 +27,18 @@ type senders struct {
 	commands map[Sender]*rate.Limiter
 }
 
-// message takes one message of a sender and reports whether it is within the
-// bound; none is no bound.
-func (s *senders) message(who Sender, perMinute int, at time.Time) bool {
-	return perMinute <= 0 || s.take(&s.messages, who, perMinute, at)
+// message takes one message of a sender and returns it, to be given back if it comes
+// to nothing; nil for one beyond the bound.
+func (s *senders) message(who Sender, perMinute int, at time.Time) *rate.Reservation {
+	return s.take(&s.messages, who, perMinute, at)
 }
 
 // command takes one command of a sender and reports whether it gets an answer.
 func (s *senders) command(who Sender, at time.Time) bool {
-	return s.take(&s.commands, who, commandsPerMinute, at)
+	return s.take(&s.commands, who, commandsPerMinute, at) != nil
 }
 
-func (s *senders) take(of *map[Sender]*rate.Limiter, who Sender, perMinute int, at time.Time) bool {
+func (s *senders) take(of *map[Sender]*rate.Limiter, who Sender, perMinute int, at time.Time) *rate.Reservation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if *of == nil || len(*of) >= maxSenders {
@@ -49,18 +49,37 @@ func (s *senders) take(of *map[Sender]*rate.Limiter, who Sender, perMinute int, 
 		l = rate.NewLimiter(rate.Limit(perMinute)/60, perMinute)
 		(*of)[who] = l
 	}
-	return l.AllowN(at, 1)
+	if l.TokensAt(at) < 1 {
+		return nil
+	}
+	return l.ReserveN(at, 1)
 }
 
-// hushed returns why a message wakes nobody although its sender is admitted;
-// empty when the gate is to judge it.
-func (in *Ingress) hushed(u adapters.Update, at time.Time) string {
-	if _, said := u.Body.(adapters.Message); !said || u.From.ID == "" {
-		return ""
+// hush notes which messages wake nobody although their senders are admitted, and
+// returns how many, and what gives the others back: a batch that is not recorded is
+// handed in again.
+func (in *Ingress) hush(items []spaces.Incoming, at time.Time) (hushed int, undo func()) {
+	bound := in.options.Load().SenderPerMinute
+	var took []*rate.Reservation
+	for i := range items {
+		it := &items[i]
+		_, said := it.Event.Body.(spaces.Said)
+		switch {
+		case bound <= 0 || !said || it.From.User == "":
+		case i > 0 && items[i-1].Event.Source == it.Event.Source: // the same in another room
+			it.Hushed = items[i-1].Hushed
+		default:
+			if r := in.paces.message(Sender{it.From.Scope, it.From.User}, bound, at); r != nil {
+				took = append(took, r)
+				continue
+			}
+			it.Hushed = rateReason
+			hushed++
+		}
 	}
-	if in.paces.message(Sender{u.From.Scope, u.From.ID}, in.options.Load().SenderPerMinute, at) {
-		return ""
+	return hushed, func() {
+		for _, r := range took {
+			r.CancelAt(at)
+		}
 	}
-	in.tally.hushed.Add(1)
-	return rateReason
 }

@@ -1,7 +1,9 @@
 package activity
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,16 +31,42 @@ func TestWhoWritesTooFastIsKeptAndHushed(t *testing.T) {
 	}
 }
 
+// SECURITY S20, DELIVERY 2.2: a batch that the record did not take is handed in again,
+// and is as fast as it was.
+func TestABatchThatIsHandedInAgainIsNoFaster(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{SenderPerMinute: 2})
+	batch := adapters.Batch{Updates: []adapters.Update{says(hub, kai, "1", "one"), says(hub, kai, "2", "two"), says(hub, kai, "3", "three")}}
+	take(t, in, "0", says(hub, kai, "0", "hello"))
+	r.refuse = errors.New("the disk is full")
+	for range 5 {
+		if in.Accept(t.Context(), batch) == nil {
+			t.Fatal("a record that takes nothing took it")
+		}
+	}
+	r.refuse = nil
+	if err := in.Accept(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	var hushed []bool
+	for _, e := range r.events {
+		hushed = append(hushed, e.Hushed != "")
+	}
+	if want := []bool{false, false, true, true}; !slices.Equal(hushed, want) || in.Tally().Hushed != 2 {
+		t.Errorf("hushed %v and counted %d, want %v", hushed, in.Tally().Hushed, want)
+	}
+}
+
 func TestASendersPaceComesBack(t *testing.T) {
 	var s senders
 	who, at := Sender{User: "7"}, noon
 	for range 10 {
 		s.message(who, 10, at)
 	}
-	if s.message(who, 10, at) {
+	if s.message(who, 10, at) != nil {
 		t.Error("the eleventh in a minute is within the bound of ten")
 	}
-	if !s.message(who, 10, at.Add(time.Minute)) || !s.message(who, 0, at) || !s.message(Sender{Scope: "T2", User: "7"}, 10, at) {
-		t.Error("a minute later, without a bound, or as somebody else it is not let through")
+	if s.message(who, 10, at.Add(time.Minute)) == nil || s.message(Sender{Scope: "T2", User: "7"}, 10, at) == nil {
+		t.Error("a minute later, or as somebody else, it is not let through")
 	}
 }
