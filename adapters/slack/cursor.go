@@ -25,6 +25,8 @@ type position struct {
 	// Newest are the messages taken within retryWindow of the last one, as
 	// channel:ts: the next look reaches back over them.
 	Newest []string `json:"newest,omitempty"`
+	// Moved are the channels that have another id by now, by the one before it.
+	Moved map[string]string `json:"moved,omitempty"`
 	// Heard is when history was last read to its end, in Unix seconds: of what was
 	// said before, nothing is missing but what is owed.
 	Heard int64 `json:"heard"`
@@ -35,7 +37,7 @@ var errCursor = errors.New("the stored cursor is not one of slack's")
 
 // parsePosition reads a cursor; nil is the zero position.
 func parsePosition(cursor []byte) (*position, error) {
-	p := &position{Last: map[string]string{}, Threads: map[string]string{}, Owed: map[string]debt{}}
+	p := &position{Last: map[string]string{}, Threads: map[string]string{}, Owed: map[string]debt{}, Moved: map[string]string{}}
 	if cursor == nil {
 		return p, nil
 	}
@@ -57,7 +59,7 @@ func (p *position) cursor() []byte {
 // clone returns a copy that shares nothing.
 func (p *position) clone() *position {
 	q := *p
-	q.Last, q.Threads, q.Owed = maps.Clone(p.Last), maps.Clone(p.Threads), maps.Clone(p.Owed)
+	q.Last, q.Threads, q.Owed, q.Moved = maps.Clone(p.Last), maps.Clone(p.Threads), maps.Clone(p.Owed), maps.Clone(p.Moved)
 	q.Newest = slices.Clone(p.Newest)
 	return &q
 }
@@ -96,6 +98,8 @@ func (p *position) advance(channel, thread, ts string) {
 // move takes what is known of a channel to its new id, so that the next look goes on
 // where the last one ended, in its threads too.
 func (p *position) move(from, to string) {
+	delete(p.Moved, to) // where it came back to it is
+	p.Moved[from] = to
 	if ts := p.Last[from]; later(ts, p.Last[to]) {
 		p.Last[to] = ts
 	}
@@ -115,6 +119,24 @@ func (p *position) move(from, to string) {
 			p.Newest[i] = to + ":" + ts
 		}
 	}
+}
+
+// ids returns the id that a channel has by now, and the first that we know of it.
+func (p *position) ids(id string) (now, first string) {
+	now, first = id, id
+	for to := p.Moved[now]; to != ""; to = p.Moved[now] {
+		now = to
+	}
+	for more := true; more; {
+		more = false
+		for from, to := range p.Moved {
+			if to == first {
+				first, more = from, true
+				break
+			}
+		}
+	}
+	return now, first
 }
 
 // taken notes a message among the newest, and forgets those that no look reaches.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,7 +144,7 @@ func (r *receiver) dispatch(ctx context.Context) error {
 func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup.Group) error {
 	var now []*taken
 	for _, d := range ds {
-		t := &taken{delivery: d, updates: slices.DeleteFunc(r.read.read(ctx, d), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
+		t := &taken{delivery: d, updates: slices.DeleteFunc(r.placed(ctx, r.read.read(ctx, d)), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
 		chat := ""
 		if len(t.updates) > 0 {
 			chat = t.updates[0].Chat.ID
@@ -158,6 +159,33 @@ func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup
 		now = append(now, t)
 	}
 	return r.record(ctx, now, hellos)
+}
+
+// placed puts what people said and did into their channel as it is called by now: what
+// is brought again comes under the id that it had. All but messages, which the record
+// knows by their ts, keep the first id in their key, or history would tell them anew.
+func (r *receiver) placed(ctx context.Context, updates []adapters.Update) []adapters.Update {
+	r.mu.Lock()
+	pos := r.pos
+	r.mu.Unlock()
+	for i := range updates {
+		u := &updates[i]
+		was := u.Chat.ID
+		now, key := pos.ids(was)
+		switch u.Body.(type) {
+		case adapters.Message:
+			key = now
+		case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared:
+		case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
+			adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+			continue
+		}
+		if now != was {
+			u.Chat = r.c.names.chat(ctx, now, "", r.read.self.Team)
+		}
+		u.Key = strings.Replace(u.Key, ":"+was+":", ":"+key+":", 1)
+	}
+	return updates
 }
 
 // gapIn returns the gap that updates tell of.
