@@ -172,6 +172,53 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 	}
 }
 
+// DESIGN 6.1, PRD-5.8: whoever decides for a room mutes its agents, all or one, which
+// ends what they do there, and has them speak again.
+func TestAMuteIsForWhoDecides(t *testing.T) {
+	r := newRecord()
+	r.now = RoomNow{Agents: []AgentNow{{Agent: "ada"}, {Agent: "max"}}}
+	owner := spaces.Identity{Platform: "slack", User: kai.ID, Name: "Owner"}
+	r.roles = []spaces.Appointment{{Who: owner, Role: spaces.OfAdmin}}
+	var b strings.Builder
+	ask := func(q Request) {
+		t.Helper()
+		q.Space, q.At = "hub", noon
+		text, err := r.attendant().Attend(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s %s: %s\n", q.Command, q.Args, text)
+	}
+	ask(Request{Command: "mute"})
+	for _, words := range []string{"mute @Max", "mute zed", "mute", "mute", "status", "unmute ada", "unmute", "unmute"} {
+		command, args, _ := strings.Cut(words, " ")
+		ask(Request{Command: command, Args: args, Who: owner})
+	}
+	ask(Request{Command: "mute", Args: "ada", Direct: true})
+	want := `mute : In a room of several people only an admin or the owner may do that.
+mute @Max: max follows this room in silence until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute zed: No agent of that name is in this room.
+mute : ada follows this room in silence until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute : Muted already.
+status : - **ada** is muted here. Nothing to do here today
+- **max** is muted here. Nothing to do here today
+unmute ada: ada may speak here again.
+unmute : max may speak here again.
+unmute : Nobody is muted here.
+mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`" + `. What is said is remembered.
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	order := []string{
+		"mute hubmax true", "halt hubmax", "mute hub true", "halt hub", "mute hub true", "halt hub",
+		"mute hubada false", "mute hub false", "mute hub false", "mute hubada true", "halt hubada",
+	}
+	if diff := cmp.Diff(order, r.order); diff != "" {
+		t.Errorf("done (-want +got):\n%s", diff)
+	}
+}
+
 func TestAStopNamesItsAgent(t *testing.T) {
 	r := newRecord()
 	r.now = RoomNow{Agents: []AgentNow{{Agent: "ada"}, {Agent: "max"}}}

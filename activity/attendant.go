@@ -56,6 +56,8 @@ func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
 		return a.stop(ctx, q)
 	case commandNew:
 		return a.renew(ctx, q)
+	case commandMute, commandUnmute:
+		return a.mute(ctx, q)
 	case commandStatus:
 		return a.status(ctx, q)
 	case commandWhy:
@@ -71,19 +73,11 @@ func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
 // stop ends what agents do in the room: whoever may set them to work may stop
 // them. With the name of an agent it ends that one's work alone.
 func (a *Attendant) stop(ctx context.Context, q Request) (string, error) {
-	h := spaces.Halt{Space: q.Space, Unsent: true, At: q.At}
-	if q.Args != "" {
-		now, err := a.Insight.Now(ctx, q.Space, q.At)
-		if err != nil {
-			return "", fmt.Errorf("agents of %s: %w", q.Space, err)
-		}
-		for _, n := range now.Agents {
-			if wanted := strings.TrimPrefix(q.Args, "@"); strings.EqualFold(wanted, string(n.Agent)) || strings.EqualFold(wanted, a.name(n.Agent)) {
-				h.Agent = n.Agent
-			}
-		}
+	agent, err := a.named(ctx, q)
+	if err != nil {
+		return "", err
 	}
-	done, err := a.Reins.Halt(ctx, h)
+	done, err := a.Reins.Halt(ctx, spaces.Halt{Space: q.Space, Agent: agent, Unsent: true, At: q.At})
 	if err != nil {
 		return "", err
 	}
@@ -118,14 +112,9 @@ const renewed = "A fresh start: what was said here before is no longer part of w
 // renew begins afresh. In a room of several people it takes somebody who may
 // decide for them.
 func (a *Attendant) renew(ctx context.Context, q Request) (string, error) {
-	if !q.Direct {
-		role, err := a.Roles.Role(ctx, q.Who)
-		if err != nil {
-			return "", fmt.Errorf("role of the asker: %w", err)
-		}
-		if role < spaces.OfAdmin {
-			return "In a room of several people only an admin or the owner may do that.", nil
-		}
+	may, err := a.decides(ctx, q)
+	if err != nil || !may {
+		return onlyDeciders, err
 	}
 	if err := a.Reins.Renew(ctx, q.Space, q.At); err != nil {
 		return "", err

@@ -14,6 +14,8 @@ const (
 	commandStatus = "status"
 	commandStop   = "stop"
 	commandNew    = "new"
+	commandMute   = "mute"
+	commandUnmute = "unmute"
 	commandWhy    = "why"
 	commandCost   = "cost"
 )
@@ -26,6 +28,8 @@ func Commands() []adapters.MenuEntry {
 		{Name: commandStatus, Help: "what I am doing"},
 		{Name: commandStop, Help: "stop what I am doing, now"},
 		{Name: commandNew, Help: "begin a fresh conversation here"},
+		{Name: commandMute, Help: "follow this room in silence"},
+		{Name: commandUnmute, Help: "speak here again"},
 		{Name: commandWhy, Help: "why I answered, or did not"},
 		{Name: commandCost, Help: "what this room used today"},
 		{Name: commandStart, Help: "say hello"},

@@ -196,6 +196,9 @@ type Reins interface {
 	// Renew has the agents of a room begin afresh there: what was said before is no
 	// longer part of what they carry in mind. Nothing is deleted.
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
+	// Mute has agents of a room be silent there, or lifts it, and returns those for
+	// whom that is new.
+	Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error)
 }
 
 // Insight tells what agents do and did in one room. Nothing of another room is in
@@ -221,6 +224,7 @@ type AgentNow struct {
 	Agent     spaces.AgentID
 	Since     time.Time // when its run here began; zero when it rests
 	Asleep    time.Time // until when it sleeps; zero when it does not
+	Muted     bool      // it follows the room in silence
 	Runs      int       // in this room, since the day began
 	Cancelled int       // of them stopped by a person
 	Failed    int       // of them ended by a fault or a limit

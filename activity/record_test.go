@@ -466,6 +466,19 @@ func (r *record) Renew(ctx context.Context, space spaces.SpaceID, _ time.Time) e
 	return r.locked(ctx, func() { r.order = append(r.order, "renew "+string(space)) })
 }
 
+func (r *record) Mute(ctx context.Context, m spaces.Muting) (changed []spaces.AgentID, err error) {
+	err = r.locked(ctx, func() {
+		r.order = append(r.order, fmt.Sprint("mute ", m.Space, m.Agent, " ", !m.Lifted))
+		for i := range r.now.Agents {
+			if n := &r.now.Agents[i]; (m.Agent == "" || m.Agent == n.Agent) && n.Muted == m.Lifted {
+				n.Muted = !m.Lifted
+				changed = append(changed, n.Agent)
+			}
+		}
+	})
+	return changed, err
+}
+
 func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (RoomNow, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

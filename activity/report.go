@@ -36,6 +36,8 @@ func doing(n AgentNow, at time.Time) string {
 	switch {
 	case !n.Since.IsZero():
 		return "has been at it for " + lasting(at.Sub(n.Since))
+	case n.Muted:
+		return "is muted here"
 	case n.Asleep.After(at):
 		return "sleeps for another " + lasting(n.Asleep.Sub(at))
 	}

@@ -84,7 +84,7 @@ func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
 	target := st.seat(act.Space)
-	if target == nil || target.Uplink.Space == st.active || c.without(a.spec, target.Uplink.Space) {
+	if target == nil || target.Uplink.Space == st.active || target.Uplink.Muted || c.without(a.spec, target.Uplink.Space) {
 		return b, false // refused below, in words
 	}
 	origin := st.view.Seat(st.wake.Cycle.Space)

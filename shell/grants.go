@@ -37,6 +37,12 @@ func (s *Shell) speaks(a spaces.AgentID, space spaces.SpaceID) bool {
 	return !slices.Contains(s.Settings(a, space).Without, "send_message")
 }
 
+// muted reports whether a person has silenced the agent in a space.
+func muted(st *stage, space spaces.SpaceID) bool {
+	seat := st.view.Seat(space)
+	return seat != nil && seat.Uplink.Muted
+}
+
 // insteadOf says what to do about an act that the agent is without: the first of the
 // room's other agents that has it is asked before anybody is told no (PRD-5.1-6). Who
 // does not speak where it is cannot ask.

@@ -86,3 +86,57 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 		}
 	}, "Ada", "Max")
 }
+
+// DESIGN 6.1, PRD-5.1: who is muted in a room follows it: nothing wakes it there, it
+// may do nothing there from elsewhere, and once it may speak again it answers what is
+// said from then on.
+func TestWhoIsMutedFollowsInSilence(t *testing.T) {
+	var told, heard []string
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("hm"), nil
+		}
+		heard = append(heard, r.Messages[len(r.Messages)-1].Text)
+		if acts(r) == 0 && len(heard) == 1 {
+			return calling(1, "send_message", `{"space":"s1","text":"hi"}`), nil
+		}
+		for _, x := range r.Messages {
+			if x.Role == model.Result {
+				told = append(told, x.Text)
+			}
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		hall, den := w.room("hall", with("Ada")), w.room("den", with("Ada"))
+		mute := func(lifted bool) {
+			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.Muting{Space: hall, Lifted: lifted})
+			if err != nil || len(changed) != 1 {
+				t.Errorf("muted are %v: %v", changed, err)
+			}
+		}
+		w.start()
+		mute(false)
+		w.says(hall, "Kai", "@Ada are you there?")
+		w.settle()
+		if len(heard) != 0 {
+			t.Errorf("it woke in silence to %q", heard)
+		}
+		w.says(den, "Kai", "@Ada greet the hall")
+		w.settle()
+		if len(told) != 1 || !strings.Contains(told[0], "You are muted there") {
+			t.Errorf("of its word in the hall it was told %q", told)
+		}
+		runs := len(heard)
+		mute(true)
+		w.settle()
+		if len(heard) != runs {
+			t.Errorf("it woke to what was said while it was muted: %q", heard[runs:])
+		}
+		w.says(hall, "Kai", "@Ada and now?")
+		w.settle()
+		if len(heard) == runs || !strings.Contains(heard[len(heard)-1], `ACTIVE SPACE: "hall"`) {
+			t.Errorf("it heard %q", heard[runs:])
+		}
+	})
+}

@@ -266,7 +266,7 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 		pass(time.Hour)
 		w.settle()
 		for _, room := range []spaces.SpaceID{kai, zoe} { // three calls for the words, one for a timer
-			if spent, err := w.store.Shell().Spent(t.Context(), time.Now(), "ada", room); err != nil || spent.Space != 4*call {
+			if spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room); err != nil || spent.Space != 4*call {
 				t.Errorf("%s used %d tokens, want %d: %v", room, spent.Space, 4*call, err)
 			}
 		}

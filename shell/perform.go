@@ -59,6 +59,8 @@ func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
 	switch s := a.spec; {
 	case c.without(s, space):
 		return st.deny("tier_policy", "This act has been taken from you there.", c.insteadOf(st, s, space)), false
+	case s.room && muted(st, space):
+		return st.deny("muted", "You are muted there: you follow that space in silence.", "Do not say it elsewhere instead. An admin may lift it with /unmute."), false
 	case !c.wake.Cycle.Authority.May(s.risk):
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":

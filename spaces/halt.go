@@ -35,3 +35,10 @@ type HaltedRun struct {
 	Mind  Mind
 	Space SpaceID // empty for a wake without one
 }
+
+// A Muting is a person's word that agents are to follow a room in silence, or no more.
+type Muting struct {
+	Space  SpaceID
+	Agent  AgentID // empty: every agent of the room
+	Lifted bool    // they may speak again
+}

@@ -37,7 +37,7 @@ type Uplink struct {
 	Fresh    int64
 	FreshAt  time.Time
 	Live     bool // false after it was closed for good
-	Muted    bool
+	Muted    bool // nothing said there wakes the mind, and it does nothing there
 	OpenedAt time.Time
 }
 

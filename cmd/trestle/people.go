@@ -39,6 +39,15 @@ func (r reins) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) er
 	return r.store.Shell().Renew(ctx, space, at)
 }
 
+// Mute has agents be silent in a room, or lifts it.
+func (r reins) Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error) {
+	changed, err := r.store.Shell().Mute(ctx, m)
+	if err == nil {
+		r.log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
+	}
+	return changed, err
+}
+
 // platforms names what the program is connected to, as people call it.
 func (p *parts) platforms() []string {
 	var on []string

@@ -17,6 +17,7 @@ const (
 	asleepTo  query = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
 	runsToday query = `select coalesce(stop, ''), count(*), sum(denials) from cycles
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
+	mutedHere query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
 	usedToday query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
 	// What stands in the outbox is little, whatever went through it.
 	countUnsent query = `select count(*) from mappings m
@@ -62,6 +63,9 @@ func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.Space
 		return n, err
 	}
 	if _, err := one(ctx, src, asleepTo, key, stamp{&n.Asleep}); err != nil {
+		return n, err
+	}
+	if _, err := one(ctx, src, mutedHere, append(slices.Clip(key), string(space)), &n.Muted); err != nil {
 		return n, err
 	}
 	u := &n.Usage

@@ -23,6 +23,8 @@ values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks 
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
 	renewUplinks query = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
+	unlikeMuted  query = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted <> $3 order by agent`
+	muteUplinks  query = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
 	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
@@ -122,4 +124,24 @@ func (s Shell) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) er
 		return fmt.Errorf("renew %s: %w", space, err)
 	}
 	return nil
+}
+
+// Mute has agents of a room be silent there, or lifts it, and returns those for whom
+// that is new.
+func (s Shell) Mute(ctx context.Context, m spaces.Muting) (changed []spaces.AgentID, err error) {
+	muted := 1
+	if m.Lifted {
+		muted = 0
+	}
+	key := []any{string(m.Space), string(m.Agent), muted}
+	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if changed, err = all(ctx, t, unlikeMuted, key, scanOnly[spaces.AgentID]); err != nil {
+			return err
+		}
+		return t.run(ctx, muteUplinks, key...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("mute in %s: %w", m.Space, err)
+	}
+	return changed, nil
 }

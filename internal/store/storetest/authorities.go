@@ -18,6 +18,7 @@ var authorityTests = map[string]func(*testing.T, *world){
 	"TheRoomAloneIsToldOf":                insightRoom,
 	"WhoWasNotAskedHidesNobody":           insightLeavesOut,
 	"BeginningAfreshMovesTheMark":         renewMoves,
+	"MutedIsWhoWasNamedWhereItWasSaid":    muteMoves,
 }
 
 func (w *world) appoint(who string, role spaces.Authority) {
@@ -196,5 +197,49 @@ func renewMoves(t *testing.T, w *world) {
 	}
 	if err := w.s.Shell.Renew(t.Context(), "nowhere", w.now); err == nil {
 		t.Error("a room that is not there began afresh")
+	}
+}
+
+// DESIGN 6.1: who is muted in a room wakes for nothing said there, and is told apart
+// until it is lifted.
+func muteMoves(t *testing.T, w *world) {
+	yard := opening("yard", "ada")
+	yard.Chats[0].Chat = "-77"
+	room, other := w.family("ada", "bea"), w.open(yard)
+	mute := func(agent spaces.AgentID, lifted bool, want ...spaces.AgentID) {
+		t.Helper()
+		changed, err := w.s.Shell.Mute(t.Context(), spaces.Muting{Space: room, Agent: agent, Lifted: lifted})
+		w.ok(err)
+		if diff := cmp.Diff(want, changed); diff != "" {
+			t.Errorf("new for (-want +got):\n%s", diff)
+		}
+	}
+	muted := func(space spaces.SpaceID) (who []spaces.AgentID) {
+		now, err := w.s.Border.Now(t.Context(), space, w.now)
+		w.ok(err)
+		for _, n := range now.Agents {
+			if n.Muted {
+				who = append(who, n.Agent)
+			}
+		}
+		return who
+	}
+	mute("ada", false, "ada")
+	if diff := cmp.Diff([]spaces.AgentID{"ada"}, muted(room)); diff != "" || len(muted(other)) != 0 {
+		t.Errorf("muted are (-want +got):\n%s\nelsewhere: %v", diff, muted(other))
+	}
+	mute("", false, "bea")
+	mute("", false)
+	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	for _, u := range ups {
+		if u.Muted != (u.Space == room) {
+			t.Errorf("in %s its mind is muted: %t", u.Space, u.Muted)
+		}
+	}
+	mute("zed", true)
+	mute("", true, "ada", "bea")
+	if left := muted(room); len(left) != 0 {
+		t.Errorf("%v are still muted", left)
 	}
 }

@@ -93,6 +93,7 @@ type Shell interface {
 	shell.Halter
 	shell.Forgetter
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
+	Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error)
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 	ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error)
 }
