@@ -126,3 +126,26 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 		t.Errorf("the account speaks there for %v, want max", said.Mentions)
 	}
 }
+
+// SECURITY S1: history lets in nobody who would not be heard live: programs that are not
+// listed, and what nobody in particular said.
+func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
+	r := newRecord()
+	bot := adapters.Person{ID: "55", Kind: adapters.Bot, Name: "Hook"}
+	listed := adapters.Person{ID: "56", Kind: adapters.Bot, Name: "Feed"}
+	chat := adapters.Person{ID: hub.ID, Kind: adapters.Service, Name: "Hub"}
+	in := enter(r, IngressOptions{Allow: []Sender{{User: listed.ID}}})
+	var page []adapters.Update
+	for i, who := range []adapters.Person{kai, bot, listed, chat, {}, {ID: ours.ID, Kind: adapters.Bot}} {
+		page = append(page, says(hub, who, fmt.Sprint(i), "words"))
+	}
+	got, err := in.Recall(t.Context(), page)
+	if want := (Recalled{New: 4, Skipped: 2}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	for _, e := range r.events {
+		if e.From.User == bot.ID || e.Event.Actor == "" && e.From.User == "" {
+			t.Errorf("kept %+v", e.Event.Body)
+		}
+	}
+}

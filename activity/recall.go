@@ -11,9 +11,11 @@ import (
 
 // Recalled counts what became of a page of history.
 type Recalled struct {
-	New     int // messages written into the log
-	Known   int // that were in it already
-	Skipped int // that are no messages: who came and went long ago says nothing of now
+	New   int // messages written into the log
+	Known int // that were in it already
+	// Skipped are those that are no messages, for who came and went long ago says
+	// nothing of now, and those of nobody who would be heard live.
+	Skipped int
 }
 
 // Add returns the sum of r and more.
@@ -25,14 +27,15 @@ func (r Recalled) Add(more Recalled) Recalled {
 // platform's history or an export (SEQ-04). They keep their times, wake nobody
 // and are news to nobody. Messages carry the keys that live ones carry, so that
 // those the record has change nothing. A chat that belongs to no space is
-// [ErrUnmapped]: reading its history lets nobody in.
+// [ErrUnmapped]: reading its history lets nobody in, and no program that is not
+// listed (SECURITY S1).
 func (in *Ingress) Recall(ctx context.Context, page []adapters.Update) (Recalled, error) {
 	var done Recalled
-	at := time.Now()
+	at, o := time.Now(), in.options.Load()
 	taken := spaces.Intake{Account: in.account.Key(), At: at}
 	for _, u := range page {
 		m, ok := u.Body.(adapters.Message)
-		if !ok {
+		if !ok || !isUs(in.account, u.From) && decide(o.Admit, o.application(u, true)) == refuse {
 			done.Skipped++
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -50,6 +51,7 @@ type backfilling struct {
 	store     *record.Store
 	log       *slog.Logger
 	historian func(ctx context.Context, account string) (adapters.Historian, error)
+	config    func() *config.Config
 }
 
 // historian returns who can read the history of an account's chats.
@@ -184,7 +186,7 @@ func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 	if err != nil {
 		return err
 	}
-	in, err := pastWay(ctx, w.store, w.log, chat.Account, chat.Chat)
+	in, err := pastWay(ctx, w.store, w.log, w.config(), chat.Account, chat.Chat)
 	if err != nil {
 		return err
 	}
@@ -216,7 +218,7 @@ func (s *process) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snap
 	if err != nil {
 		return jobs.Snapshot{}, err
 	}
-	j, err := backfilling{s.store, s.log, s.historian}.add(ctx, q, chats)
+	j, err := backfilling{s.store, s.log, s.historian, s.config}.add(ctx, q, chats)
 	s.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }

@@ -226,7 +226,7 @@ func (w *world) cutBackfill(room string, messages int64) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	work := backfilling{w.process.store, w.process.log, w.process.historian}
+	work := backfilling{w.process.store, w.process.log, w.process.historian, w.process.config}
 	j, err := work.add(ctx, backfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)
 	if err != nil {
 		w.t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -49,7 +50,7 @@ func (p *program) backfillHere(ctx context.Context, s *record.Store, q backfillR
 		return err
 	}
 	lg := p.logger(slog.LevelWarn)
-	work := backfilling{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats)}
+	work := backfilling{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
 	added, err := work.add(ctx, q, chats)
 	if err != nil {
 		return err

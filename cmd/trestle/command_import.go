@@ -49,7 +49,7 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 		return err
 	}
 	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *record.Store) error {
-		w := importing{store: s, log: p.logger(slog.LevelWarn)}
+		w := importing{store: s, log: p.logger(slog.LevelWarn), config: func() *config.Config { return conf }}
 		added, err := w.add(ctx, q)
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func exportList(chats []telegram.Exported) string {
 
 // addImport adds the job; the runner of this process does it.
 func (s *process) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
-	j, err := importing{s.store, s.log, true}.add(ctx, q)
+	j, err := importing{s.store, s.log, true, s.config}.add(ctx, q)
 	s.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }

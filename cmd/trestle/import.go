@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -44,6 +45,7 @@ type importing struct {
 	store  *record.Store
 	log    *slog.Logger
 	served bool // this process does jobs all the time, and may be at this one
+	config func() *config.Config
 }
 
 // twinsLooked is how many of the newest jobs are looked at for the same import.
@@ -107,7 +109,7 @@ func (w importing) work(ctx context.Context, t *jobs.Task) error {
 			return fmt.Errorf("decode cursor of an import: %w", err)
 		}
 	}
-	in, err := pastWay(ctx, w.store, w.log, adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
+	in, err := pastWay(ctx, w.store, w.log, w.config(), adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (q *importRequest) early(page []adapters.Update) []adapters.Update {
 
 // pastWay returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *record.Store, log *slog.Logger, account adapters.Account, chat string) (*activity.Ingress, error) {
+func pastWay(ctx context.Context, store *record.Store, log *slog.Logger, c *config.Config, account adapters.Account, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)
@@ -171,5 +173,5 @@ func pastWay(ctx context.Context, store *record.Store, log *slog.Logger, account
 			}
 		}
 	}
-	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Logger: log}), nil
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: listed(c, account.Key()), Logger: log}), nil
 }

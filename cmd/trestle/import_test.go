@@ -16,6 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -192,7 +193,7 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	work := importing{store, slog.New(slog.DiscardHandler), false}
+	work := importing{store, slog.New(slog.DiscardHandler), false, func() *config.Config { return new(config.Config) }}
 	asked := importRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
 	j, err := work.add(t.Context(), asked)
 	if err != nil {

@@ -88,6 +88,17 @@ func (p *parts) kin(adapter, platform string) activity.Kin {
 	}
 }
 
+// listed returns whom the configuration lists on the platform of an account.
+func listed(c *config.Config, account string) []activity.Sender {
+	platform, _, _ := strings.Cut(account, ":")
+	for _, a := range c.Adapters {
+		if a.Type == platform {
+			return senders(c.Appointed(c.Allow, a.Name))
+		}
+	}
+	return nil
+}
+
 // senders returns people as the border knows them.
 func senders(people []config.Person) []activity.Sender {
 	var all []activity.Sender

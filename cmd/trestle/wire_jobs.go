@@ -33,7 +33,7 @@ const (
 func (p *parts) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Work{
-		jobsBell:   {importKind: importing{p.store, p.log, true}.work, backfillKind: backfilling{p.store, p.log, p.historian}.work},
+		jobsBell:   {importKind: importing{p.store, p.log, true, p.config}.work, backfillKind: backfilling{p.store, p.log, p.historian, p.config}.work},
 		backupBell: {backupKind: backingUp{p.store, p.config().Data}.work},
 	} {
 		rings, stop := p.bells.Listen(bell)
