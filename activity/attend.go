@@ -16,8 +16,8 @@ import (
 func (in *Ingress) attend(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
 	o := in.options.Load()
 	m, _ := u.Body.(adapters.Message)
-	if o.Attendant == nil || m.Command == nil || u.From.Kind != adapters.Human || u.From.ID == "" {
-		return nil // a program gives no orders (SECURITY S19)
+	if o.Attendant == nil || m.Command == nil || !givesOrders(u) {
+		return nil
 	}
 	everyBots := m.Command.Name == commandStart || m.Command.Name == commandHelp
 	if everyBots && u.Chat.Kind != adapters.Direct && !m.ToUs {
@@ -56,4 +56,12 @@ func (in *Ingress) attend(ctx context.Context, u adapters.Update, places []space
 	return in.post(ctx, Notice{
 		Key: key, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: strings.Join(texts, "\n\n"), At: at, Expires: at.Add(noticeTTL),
 	})
+}
+
+// givesOrders reports whether a person wrote u, be it one who speaks as the group that
+// they administer. A program gives no orders (SECURITY S19), and may be what posts as a
+// channel.
+func givesOrders(u adapters.Update) bool {
+	itself := u.From.Kind == adapters.Service && u.From.ID == u.Chat.ID && u.Chat.Kind == adapters.Group
+	return u.From.ID != "" && (u.From.Kind == adapters.Human || itself)
 }

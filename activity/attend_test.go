@@ -88,6 +88,8 @@ func TestWhoseCommandsCount(t *testing.T) {
 	// edited command never runs again.
 	robot := adapters.Person{ID: "12", Kind: adapters.Bot, Name: "Kai"}
 	group := adapters.Chat{ID: "-900", Kind: adapters.Group}
+	itself := adapters.Person{ID: hub.ID, Kind: adapters.Service, Name: "Hub"}
+	channel := adapters.Chat{ID: hub.ID, Kind: adapters.Channel}
 	plainHelp := orders(hub, kai, "5", "help")
 	m := plainHelp.Body.(adapters.Message)
 	m.ToUs = false
@@ -106,6 +108,9 @@ func TestWhoseCommandsCount(t *testing.T) {
 		"of another program, by its name":  {orders(hub, kai, "6", "frobnicate"), false},
 		"forwarded by a member, as theirs": {orders(hub, kai, "7", "why"), true},
 		"edited to be one":                 {edited, false},
+		"an anonymous administrator's":     {orders(hub, itself, "9", "stop"), true},
+		"another chat's that speaks there": {orders(hub, adapters.Person{ID: "-77", Kind: adapters.Service}, "10", "stop"), false},
+		"of who posts as a channel":        {orders(channel, itself, "11", "stop"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
