@@ -37,14 +37,14 @@ func explainCommand(p *program) *cobra.Command {
 			if silence {
 				return p.explainSilence(c.Context(), args[0], args[1])
 			}
-			if frame {
+			if frame || strings.Contains(args[0], ":") { // who names a step asks for it
 				return p.explainWithFrame(c.Context(), args[0])
 			}
 			return p.explain(c.Context(), args[0])
 		},
 	}
 	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
-	c.Flags().BoolVar(&frame, "frame", false, "print the frame of its last step as well, or of RUN:STEP: the exact bytes the model was sent")
+	c.Flags().BoolVar(&frame, "frame", false, "print the frame of its last step as well: the exact bytes the model was sent. RUN:STEP prints that of another step")
 	c.MarkFlagsMutuallyExclusive("silence", "frame")
 	return c
 }

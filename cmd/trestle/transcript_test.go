@@ -210,12 +210,16 @@ func (y *story) words(command string) []string {
 	var args []string
 	for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(command, -1) {
 		word = strings.Trim(word, `"`)
+		run, step, stepped := strings.Cut(word, ":")
 		for id, name := range y.names {
-			if word == name {
-				word = id
+			if run == name {
+				run = id
 			}
 		}
-		args = append(args, word)
+		if stepped {
+			run += ":" + step
+		}
+		args = append(args, run)
 	}
 	return args
 }
