@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -83,6 +84,9 @@ func (c *Console) runs(r *http.Request, f Filter) (runsAnswer, error) {
 	limit := f.Limit
 	f.Limit++
 	found, err := c.Record.Runs(r.Context(), f)
+	if errors.Is(err, ErrUnknown) {
+		err = errNumber
+	}
 	if err != nil {
 		return runsAnswer{}, err
 	}

@@ -68,7 +68,7 @@ func TestLongListsAreCutIntoPages(t *testing.T) {
 	if body := get("/runs?space=" + chosen); !strings.Contains(body, `<option value="`+chosen+`" selected>room 0</option>`) || strings.Count(body, "<option value=") > 110 {
 		t.Errorf("the runs of the oldest space do not say whose they are, or all spaces are there to choose from")
 	}
-	for _, wrong := range []string{"/minds?before=x", "/spaces?before=12", "/memory?before=12."} {
+	for _, wrong := range []string{"/minds?before=x", "/spaces?before=12", "/memory?before=12.", "/runs?before=x"} {
 		if rec := do(t, w.Console.Handler(), call{target: wrong, header: cookie(session.Secret)}); rec.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", wrong, rec.Code)
 		}

@@ -117,6 +117,7 @@ func TestRunTellsItsStopReasonDenialsAndBudget(t *testing.T) {
 	get(t, w, "/api/runs/none", 404)
 	get(t, w, "/api/runs?since=yesterday", 400)
 	get(t, w, "/api/runs?limit=501", 400)
+	get(t, w, "/api/runs?before=none", 400)
 }
 
 // PRD-5.2-A5

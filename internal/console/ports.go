@@ -102,7 +102,8 @@ type Presence struct {
 
 // Runs is what the agents did.
 type Runs interface {
-	// Runs returns cycles that match the filter.
+	// Runs returns cycles that match the filter. Before one that is not known is
+	// [ErrUnknown].
 	Runs(ctx context.Context, f Filter) ([]spaces.Cycle, error)
 	// Run returns one cycle with everything that belongs to it. A unique beginning
 	// of its id is enough. No such cycle is [ErrUnknown].

@@ -28,8 +28,12 @@ func (c Console) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, er
 	}
 	began := int64(math.MaxInt64)
 	if f.Before != "" {
-		if _, err := one(ctx, c.engine, cycleBegan, []any{string(f.Before)}, &began); err != nil {
-			return nil, fmt.Errorf("list runs: %w", err)
+		known, err := one(ctx, c.engine, cycleBegan, []any{string(f.Before)}, &began)
+		if err == nil && !known {
+			err = console.ErrUnknown
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list runs before %s: %w", f.Before, err)
 		}
 	}
 	q := foundCycles
