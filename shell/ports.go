@@ -11,7 +11,8 @@ import (
 // Inbox hands out the right to run cycles.
 type Inbox interface {
 	// Waiting lists minds with something to do in a space: due ready rows, or an
-	// open cycle whose lease has run out. Oldest first.
+	// open cycle whose lease has run out. Oldest first, of each mind some at least
+	// and no more than about a quarter of the limit.
 	Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error)
 	// Claim takes the lease on (mind, space) with a new epoch, has the gate judge
 	// every due row, stores the verdicts, and opens a cycle over those that wake,

@@ -11,7 +11,9 @@ import (
 const (
 	insertRow query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
-	waiting query = `select agent, circle, space, min(since) from (
+	// No mind fills more than about a quarter of the list, however much waits for it.
+	waiting query = `select agent, circle, space, since from (
+select agent, circle, space, min(since) as since, row_number() over (partition by agent, circle order by min(since), space) as k from (
   select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
     and not exists (select 1 from timers t where t.agent = i.agent and t.circle = i.circle and t.kind = 'sleep' and t.fired_by = '')
   group by i.agent, i.circle, i.space
@@ -22,7 +24,7 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
     and not exists (select 1 from timers t where t.agent = x.agent and t.circle = x.circle and t.kind = 'sleep' and t.fired_by = '')
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
-group by agent, circle, space order by min(since), agent, circle, space limit $2 + 0`
+group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, circle, space limit $2 + 0`
 	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// The rows are found on the index of those that are ready, never on the key,
 	// which holds all there ever were.

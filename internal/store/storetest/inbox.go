@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"WhatIsYieldedGoesOnElsewhere":         yielded,
 	"WhatBrokeOffGoesOnWithItsHolder":      brokeOff,
 	"OneRoomsTroubleLeavesOthersAlone":     isolation,
+	"NoMindHidesThatOthersWait":            nobodyHidden,
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
 	"RestartEndsEveryLease":                restartEndsLeases,
 	"StoppedChainIsShownToTheGate":         stoppedChain,
@@ -55,6 +57,22 @@ func claimedAtOnce(t *testing.T, w *world) {
 	}
 	w.rest(wake, 0)
 	w.rest(w.woken(ada, other), 0)
+}
+
+// I10: a mind for which more rooms wait than are listed leaves room for others.
+func nobodyHidden(t *testing.T, w *world) {
+	for n := range 12 {
+		key := "room " + strconv.Itoa(n)
+		w.say(w.open(spaces.Opening{Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}}), "zoe", "hello")
+		w.now = w.now.Add(time.Second)
+	}
+	late := w.open(spaces.Opening{Key: "late", Name: "late", Circle: "home", Agents: []spaces.AgentID{"bea"}})
+	w.say(late, "zoe", "hello")
+	got, err := w.s.Shell.Waiting(t.Context(), w.now, 8)
+	w.ok(err)
+	if len(got) < 2 || len(got) > 8 || got[0].Mind != ada || got[len(got)-1] != (spaces.Waiting{Mind: bea, Space: late, Since: w.now}) {
+		t.Errorf("listed are %+v", got)
+	}
 }
 
 // DESIGN 6.2, BLU-03
