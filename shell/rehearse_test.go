@@ -145,6 +145,34 @@ func TestARehearsalIsNotShownWhatWasDeletedSince(t *testing.T) {
 	})
 }
 
+// SECURITY S14: nor by the note of the timer that woke the run.
+func TestARehearsalIsNotShownDeletedWordsByItsTimer(t *testing.T) {
+	const words = "the safe opens with 8-19-47"
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if !r.NoCalls && acts(r) == 0 && !strings.Contains(whole(r), "TIMER:") {
+			return calling(0, "timer", `{"seconds":3600,"note":"say that `+words+`"}`), nil
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		ref := w.says(room, "Kai", words)
+		w.settle()
+		pass(2 * time.Hour)
+		w.settle()
+		runs := w.lived()
+		w.does(room, "Kai", spaces.Deleted{Ref: ref})
+		w.settle()
+		p := w.past(runs[len(runs)-1].ID)
+		k := &keeper{Model: replier("noted")}
+		w.rehearse(p, func(o *shell.Options) { o.Agents[0].Model = k })
+		if timer := p.Wake().Timer; timer == nil || strings.Contains(k.frame(), "8-19-47") {
+			t.Errorf("woken by %+v, the rehearsal is shown:\n%s", timer, k.frame())
+		}
+	})
+}
+
 // ECOSYSTEM 3, PRD-5.5-8: another model, prompt or window is all that differs.
 func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 	play(t, obedient(), func(w *world) {

@@ -69,7 +69,7 @@ func (p *Past) lookBack(ctx context.Context, src Reader) (err error) {
 	if _, err := one(ctx, src, runBegan, []any{id, string(y.Mind.Inner()), string(y.Mind.Branch())}, &p.inner, &p.began); err != nil {
 		return err
 	}
-	if p.timer, err = first(ctx, src, firedTimer, []any{id}, scanTimer); err != nil {
+	if p.timer, err = timerBy(ctx, src, firedTimer, id); err != nil {
 		return err
 	}
 	if p.waits, err = all(ctx, src, wokenByWait, []any{id}, scanWait); err != nil {

@@ -42,7 +42,12 @@ func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
 }
 
 func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) {
-	found, err := all(ctx, src, selectTimer, []any{id}, scanTimer)
+	return timerBy(ctx, src, selectTimer, id)
+}
+
+// timerBy returns the timer that a statement finds by an id; nil when there is none.
+func timerBy(ctx context.Context, src Reader, text query, id string) (*spaces.Timer, error) {
+	found, err := all(ctx, src, text, []any{id}, scanTimer)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
