@@ -15,6 +15,11 @@ const (
   target, policy, state, expires, created, voice, via, portrait, files, room_thread)
 values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
 	isCopy query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	// Copies of a message and what was done to it, not answers to it.
+	copiesWaiting query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
+  and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
+	copyStands query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
+  or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
 )
 
 // relayTTL is how long people's words may wait to be carried to another chat.
@@ -41,8 +46,8 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 		}
 	}
 	if c.kind == spaces.ActDelete {
-		if err := i.run(ctx, dropFileRelays, string(c.target)); err != nil {
-			return err
+		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
+			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
 		}
 	}
 	if c.kind != spaces.ActSend || c.text != "" {
@@ -55,6 +60,38 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
 	}
 	return i.relayFiles(ctx, r, e, c)
+}
+
+// withdraw ends what has not left yet of a message that was deleted, and has the
+// deletion spare the chats in which nothing of it stands or is on its way.
+func (t *tx) withdraw(ctx context.Context, r *room, c *cargo, at time.Time) error {
+	if err := t.run(ctx, dropFileRelays, string(c.target)); err != nil {
+		return err
+	}
+	for _, to := range r.chats {
+		place := []any{to.account, to.id, string(c.target)}
+		waiting, err := all(ctx, t, copiesWaiting, place, scanOrder)
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "The message was deleted before this was sent."
+			if err := t.conclude(ctx, o, at); err != nil {
+				return err
+			}
+		}
+		if len(waiting) == 0 {
+			continue
+		}
+		stands, err := whether(ctx, t, copyStands, place...)
+		if err != nil {
+			return err
+		}
+		if !stands {
+			c.spares = append(c.spares, to)
+		}
+	}
+	return nil
 }
 
 // relays reports whether what people say in a chat travels to the room's others.
@@ -76,7 +113,7 @@ func (t *tx) spread(ctx context.Context, r *room, e spaces.Event, c cargo, name 
 		}
 	}
 	for _, to := range r.chats {
-		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat {
+		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat || slices.Contains(c.spares, to) {
 			continue
 		}
 		there, rooms, err := t.threadIn(ctx, r, thread, to)
@@ -102,6 +139,7 @@ type cargo struct {
 	target   spaces.EventID
 	original bool          // only what is done to the message itself, not to a copy, is carried
 	files    []spaces.File // that go behind the words
+	spares   []chat        // to which it does not go
 }
 
 // carried returns what other chats of the room are told of an event; false when

@@ -15,6 +15,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"AnswersBeginWhereTheFirstOneStands": startsOfAnswers,
 	"WhatIsDoneToWordsIsCarriedToo":      changesCarried,
 	"NothingIsCarriedBack":               notBack,
+	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
 	"FilesThatDoNotComeAreNamed":         filesNamed,
@@ -175,6 +176,34 @@ func changesCarried(t *testing.T, w *world) {
 			t.Errorf("%s is carried as (-want +got):\n%s", c.body.Kind(), diff)
 		}
 		w.settleAll(due)
+	}
+}
+
+// SEQ-96, SECURITY S14: what somebody deletes before its copy has left is not carried, nor
+// what was done to it; a copy that has left, or is leaving, is deleted.
+func deletedOnTheWay(t *testing.T, w *world) {
+	room := w.bridged()
+	gone, leaving := w.message(room, "zoe", "my pin is 1234"), w.message(room, "zoe", "hello")
+	w.record(gone)
+	answer := w.message(room, "tom", "oh dear")
+	answer.ReplyRef = gone.Ref
+	w.record(w.fact(room, "zoe", spaces.Edited{Ref: gone.Ref, Text: "my pin is 4321"}), answer, w.fact(room, "zoe", spaces.Deleted{Ref: gone.Ref}))
+	lines, due := w.carried()
+	if diff := cmp.Diff([]string{"send tom telegram → " + other + ": oh dear"}, lines); diff != "" {
+		t.Errorf("carried (-want +got):\n%s", diff)
+	}
+	w.settleAll(due)
+	w.record(leaving)
+	_, due = w.carried()
+	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: leaving.Ref}))
+	w.settleAll(due)
+	lines, due = w.carried()
+	if diff := cmp.Diff([]string{"delete zoe telegram → " + other + ": "}, lines); diff != "" {
+		t.Errorf("carried afterwards (-want +got):\n%s", diff)
+	}
+	w.settleAll(due)
+	if lines, _ := w.carried(); len(lines) != 0 {
+		t.Errorf("carried at last %q", lines)
 	}
 }
 
