@@ -39,6 +39,7 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 		if !e.settle(ctx, a, accepted(a, receipt, steps[n].file, n == len(steps)-1)) {
 			return
 		}
+		e.reached(ctx, a, steps[n])
 		a.Attempts, a.Resent = 1, false // of the next part
 		if n < len(steps)-1 && fault.Point("send.part") != nil {
 			e.settle(ctx, a, later(a, time.Now()))
@@ -47,6 +48,17 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 	}
 	if err := fault.Point("receipt.committed"); err != nil {
 		e.logger.Error("after receipt", "action", string(a.ID), "err", err)
+	}
+}
+
+// reached notes that the platform took a step: where words arrive, a chat that had
+// refused us is in reach.
+func (e *Egress) reached(ctx context.Context, a spaces.Action, of step) {
+	if a.Kind != spaces.ActSend || of.file {
+		return
+	}
+	if err := e.mapping.Taken(ctx, a.Account, a.Chat, time.Now()); err != nil {
+		e.logger.Error("chat not marked as in reach", "chat", a.Chat, "err", err)
 	}
 }
 

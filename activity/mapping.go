@@ -168,6 +168,18 @@ func (m *SpaceMapping) Spoken(ctx context.Context, account, chat string, at time
 	return m.Live(ctx, account, chat, true, "", at)
 }
 
+// Taken notes that a chat took words of ours: one that had refused us before is in
+// reach again, whoever spoke there and when.
+func (m *SpaceMapping) Taken(ctx context.Context, account, chat string, at time.Time) error {
+	m.mu.Lock()
+	_, told := m.lost[chatKey{account, chat}]
+	m.mu.Unlock()
+	if !told {
+		return nil
+	}
+	return m.Live(ctx, account, chat, true, "", at)
+}
+
 // Forget drops what is remembered of placements, for when others have changed
 // the map.
 func (m *SpaceMapping) Forget() {
