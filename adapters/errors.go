@@ -21,7 +21,8 @@ const (
 	Limited
 	// Invalid: the platform will never take this message (bad markup, empty, too long).
 	Invalid
-	// NoTarget: the chat, thread or message does not exist any more.
+	// NoTarget: the chat, thread or message does not exist any more, or the thread
+	// is closed.
 	NoTarget
 	// Forbidden: we were removed, blocked, or lack a right in this chat.
 	Forbidden

@@ -74,13 +74,13 @@ func judgeRefusal(out *adapters.Error, e *tgbotapi.Error) {
 // What Telegram writes in a 400, lower case, as its server's source has it.
 var (
 	noTarget = []string{
-		"chat not found", "user not found", "message thread not found", "topic_deleted", "topic_id_invalid",
+		"chat not found", "user not found", "message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid",
 		"message to be replied not found", "message to reply not found", "replied message not found",
 		"message to edit not found", "message to delete not found", "message to react not found", "message not found",
 		"message_id_invalid", "group chat was deactivated", "chat was deleted", "peer_id_invalid",
 	}
 	noRight = []string{
-		"not enough rights", "have no rights", "need administrator rights", "chat_write_forbidden", "topic_closed",
+		"not enough rights", "have no rights", "need administrator rights", "chat_write_forbidden",
 		"chat_admin_required", "user_is_blocked", "message can't be edited", "message can't be deleted",
 	}
 )

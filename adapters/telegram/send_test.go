@@ -73,7 +73,7 @@ func TestEveryOutcomeOfASendHasItsKind(t *testing.T) {
 		{"blocked", 403, refusal("403", "Forbidden: bot was blocked by the user", ""), adapters.Error{Kind: adapters.Forbidden}},
 		{"kicked", 403, refusal("403", "Forbidden: bot was kicked from the supergroup chat", ""), adapters.Error{Kind: adapters.Forbidden}},
 		{"no right", 400, refusal("400", "Bad Request: not enough rights to send text messages to the chat", ""), adapters.Error{Kind: adapters.Forbidden}},
-		{"topic closed", 400, refusal("400", "Bad Request: TOPIC_CLOSED", ""), adapters.Error{Kind: adapters.Forbidden}},
+		{"topic closed", 400, refusal("400", "Bad Request: TOPIC_CLOSED", ""), adapters.Error{Kind: adapters.NoTarget}},
 		{"no chat", 400, refusal("400", "Bad Request: chat not found", ""), adapters.Error{Kind: adapters.NoTarget}},
 		{"no thread", 400, refusal("400", "Bad Request: message thread not found", ""), adapters.Error{Kind: adapters.NoTarget}},
 		{"no reply target", 400, refusal("400", "Bad Request: message to be replied not found", ""), adapters.Error{Kind: adapters.NoTarget}},
