@@ -36,7 +36,7 @@ func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.A
 			return
 		}
 		a.Part++
-		if !e.settle(ctx, a, accepted(a, receipt, steps[n].file, n == len(steps)-1)) {
+		if !e.settle(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
 			return
 		}
 		e.reached(ctx, a, steps[n])
@@ -170,10 +170,10 @@ func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
 }
 
 // accepted is the settlement of a step the platform took, which a.Part counts.
-func accepted(a spaces.Action, r adapters.Receipt, file, last bool) Settlement {
-	s := Settlement{State: spaces.ActionSending, Part: a.Part, File: file}
+func accepted(a spaces.Action, r adapters.Receipt, done step, last bool) Settlement {
+	s := Settlement{State: spaces.ActionSending, Part: a.Part, File: done.file}
 	if last {
-		s.State = spaces.ActionSent
+		s.State, s.Gone = spaces.ActionSent, done.gone
 	}
 	if r.Message != "" {
 		s.Ref = spaces.Ref{Account: a.Account, Chat: a.Chat, Message: r.Message}

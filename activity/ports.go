@@ -279,12 +279,15 @@ type Settlement struct {
 	// Part counts the parts accepted, with this one. A settlement that repeats a
 	// part changes nothing: its caller did not learn that it was stored. 0 with the
 	// other states, and where there is nothing to repeat.
-	Part      int
-	Ref       spaces.Ref // the accepted message; zero otherwise
-	File      bool       // Ref is a file of the message, not its words
-	NotBefore time.Time  // with Ready
-	Resent    bool       // the next attempt repeats an unknown one
-	MovedTo   string     // the chat goes on here; the action with it
+	Part int
+	Ref  spaces.Ref // the accepted message; zero otherwise
+	// Gone are parts of the message that an edit was for and did without, with Sent: they
+	// are deleted.
+	Gone      []spaces.Ref
+	File      bool      // Ref is a file of the message, not its words
+	NotBefore time.Time // with Ready
+	Resent    bool      // the next attempt repeats an unknown one
+	MovedTo   string    // the chat goes on here; the action with it
 	// Code is adapters.Kind as text, for failures. Ready without a code was no
 	// attempt: the action only waits for its turn.
 	Code   string

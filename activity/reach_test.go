@@ -54,6 +54,39 @@ func TestAnEditReplacesAMessagePartByPart(t *testing.T) {
 	}
 }
 
+// SEQ-97: an edit that needs fewer parts deletes the rest, and one after it that needs
+// them again posts them, also when the process stopped between the deletions.
+func TestAMessageShrinksAndGrowsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deleted := map[string]bool{}
+		p := &platform{takes: time.Second, script: func(c call) error {
+			if c.Op == "edit" && deleted[c.Message] {
+				return refusal(adapters.NoTarget)
+			}
+			deleted[c.Message] = c.Op == "delete"
+			return nil
+		}}
+		r := newRecord()
+		standing(r)
+		r.where["old"] = append(r.where["old"], spaces.Ref{Account: ours.Key(), Chat: "c", Message: "p3"})
+		r.put(spaces.Action{ID: "less", Chat: "c", Kind: spaces.ActEdit, Target: "old", Text: "A"})
+		e := send(t, p, r, EgressOptions{})
+		after(1500 * time.Millisecond)
+		e.stop() // before the last deletion
+		send(t, p, r, EgressOptions{})
+		after(10 * time.Second)
+		r.put(spaces.Action{ID: "more", Chat: "c", Kind: spaces.ActEdit, Target: "old", Text: "B\n---\nC"})
+		after(10 * time.Second)
+		var got []string
+		for _, c := range p.accepted() {
+			got = append(got, c.Op+" "+c.Message+c.Text)
+		}
+		if diff := cmp.Diff([]string{"edit p1A", "delete p2", "delete p3", "edit p1B", "send C"}, got); diff != "" || r.action("more").State != spaces.ActionSent {
+			t.Errorf("%s (-want +got):\n%s", r.action("more").State, diff)
+		}
+	})
+}
+
 func TestAnEditWaitsForItsMessageAndFailsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &platform{takes: time.Second, script: func(c call) error {

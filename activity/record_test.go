@@ -265,6 +265,7 @@ func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) erro
 				if a.Part++; a.Part == 1 {
 					r.rub(a.Draft)
 				}
+				r.where[a.Target] = slices.DeleteFunc(r.where[a.Target], func(ref spaces.Ref) bool { return slices.Contains(s.Gone, ref) })
 				a.Attempts, a.Resent = 1, false
 				if !s.Ref.IsZero() {
 					a.Refs = append(a.Refs, s.Ref)

@@ -25,6 +25,9 @@ type step struct {
 	find func(ctx context.Context) (adapters.Receipt, bool, error)
 	// file is true when it sends a file and no words.
 	file bool
+	// gone are the messages that are deleted once it is done, of an action of which it is
+	// the last.
+	gone []spaces.Ref
 	// shown is what people may be shown while it waits for its turn; one without
 	// text shows nothing.
 	shown adapters.Post
@@ -193,6 +196,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 	}
 	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
 		steps = append(steps, at.silent(refs[i], e.deleter.Delete))
+		steps[i].gone = refs[len(parts):] // all at once, for until then they count among the steps
 	}
 	return steps, nil
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
+const (
+	storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
   code = $9, reason = $10, settled = $11 where id = $1`
+	dropMessage query = `delete from messages where account = $1 and chat = $2 and message = $3`
+)
 
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.
@@ -87,6 +90,11 @@ func (t *tx) accept(ctx context.Context, o order, s activity.Settlement, at time
 			return fmt.Errorf("keep receipt: %w", err)
 		}
 		o.Refs = append(o.Refs, s.Ref)
+	}
+	for _, r := range s.Gone {
+		if err := t.run(ctx, dropMessage, r.Account, r.Chat, r.Message); err != nil {
+			return fmt.Errorf("let go of a part: %w", err)
+		}
 	}
 	if o.Draft != "" && o.Part == 0 {
 		if err := t.run(ctx, deleteDraft, string(o.Draft)); err != nil {

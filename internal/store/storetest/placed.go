@@ -12,6 +12,7 @@ import (
 
 var placedTests = map[string]func(*testing.T, *world){
 	"PartMoreOfAnEditBelongsToTheMessage": editGrows,
+	"PartLessOfAnEditIsNoneOfTheMessage":  editShrinks,
 	"FirstThatWakesIsTheReason":           firstReason,
 	"GivenUpPlaceIsTakenWithANewEpoch":    epochAfterGivenUp,
 	"ChainOfWhatGoesBackIsShown":          tallyAgain,
@@ -42,6 +43,34 @@ func editGrows(t *testing.T, w *world) {
 	w.record(reply)
 	if got := w.last(room).ReplyTo; got != message.ID {
 		t.Errorf("a reply to the new part answers %q, want %q", got, message.ID)
+	}
+}
+
+// An edit may make a message shorter than it was: a part that is deleted is none of the
+// message's any more, and the next edit does not look for it.
+func editShrinks(t *testing.T, w *world) {
+	room := w.family()
+	message := w.speak(room, spaces.Effect{Text: "long"})[0]
+	due := w.due()
+	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionSending, Part: 1, Ref: ref("first")})
+	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionSent, Part: 2, Ref: ref("second")})
+	w.say(room, "zoe", "say less")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	e := w.reply(wake, "short")
+	e.Kind, e.Target, e.Strict = spaces.ActEdit, message.ID, false
+	c.Effect = []spaces.Effect{e}
+	c.Close = &spaces.Closing{Stop: spaces.StopCompleted}
+	w.commit(c)
+	edit := w.due()[0]
+	w.settle(activity.Settlement{Action: edit.ID, State: spaces.ActionSending, Part: 1})
+	w.settle(activity.Settlement{Action: edit.ID, State: spaces.ActionSent, Part: 2, Gone: []spaces.Ref{ref("second")}})
+	words, _, err := w.s.Border.Where(t.Context(), edit.Account, edit.Chat, message.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]spaces.Ref{ref("first")}, words); diff != "" {
+		t.Errorf("it stands at (-want +got):\n%s", diff)
 	}
 }
 
