@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -62,8 +63,8 @@ func damage(err error) error {
 }
 
 // layBallast sets size bytes aside next to the database. Without room for them
-// it does without.
-func layBallast(dir string, size int64) error {
+// it does without, also where only writing them tells so: a quota is none of the disk's.
+func layBallast(dir string, size int64, lg *slog.Logger) error {
 	file := filepath.Join(dir, "trestle.ballast")
 	if size == 0 {
 		return nil
@@ -75,7 +76,10 @@ func layBallast(dir string, size int64) error {
 	if err != nil || free < uint64(size)*2 {
 		return err
 	}
-	return os.WriteFile(file, make([]byte, size), 0o600)
+	if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+		lg.Warn("no ballast set aside", "error", errors.Join(err, unlessGone(os.Remove(file))))
+	}
+	return nil
 }
 
 // dropBallast frees what layBallast set aside and reports whether there was any.

@@ -151,7 +151,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
 		return err
 	}
-	return layBallast(e.opts.Dir, e.opts.Ballast)
+	return layBallast(e.opts.Dir, e.opts.Ballast, e.opts.Logger)
 }
 
 // Session implements [record.Engine].
