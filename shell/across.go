@@ -135,18 +135,24 @@ func (m *mind) reach(ctx context.Context) error {
 
 // spread takes back what was deleted in a room of a mind from the agent's minds in
 // other circles: from those that were shown it, and those that may be shown it now.
-func (m *mind) spread(ctx context.Context, w erased) error {
-	ids, err := m.shell.Journal.ShownTo(ctx, m.id, w.event)
-	if err != nil {
-		return err
-	}
-	for _, other := range m.shell.minds.looking(m.id, w.space) {
-		if !slices.Contains(ids, other) {
-			ids = append(ids, other)
+func (m *mind) spread(ctx context.Context, gone []erased) error {
+	shown := map[spaces.Mind][]erased{}
+	for _, w := range gone {
+		ids, err := m.shell.Journal.ShownTo(ctx, m.id, w.event)
+		if err != nil {
+			return err
+		}
+		for _, other := range m.shell.minds.looking(m.id, w.space) {
+			if !slices.Contains(ids, other) {
+				ids = append(ids, other)
+			}
+		}
+		for _, id := range ids {
+			shown[id] = append(shown[id], w)
 		}
 	}
-	for _, id := range ids {
-		if err := m.shell.minds.get(id).redact(ctx, w); err != nil {
+	for id, words := range shown {
+		if err := m.shell.minds.get(id).redact(ctx, words); err != nil {
 			return err
 		}
 	}
@@ -183,13 +189,14 @@ func (m *mind) unsee(ctx context.Context, s *shelf) error {
 		maps.DeleteFunc(m.unseen, func(x *shelf, _ int) bool { return l.all[x.room.ID()] != x })
 	}
 	l.mu.Unlock()
+	var words []erased
 	for _, w := range gone[m.unseen[s]:] {
-		if w.at.Before(m.seats[0].Uplink.OpenedAt) {
-			continue
+		if !w.at.Before(m.seats[0].Uplink.OpenedAt) {
+			words = append(words, w.erased)
 		}
-		if err := m.redact(ctx, w.erased); err != nil {
-			return err
-		}
+	}
+	if err := m.redact(ctx, words); err != nil {
+		return err
 	}
 	m.unseen[s] = len(gone)
 	return nil

@@ -20,11 +20,11 @@ type stubborn struct {
 	times *atomic.Int32
 }
 
-func (s stubborn) Redact(ctx context.Context, m spaces.Mind, e shell.Erasure) error {
+func (s stubborn) Redact(ctx context.Context, m spaces.Mind, es ...shell.Erasure) error {
 	if s.times.Add(-1) >= 0 {
 		return errors.New("disk full")
 	}
-	return s.Shell.Redact(ctx, m, e)
+	return s.Shell.Redact(ctx, m, es...)
 }
 
 // DESIGN 2: deleted words that the record could not be rid of, while a run was under

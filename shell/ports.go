@@ -40,10 +40,10 @@ type Journal interface {
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
 	// in a process other than the holder.
 	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
-	// Redact takes a remote event out of what the mind has stored: the cycles and
-	// keyframes that were shown it, and those after the first of them, which may repeat
-	// its words.
-	Redact(ctx context.Context, m spaces.Mind, e Erasure) error
+	// Redact takes remote events out of what the mind has stored: the cycles and
+	// keyframes that were shown one, and those after the first of them, which may repeat
+	// its words. What may repeat any of them is read once.
+	Redact(ctx context.Context, m spaces.Mind, es ...Erasure) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
 	// Deny records a denial made outside a cycle.

@@ -51,31 +51,33 @@ func (m *mind) takeBack(ctx context.Context) error {
 			m.mu.Unlock()
 			return nil
 		}
-		w := m.deleted[0]
+		gone := slices.Clone(m.deleted) // all at once: what a moderator clears away is much
 		m.mu.Unlock()
-		if err := m.redact(ctx, w); err != nil {
+		if err := m.redact(ctx, gone); err != nil {
 			return err
 		}
-		if err := m.spread(ctx, w); err != nil {
+		if err := m.spread(ctx, gone); err != nil {
 			return err
 		}
 		m.mu.Lock()
-		m.deleted = m.deleted[1:]
+		m.deleted = m.deleted[len(gone):]
 		m.mu.Unlock()
 	}
 }
 
 // redact removes deleted words from what the mind has, and from the cycles under
 // way: from what they were shown already, and once more when they have ended.
-func (m *mind) redact(ctx context.Context, w erased) error {
+func (m *mind) redact(ctx context.Context, gone []erased) error {
 	m.mu.Lock()
-	for id, known := range m.gone {
-		if !slices.ContainsFunc(known, func(x erased) bool { return x.event == w.event }) {
-			m.gone[id] = append(known, w)
+	for id := range m.gone {
+		for _, w := range gone {
+			if !slices.ContainsFunc(m.gone[id], func(x erased) bool { return x.event == w.event }) {
+				m.gone[id] = append(m.gone[id], w)
+			}
 		}
 	}
 	m.mu.Unlock()
-	return m.erase(ctx, w, time.Time{})
+	return m.erase(ctx, gone, time.Time{})
 }
 
 // unsay takes out of the turns of the cycle what was deleted since they were shown.
@@ -98,22 +100,38 @@ func (m *mind) settle(ctx context.Context, y *spaces.Cycle) error {
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
-	for i, w := range gone {
-		if err := m.erase(ctx, w, y.Started); err != nil {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.deleted = append(m.deleted, gone[i:]...)
-			return err
-		}
+	err := m.erase(ctx, gone, y.Started)
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.deleted = append(m.deleted, gone...)
 	}
-	return nil
+	return err
 }
 
 // erase removes deleted words from the turns and the keyframe, in memory and, of what
 // was stored since then, in the record, and has the context cut before the next frame
 // (DESIGN 2).
-func (m *mind) erase(ctx context.Context, w erased, since time.Time) error {
+func (m *mind) erase(ctx context.Context, gone []erased, since time.Time) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	all := make([]Erasure, len(gone))
 	m.mu.Lock()
+	for i, w := range gone {
+		all[i] = m.forget(w)
+		all[i].Since = since
+	}
+	m.mu.Unlock()
+	if err := m.shell.Journal.Redact(ctx, m.id, all...); err != nil {
+		return fmt.Errorf("redact %d messages in %s: %w", len(all), m.id, err)
+	}
+	return nil
+}
+
+// forget removes deleted words from what the mind has in memory, and returns what is to
+// go from the record. m.mu is held.
+func (m *mind) forget(w erased) Erasure {
 	m.erasures++
 	shown := m.unlearn(w)
 	again := shown.Distinct() // where nothing says that the event was shown: what hardly anybody writes who has not read it
@@ -135,11 +153,7 @@ func (m *mind) erase(ctx context.Context, w erased, since time.Time) error {
 		}
 		m.closed[i] = redacted(m.closed[i], by)
 	}
-	m.mu.Unlock()
-	if err := m.shell.Journal.Redact(ctx, m.id, Erasure{Event: w.event, Since: since, Shown: shown, Repeated: again}); err != nil {
-		return fmt.Errorf("redact %s in %s: %w", w.event, m.id, err)
-	}
-	return nil
+	return Erasure{Event: w.event, Shown: shown, Repeated: again}
 }
 
 // unlearn removes the words from what the mind has of its own, and the memories

@@ -76,7 +76,7 @@ func (t *tape) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.Comp
 }
 
 // Redact implements [Journal]: the record has redacted itself.
-func (t *tape) Redact(context.Context, spaces.Mind, Erasure) error {
+func (t *tape) Redact(context.Context, spaces.Mind, ...Erasure) error {
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -62,31 +61,26 @@ func (s Shell) Digest(ctx context.Context, d spaces.Digest) error {
 	return nil
 }
 
-// undigest deletes what was made of a message, and takes its words from all that may
-// show them since.
-func (s Shell) undigest(ctx context.Context, m spaces.Mind, source spaces.EventID) error {
-	args := []any{string(m.Agent), string(m.Circle), `"` + string(source) + `"`}
-	found, err := all(ctx, s.s.engine, digestsFrom, args, scanDigest)
-	if err != nil || len(found) == 0 {
-		return err
+// digestsOf returns what was made of a message.
+func (s Shell) digestsOf(ctx context.Context, m spaces.Mind, source spaces.EventID) ([]spaces.Digest, error) {
+	found, err := all(ctx, s.s.engine, digestsFrom, []any{string(m.Agent), string(m.Circle), `"` + string(source) + `"`}, scanDigest)
+	if err != nil {
+		return nil, fmt.Errorf("find digests of %s: %w", source, err)
 	}
-	since := found[0].At
-	for _, d := range found {
-		if d.At.Before(since) {
-			since = d.At
-		}
+	return found, nil
+}
+
+// undigest deletes digests, after their words have gone from all that showed them.
+func (s Shell) undigest(ctx context.Context, digests []spaces.Digest) error {
+	for _, d := range digests {
 		err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-			return t.run(ctx, deleteDigest, string(m.Agent), string(m.Circle), d.First)
+			return t.run(ctx, deleteDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First)
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("delete digest %d of %s: %w", d.First, d.Mind, err)
 		}
 	}
-	texts := make([]string, len(found))
-	for i, d := range found {
-		texts[i] = d.Text
-	}
-	return s.redactLater(ctx, m, ms(since), nil, hud.NewRedaction(texts...))
+	return nil
 }
 
 func scanDigest(r row) (d spaces.Digest, err error) {

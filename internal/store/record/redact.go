@@ -30,52 +30,86 @@ where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs,
 
 // Redact implements [shell.Journal]. What is looked for is looked for beside the
 // writer; a cycle's turns are then changed in one transaction each.
-func (s Shell) Redact(ctx context.Context, m spaces.Mind, e shell.Erasure) error {
+func (s Shell) Redact(ctx context.Context, m spaces.Mind, es ...shell.Erasure) error {
+	var left []aftermath
+	var digests []spaces.Digest
+	for _, e := range es {
+		x, found, err := s.redactShown(ctx, m, e)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		made, err := s.digestsOf(ctx, m, e.Event)
+		if err != nil {
+			return err
+		}
+		left, digests = append(left, x), append(digests, made...)
+	}
+	for _, d := range digests {
+		left = append(left, aftermath{by: hud.NewRedaction(d.Text), since: ms(d.At)})
+	}
+	if err := s.redactLater(ctx, m, left); err != nil {
+		return err
+	}
+	return s.undigest(ctx, digests)
+}
+
+// An aftermath is where a mind may repeat what it was shown.
+type aftermath struct {
+	by    hud.Redaction
+	since int64   // when it may have done so first
+	done  []begun // what is free of it
+}
+
+// reaches reports whether what began then may repeat the words.
+func (x aftermath) reaches(began int64) bool { return len(x.by) > 0 && began >= x.since }
+
+// redactShown redacts the cycles and keyframes that were shown an event, if there are
+// any, and returns where it may be repeated.
+func (s Shell) redactShown(ctx context.Context, m spaces.Mind, e shell.Erasure) (x aftermath, found bool, err error) {
 	cycles, err := shownTo(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
 	if err != nil {
-		return fmt.Errorf("find turns that show %s: %w", e.Event, err)
+		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
 	}
 	args := []any{string(m.Agent), string(m.Circle), `"` + string(e.Event) + `"`, string(e.Event)}
 	frames, err := all(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
 	if err != nil {
-		return fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
+		return x, false, fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
 	}
 	if len(cycles)+len(frames) == 0 {
-		return nil
+		return x, false, nil
 	}
 	back, err := s.ledTo(ctx, m, e.Event)
 	if err == nil {
 		err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
 	}
 	if err != nil {
-		return fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
+		return x, false, fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
 	}
 	from := int64(0)
 	if !e.Since.IsZero() {
 		from = ms(e.Since.Add(-time.Minute))
 	}
-	since := int64(math.MaxInt64)
+	x = aftermath{by: e.Repeated, since: math.MaxInt64, done: cycles}
 	for _, c := range cycles {
-		since = min(since, c.started)
+		x.since = min(x.since, c.started)
 		if c.ended > 0 && c.ended < from {
 			continue
 		}
 		if err := s.redactCycle(ctx, c.id, e.Shown.Text); err != nil {
-			return err
+			return x, false, err
 		}
 	}
 	for _, k := range frames {
-		since = min(since, ms(k.At))
+		x.since = min(x.since, ms(k.At))
 		if err := s.redactKeyframe(ctx, k, e.Shown); err != nil {
-			return err
+			return x, false, err
 		}
 	}
-	if len(e.Repeated) > 0 {
-		if err := s.redactLater(ctx, m, max(since, from), cycles, e.Repeated); err != nil {
-			return err
-		}
-	}
-	return s.undigest(ctx, m, e.Event)
+	x.since = max(x.since, from)
+	return x, true, nil
 }
 
 // ShownTo implements [shell.Journal].
@@ -90,16 +124,32 @@ func (s Shell) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]
 	return found, nil
 }
 
-// redactLater redacts what a mind has stored since then: what it was shown once it may
-// have repeated in any turn, and so in any keyframe.
-func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done []begun, by hud.Redaction) error {
+// redactLater redacts what a mind has stored since it was shown something: what it was
+// shown once it may have repeated in any turn, and so in any keyframe.
+func (s Shell) redactLater(ctx context.Context, m spaces.Mind, left []aftermath) error {
+	since := int64(math.MaxInt64)
+	for _, x := range left {
+		if len(x.by) > 0 {
+			since = min(since, x.since)
+		}
+	}
+	if since == math.MaxInt64 {
+		return nil
+	}
 	args := []any{string(m.Agent), string(m.Circle), since}
 	cycles, err := all(ctx, s.s.engine, cyclesSince, args, scanBegun)
 	if err != nil {
 		return fmt.Errorf("find cycles of %s: %w", m, err)
 	}
+	var by hud.Redaction
 	for _, c := range cycles {
-		if slices.Contains(done, c) {
+		by = by[:0]
+		for _, x := range left {
+			if x.reaches(c.started) && !slices.Contains(x.done, c) {
+				by = append(by, x.by...)
+			}
+		}
+		if len(by) == 0 {
 			continue
 		}
 		repeats, err := s.repeats(ctx, c.id, by)
@@ -115,6 +165,12 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, since int64, done
 		return fmt.Errorf("find keyframes of %s: %w", m, err)
 	}
 	for _, k := range frames {
+		by = by[:0]
+		for _, x := range left {
+			if x.reaches(ms(k.At)) {
+				by = append(by, x.by...)
+			}
+		}
 		if err := s.redactKeyframe(ctx, k, by); err != nil {
 			return err
 		}

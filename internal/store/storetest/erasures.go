@@ -21,6 +21,7 @@ var erasureTests = map[string]func(*testing.T, *world){
 	"DeletedWordsLeaveOnlyWhatMayHaveThem":      erasedWhere,
 	"WordsDeletedBeforeTheyWereShownAreNotTold": erasedUnseen,
 	"DeletedWordsLeaveAMindWhoseFramesAreGone":  erasedLong,
+	"WhatIsDeletedTogetherLeavesEachItsPlaces":  erasedTogether,
 }
 
 // lived has the mind live a run of one step over what woke it, with turns and a
@@ -209,4 +210,30 @@ func erasedLong(t *testing.T, w *world) {
 		t.Errorf("the mind still has %s", text)
 	}
 	w.left("she said [deleted]", "She said [deleted].")
+}
+
+// SECURITY S14: of messages that are deleted at once each leaves what the mind stored since
+// it was shown that one, and nothing from before.
+func erasedTogether(t *testing.T, w *world) {
+	const pin, street = "my pin is 1234", "it is Harbour Street 7"
+	room := w.family()
+	w.say(room, "zoe", "hello")
+	w.lived(room, "Somebody said "+street+" long ago.", []spaces.Turn{{Text: street + ", " + pin}})
+	w.now = w.now.Add(time.Hour)
+	first := w.say(room, "zoe", pin)
+	w.lived(room, "She said "+pin+"; not "+street+".", saw(first, pin))
+	w.now = w.now.Add(time.Hour)
+	second := w.say(room, "zoe", street)
+	w.lived(room, "She said "+street+"; "+pin+".", saw(second, street+", "+pin))
+	var both []shell.Erasure
+	for e, words := range map[*spaces.Event]string{&first: pin, &second: street} {
+		by := hud.NewRedaction(words)
+		both = append(both, shell.Erasure{Event: e.ID, Shown: by, Repeated: by})
+	}
+	w.ok(w.s.Shell.Redact(t.Context(), ada, both...))
+	w.left(
+		street+", "+pin, "Somebody said "+street+" long ago.",
+		"[deleted]", "She said [deleted]; not "+street+".",
+		"[deleted], [deleted]", "She said [deleted]; [deleted].",
+	)
 }
