@@ -271,7 +271,13 @@ func (c Console) Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]
 		return nil, fmt.Errorf("read recent events: %w", err)
 	}
 	slices.Reverse(found)
-	return found, nil
+	deleted := overtaken{} // what deletes one of the newest is among them
+	for _, e := range found {
+		if b, ok := e.Body.(spaces.Deleted); ok {
+			deleted.note(b.Target, b.Ref)
+		}
+	}
+	return deleted.from(found), nil
 }
 
 // Names implements [console.Record].

@@ -65,7 +65,7 @@ func (c Console) Entries(ctx context.Context) (map[spaces.SpaceID]string, error)
 	return entries, nil
 }
 
-// Log implements [console.Record].
+// Log implements [console.Record]. Of messages that were deleted it has no words.
 func (c Console) Log(ctx context.Context, id spaces.SpaceID, before int64, limit int) ([]console.Line, error) {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -76,7 +76,11 @@ func (c Console) Log(ctx context.Context, id spaces.SpaceID, before int64, limit
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		for _, e := range events {
+		deleted, err := deletedSince(ctx, src, id, events[len(events)-1].Seq)
+		if err != nil {
+			return err
+		}
+		for _, e := range deleted.from(events) {
 			l := console.Line{Event: e}
 			if _, ours := e.Actor.IsAgent(); ours {
 				if l.Places, err = all(ctx, src, placesOf, []any{string(e.ID)}, scanRef); err != nil {

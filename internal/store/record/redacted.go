@@ -149,6 +149,13 @@ func (s silence) cover(events []spaces.Event, deleted overtaken) {
 	}
 }
 
+// from returns the events without the words of messages that are among the deleted.
+func (o overtaken) from(events []spaces.Event) []spaces.Event {
+	s := silence{messages: map[spaces.EventID]bool{}}
+	s.cover(events, o)
+	return s.over(events)
+}
+
 // madeOf returns the words of a memory or a proposal that one of the messages led to.
 func madeOf(b spaces.Body, led func(spaces.EventID) bool) []string {
 	if b, ok := b.(spaces.Remembered); ok && slices.ContainsFunc(b.Sources, led) {

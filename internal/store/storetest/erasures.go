@@ -22,6 +22,7 @@ var erasureTests = map[string]func(*testing.T, *world){
 	"WordsDeletedBeforeTheyWereShownAreNotTold": erasedUnseen,
 	"DeletedWordsLeaveAMindWhoseFramesAreGone":  erasedLong,
 	"WhatIsDeletedTogetherLeavesEachItsPlaces":  erasedTogether,
+	"DeletedWordsAreNotShownInTheirRoom":        erasedShown,
 }
 
 // lived has the mind live a run of one step over what woke it, with turns and a
@@ -236,4 +237,51 @@ func erasedTogether(t *testing.T, w *world) {
 		"[deleted]", "She said [deleted]; not "+street+".",
 		"[deleted], [deleted]", "She said [deleted]; [deleted].",
 	)
+}
+
+// SECURITY S14: an operator who looks into a room is shown no words of a message that was
+// deleted, nor those of its edits, on whatever page they stand.
+func erasedShown(t *testing.T, w *world) {
+	room := w.family()
+	secret := w.say(room, "zoe", "my pin is 1234")
+	w.say(room, "zoe", "hello")
+	w.record(w.fact(room, "zoe", spaces.Edited{Target: secret.ID, Text: "my pin is 4321"}))
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
+	words := func(e spaces.Event) []string {
+		if b, ok := e.Body.(spaces.Said); ok {
+			return []string{b.Text}
+		}
+		if b, ok := e.Body.(spaces.Edited); ok {
+			return []string{b.Text}
+		}
+		return nil
+	}
+	for _, of := range []spaces.SpaceID{room, ""} {
+		newest, err := w.s.Latest.Recent(t.Context(), of, 50)
+		w.ok(err)
+		var shown []string
+		for _, e := range newest {
+			shown = append(shown, words(e)...)
+		}
+		if diff := cmp.Diff([]string{"[deleted]", "hello", "[deleted]"}, shown); diff != "" {
+			t.Errorf("of the newest (-want +got):\n%s", diff)
+		}
+	}
+	for _, limit := range []int{1, 50} {
+		var shown []string
+		for before := int64(0); ; {
+			lines, err := w.s.Latest.Log(t.Context(), room, before, limit)
+			w.ok(err)
+			if len(lines) == 0 {
+				break
+			}
+			for _, l := range lines {
+				shown = append(shown, words(l.Event)...)
+			}
+			before = lines[len(lines)-1].Event.Seq
+		}
+		if diff := cmp.Diff([]string{"[deleted]", "hello", "[deleted]"}, shown); diff != "" {
+			t.Errorf("on pages of %d (-want +got):\n%s", limit, diff)
+		}
+	}
 }
