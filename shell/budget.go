@@ -70,17 +70,14 @@ const (
 
 // overdrawn returns which cap is reached, or "", and what the room is told of it.
 func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
-	set, now, home := c.settings, c.shell.Now(), c.home()
-	if c.wake.Timer != nil {
-		set.SpaceTokens = c.shell.Settings(c.mind.id.Agent, home).SpaceTokens
-	}
+	set, now := c.settings, c.shell.Now()
 	used := c.usage.Total()
 	c.warn("this cycle", used, set.CycleTokens)
 	if set.CycleTokens > 0 && used >= set.CycleTokens {
 		return fmt.Sprintf("this cycle has used %d of %d tokens", used, set.CycleTokens), "", nil
 	}
 	if set.AgentTokens > 0 || set.SpaceTokens > 0 || set.AllTokens > 0 {
-		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, home)
+		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, c.home())
 		if err != nil {
 			return "", "", fmt.Errorf("tokens spent: %w", err)
 		}

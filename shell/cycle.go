@@ -126,6 +126,9 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 
 func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
+	if w.Timer != nil { // it is counted where the timer was set
+		settings.SpaceTokens = s.Settings(m.id.Agent, w.Timer.Space).SpaceTokens
+	}
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.informed(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,

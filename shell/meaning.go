@@ -207,10 +207,10 @@ func (c *cycle) wonder(ctx context.Context) (done func()) {
 	c.asked = answer
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		made, u, err := c.shell.embed(ctx, c.outlook, c.wake.Cycle.Space, []string{clip(words, meaningBytes)})
+		made, u, err := c.shell.embed(ctx, c.outlook, c.home(), []string{clip(words, meaningBytes)})
 		if err == nil && len(made) > 0 {
 			answer <- spaces.NewVector(made[0])
-			err = c.shell.keepMeant(ctx, spaces.Meant{Space: c.wake.Cycle.Space, Model: c.settings.MeaningModel, Usage: u, At: c.shell.Now()})
+			err = c.shell.keepMeant(ctx, spaces.Meant{Space: c.home(), Model: c.settings.MeaningModel, Usage: u, At: c.shell.Now()})
 		}
 		if err != nil && ctx.Err() == nil {
 			c.log.Warn("meaning of the question not known", "error", err)

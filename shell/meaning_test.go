@@ -177,3 +177,37 @@ func TestNobodyWaitsForMeanings(t *testing.T) {
 		})
 	}
 }
+
+// SECURITY S13: what it takes to find out what a timer is about is counted for the room
+// where the timer was set.
+func TestMeaningOfATimerIsCountedInItsRoom(t *testing.T) {
+	set, s := false, &sage{}
+	m := answering(func(n int, _ model.Request) (model.Response, error) {
+		if !set {
+			set = true
+			return calling(n, "timer", `{"seconds":3600,"note":"feed the cat"}`), nil
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		w.poll, w.agents[0].Embedder = time.Minute, s
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			settings := shell.DefaultSettings()
+			settings.MeaningModel = "small"
+			return settings
+		}
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "remind me")
+		w.settle()
+		pass(2 * time.Hour)
+		w.settle()
+		if !slices.Contains(s.texts(), "feed the cat") {
+			t.Fatalf("asked about %q", s.texts())
+		}
+		spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room)
+		if w.ok(err); spent.Space != spent.All {
+			t.Errorf("of %d tokens %d are the room's", spent.All, spent.Space)
+		}
+	})
+}
