@@ -42,6 +42,9 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	}
 	var list []message
 	err = c.call(ctx, channelRoute("get messages", http.MethodGet, to, "/messages?limit=100"), nil, &list)
+	if err == nil && len(list) == 0 {
+		err = c.unshown(ctx, to)
+	}
 	if err != nil {
 		return adapters.Receipt{}, false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,6 +24,9 @@ func (c *Client) page(ctx context.Context, channel string, after snowflake) (lis
 	path := fmt.Sprintf("/messages?limit=%d&after=%s", pageSize, after)
 	if err := c.patiently(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
 		return nil, false, err
+	}
+	if len(list) == 0 {
+		return nil, false, c.unshown(ctx, channel)
 	}
 	type named struct {
 		id  snowflake
@@ -178,15 +182,19 @@ func (r *receiver) pastBehind(ctx context.Context, channel, guild string, after 
 }
 
 // missed records that what was said in a channel since after is lost to us, where
-// Discord would show it and its answer cannot be read, or where we left it to
-// history. What we may not read otherwise is no gap.
+// Discord would show it and its answer cannot be read, where we hear what is said and
+// may not read it back, or where we left it to history. What we may not read otherwise
+// is no gap.
 func (r *receiver) missed(ctx context.Context, channel, guild string, after snowflake, why error) error {
 	reason := "discord's answer cannot be read"
-	if adapters.KindOf(why) != adapters.Invalid {
-		if !r.at.Owed[channel].Blind {
-			return nil
-		}
+	switch {
+	case errors.Is(why, errUnshown):
+		reason = errUnshown.Error()
+	case adapters.KindOf(why) == adapters.Invalid:
+	case r.at.Owed[channel].Blind:
 		reason = "discord does not show it to us"
+	default:
+		return nil
 	}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

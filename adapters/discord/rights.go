@@ -1,9 +1,13 @@
 package discord
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // permission is a right on a server, as a bit (docs.discord.com, topics/permissions).
@@ -99,4 +103,28 @@ func (c *Client) standing(ctx context.Context, id string) (guild, member, error)
 	me.User = &self.user
 	g.ID = id
 	return g, me, nil
+}
+
+// errUnshown is why a channel seems to hold no messages.
+var errUnshown = errors.New("the bot has no right Read Message History there")
+
+// unshown returns an error where a channel seems to hold no messages because we may
+// not read what was said before: Discord then shows none, and does not refuse
+// (docs.discord.com/developers/resources/message#get-channel-messages).
+func (c *Client) unshown(ctx context.Context, id string) error {
+	ch, err := c.channelOf(ctx, id, "")
+	if err != nil || ch.GuildID == "" {
+		return err
+	}
+	if isThread(ch.Type) {
+		id = cmp.Or(ch.ParentID, id) // a thread has its channel's rights
+	}
+	if ch, err = c.channelOf(ctx, id, ch.GuildID); err != nil {
+		return err
+	}
+	on, known := c.known.standing(ch.GuildID)
+	if !known || len(on.Members) == 0 || on.rights(on.Members[0], ch)&readHistory != 0 {
+		return nil
+	}
+	return &adapters.Error{Kind: adapters.Forbidden, Op: "get messages", Err: errUnshown}
 }

@@ -84,6 +84,9 @@ func (d *Discord) createMessage(c *call, ch *Channel) answer {
 	}
 	c.entry.Text, c.entry.Nonce = *p.Content, p.Nonce.(string)
 	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Content, Flags: p.Flags, Nonce: p.Nonce.(string)}}
+	if p.Target != nil && ch.guild != nil && ch.rights(c.bot)&reading != reading {
+		return refuse(http.StatusForbidden, 160002, "Cannot reply without permission to read message history")
+	}
 	if p.Target != nil {
 		answered := ch.find(p.Target.Message)
 		if answered != nil && !slices.Contains(answerable, answered.wire.Type) {
@@ -200,13 +203,16 @@ func deleteMessage(c *call, ch *Channel, m *message) answer {
 	return done
 }
 
-// getMessages returns the messages around a place, the newest first.
+// getMessages returns the messages around a place, the newest first. Whoever has no
+// right to what was said before is shown none, and not refused
+// (docs.discord.com/developers/resources/message#get-channel-messages).
 func getMessages(c *call, ch *Channel) answer {
 	q := c.r.URL.Query()
 	n := atMost(c, 50, 100)
 	var all []*message
+	hidden := ch.guild != nil && ch.rights(c.bot)&reading != reading
 	for _, m := range ch.messages {
-		if !m.deleted {
+		if !m.deleted && !hidden {
 			all = append(all, m)
 		}
 	}

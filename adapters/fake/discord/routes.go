@@ -35,7 +35,7 @@ func (d *Discord) table() *http.ServeMux {
 		{"GET /guilds/{guild}/members/{user}", "get member", false, d.inGuild(getMember)},
 
 		{"GET /channels/{channel}", "get channel", false, d.inChannel(viewing, func(_ *call, ch *Channel) answer { return ok(ch.wire) })},
-		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(reading, getMessages)},
+		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(viewing, getMessages)},
 		{"POST /channels/{channel}/messages", "create message", false, d.inChannel(writing, d.createMessage)},
 		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *Channel, m *message) answer {
 			return ok(ch.shown(m, c.bot, intentContent, false))

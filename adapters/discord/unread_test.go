@@ -1,0 +1,94 @@
+package discord_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+)
+
+// readHistory is the right to what was said before.
+const readHistory = 1 << 16
+
+// DELIVERY 2.4, K17: where Discord shows nobody's messages, an attempt that was not
+// found may have arrived all the same.
+func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		thread := w.room.NewThread(w.kai, "aside")
+		p := adapters.Post{Chat: w.room.ID.String(), Text: "once", Key: "k", Face: adapters.Face{Name: "Max"}}
+		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
+		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
+			t.Errorf("got %v, want unknown", err)
+		}
+		w.room.Denies(readHistory)
+		synctest.Wait()
+		another := w.newClient() // a process that was told of no server
+		for name, client := range map[string]adapters.Finder{"the one that listens": w.client, "another": another} {
+			for _, p.Thread = range []string{"", thread.ID.String()} {
+				if _, found, err := client.Find(t.Context(), p); found || adapters.KindOf(err) != adapters.Forbidden || err == nil {
+					t.Errorf("%s, thread %q: found %v, %v; want forbidden", name, p.Thread, found, err)
+				}
+			}
+		}
+	})
+}
+
+// DELIVERY 2.2 (1): what was said in a room whose past we may not read, while nobody
+// listened or while nobody could place it, is a visible gap there.
+func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.room.Denies(readHistory)
+		quiet := w.guild.NewChannel("quiet", fakediscord.TextChannel)
+		w.says("heard")
+		w.inbox.take()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Hour)
+		w.bot.Forget()
+		w.room.SaysUnheard(w.kai, "unheard")
+		gone := quiet.SaysUnheard(w.kai, "deleted")
+		quiet.Deletes(gone)
+		w.client = w.newClient()
+		w.receive()
+		pass(time.Minute)
+		got := w.inbox.take()
+		u, gap := body[adapters.Gap](t, got)
+		if len(got) != 1 || u.Chat.ID != w.room.ID.String() || !strings.Contains(gap.Reason, "Read Message History") {
+			t.Errorf("got %+v", got)
+		}
+		w.says("after")
+		if diff := cmp.Diff([]string{"after"}, texts(w.inbox.take())); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// issue 5: a past that is not shown is not taken for an empty one.
+func TestAPastThatIsNotShownIsSaidToBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		empty := w.guild.NewChannel("empty", fakediscord.TextChannel)
+		w.says("before")
+		read := func(ch *fakediscord.Channel) error {
+			return w.client.History(t.Context(), adapters.Stretch{Chat: ch.ID.String()}, func(context.Context, adapters.Page) error { return nil })
+		}
+		w.room.Denies(readHistory)
+		synctest.Wait()
+		if err := read(w.room); adapters.KindOf(err) != adapters.Forbidden || err == nil {
+			t.Errorf("got %v, want forbidden", err)
+		}
+		if err := read(empty); err != nil {
+			t.Error(err)
+		}
+	})
+}
