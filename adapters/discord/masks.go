@@ -150,7 +150,7 @@ func (c *Client) throughHook(ctx context.Context, op, method, to string, m adapt
 // Discord said to us when it seemed to be somebody else's.
 func (c *Client) deleteAs(ctx context.Context, to string, m adapters.Ref, refused error) error {
 	err := c.throughHook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
-	if err != nil && !refusedWith(err, unknownMessage) && adapters.KindOf(err).Permanent() {
+	if err != nil && !refusedWith(err, unknownMessage, threadArchived) && adapters.KindOf(err).Permanent() {
 		return refused
 	}
 	return err

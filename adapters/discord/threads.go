@@ -66,11 +66,32 @@ func (c *Client) wherever(ctx context.Context, m adapters.Ref, do func(to string
 			to = m.Message
 		}
 	}
-	err = do(to)
+	err = c.reopening(ctx, to, do)
 	if to == m.Thread && m.Thread != m.Message && refusedWith(err, unknownMessage) {
 		return do(m.Chat)
 	}
 	return err
+}
+
+// reopening does something to a message of the channel to. In a thread that was put
+// away nothing can be changed until it is opened again, which only a new message does
+// by itself (docs.discord.com/developers/topics/threads#active--archived-threads).
+func (c *Client) reopening(ctx context.Context, to string, do func(to string) error) error {
+	err := do(to)
+	if !refusedWith(err, threadArchived) {
+		return err
+	}
+	body := struct {
+		Archived bool `json:"archived"`
+	}{false}
+	switch shut := c.call(ctx, channelRoute("edit channel", http.MethodPatch, to, ""), body, nil); {
+	case shut == nil:
+		return do(to)
+	case adapters.KindOf(shut).Permanent(): // it is locked
+		return err
+	default:
+		return notSent(shut)
+	}
 }
 
 // threads returns the threads of a channel that everybody in it sees, the oldest

@@ -113,3 +113,44 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 		})
 	}
 }
+
+// PLATFORMS 3.3, SEQ-99: in a thread that was put away a message is edited, deleted and
+// reacted to all the same; one that is locked stays as it is.
+func TestMessagesOfAThreadThatWasPutAwayAreChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		chat := w.room.ID.String()
+		for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+			thread := w.room.NewThread(w.kai, "aside"+face.Name)
+			in := thread.ID.String()
+			sent := w.send(adapters.Post{Thread: in, Text: "one", Face: face})
+			at := adapters.Ref{Chat: chat, Thread: in, Message: sent.Message}
+			thread.Archive()
+			if err := w.client.Edit(t.Context(), at, "two"); err != nil {
+				t.Error(err)
+			}
+			thread.Archive()
+			if err := w.client.React(t.Context(), at, "👍"); err != nil {
+				t.Error(err)
+			}
+			if got := thread.Sent(w.bot); got[0].Content != "two" || len(got[0].Reactions) != 1 {
+				t.Errorf("face %q: %+v", face.Name, got)
+			}
+			thread.Locks()
+			if err := w.client.Delete(t.Context(), at); adapters.KindOf(err) != adapters.NoTarget || err == nil {
+				t.Errorf("face %q: %v, want no target", face.Name, err)
+			}
+			thread.Archive()
+			if err := w.client.Delete(t.Context(), at); err != nil || !thread.Sent(w.bot)[0].Deleted {
+				t.Errorf("face %q: not deleted, %v", face.Name, err)
+			}
+		}
+		thread := w.room.NewThread(w.kai, "in trouble")
+		at := adapters.Ref{Chat: chat, Thread: thread.ID.String(), Message: w.send(adapters.Post{Thread: thread.ID.String(), Text: "one"}).Message}
+		thread.Archive()
+		w.Fault(fake.Fault{Method: "edit channel", Do: fake.Refuse, RetryAfter: 5})
+		if err := w.client.Delete(t.Context(), at); adapters.KindOf(err) != adapters.Limited || err == nil {
+			t.Errorf("%v, want limited", err)
+		}
+	})
+}

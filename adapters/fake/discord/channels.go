@@ -133,6 +133,39 @@ func (c *Channel) Archive() {
 	}
 }
 
+// Locks puts a thread away so that only moderators bring it back.
+func (c *Channel) Locks() {
+	c.Archive()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.wire.Thread.Locked = true
+}
+
+// putAway reports whether the channel is an archived thread: but for new messages,
+// which bring it back, nothing in it can be changed. It needs the lock.
+func (c *Channel) putAway() bool { return c.isThread() && c.wire.Thread.Archived }
+
+// editChannel brings an archived thread back; nothing else of a channel is changed here.
+func (d *Discord) editChannel(c *call, ch *Channel) answer {
+	var said struct {
+		Archived *bool `json:"archived"`
+	}
+	switch {
+	case !c.into(&said) || said.Archived == nil || *said.Archived || !ch.isThread():
+		return badForm("archived", "BASE_TYPE_BAD_TYPE", "Only this is played here.")
+	case ch.wire.Thread.Locked:
+		return noRight
+	}
+	ch.bringBack()
+	return ok(ch.wire)
+}
+
+// bringBack ends that a thread is archived. It needs the lock.
+func (c *Channel) bringBack() {
+	c.wire.Thread = &wireArchive{Minutes: 1440, At: time.Now()}
+	c.guild.dispatch("THREAD_UPDATE", intentGuilds, c.wire)
+}
+
 // Renames gives the channel another name.
 func (c *Channel) Renames(name string) {
 	c.of.mu.Lock()

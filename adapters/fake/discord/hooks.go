@@ -162,6 +162,9 @@ func (d *Discord) deleteAs(c *call, h *webhook, in *Channel) answer {
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
 	}
+	if in.putAway() {
+		return archived
+	}
 	in.deleteLocked([]ID{m.wire.ID})
 	return done
 }

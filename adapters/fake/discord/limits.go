@@ -65,6 +65,7 @@ func (d *Discord) limit(w http.ResponseWriter, c *call) time.Duration {
 	defer l.mu.Unlock()
 	now := time.Now()
 	if until := l.held[c.scope()]; now.Before(until) {
+		w.Header().Set("X-RateLimit-Scope", "user")
 		return until.Sub(now)
 	}
 	if !d.opts.Limits {
@@ -81,6 +82,7 @@ func (d *Discord) limit(w http.ResponseWriter, c *call) time.Duration {
 		}
 		if _, _, wait := all.take(now, perSecond, time.Second); wait > 0 {
 			w.Header().Set("X-RateLimit-Global", "true")
+			w.Header().Set("X-RateLimit-Scope", "global")
 			return wait
 		}
 	}
@@ -95,5 +97,8 @@ func (d *Discord) limit(w http.ResponseWriter, c *call) time.Duration {
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(reset.Seconds(), 'f', 3, 64))
 	h.Set("X-RateLimit-Bucket", bucketScope+c.name)
+	if wait > 0 {
+		h.Set("X-RateLimit-Scope", "user")
+	}
 	return wait
 }

@@ -79,6 +79,12 @@ func (d *Discord) createMessage(c *call, ch *Channel) answer {
 	if ch.wire.Type == Forum || ch.wire.Type == Category {
 		return refuse(http.StatusBadRequest, 50008, "Cannot send messages in a non-text channel")
 	}
+	if ch.isThread() && ch.wire.Thread.Locked {
+		return refuse(http.StatusBadRequest, 160005, "This thread is locked")
+	}
+	if len(c.files) > 0 && ch.guild != nil && ch.rights(c.bot)&attaching != attaching {
+		return noRight
+	}
 	if a, refused := p.check(len(c.files)); refused {
 		return a
 	}
@@ -172,6 +178,9 @@ func (d *Discord) editMessage(c *call, ch *Channel, m *message) answer {
 
 // edit replaces the words of a message.
 func (d *Discord) edit(c *call, ch *Channel, m *message) answer {
+	if ch.putAway() {
+		return archived
+	}
 	var p posted
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
@@ -197,6 +206,9 @@ func deleteMessage(c *call, ch *Channel, m *message) answer {
 	own := m.by == c.bot && m.wire.WebhookID == 0
 	if !own && (ch.guild == nil || ch.rights(c.bot)&manageMessages == 0) {
 		return noRight
+	}
+	if ch.putAway() {
+		return archived
 	}
 	c.entry.Message = m.wire.ID
 	ch.deleteLocked([]ID{m.wire.ID})
@@ -250,11 +262,17 @@ func (d *Discord) putReaction(c *call, ch *Channel, m *message) answer {
 	if !known || e.ID != nil && (ch.guild == nil || !slices.ContainsFunc(ch.guild.emojis, e.same)) {
 		return refuse(http.StatusBadRequest, 10014, "Unknown Emoji")
 	}
+	if ch.putAway() {
+		return archived
+	}
 	ch.react(m, reaction{c.bot.ID, e})
 	return done
 }
 
 func (d *Discord) dropReaction(c *call, ch *Channel, m *message) answer {
+	if ch.putAway() {
+		return archived
+	}
 	if e, known := emojiOf(c.r.PathValue("emoji")); known {
 		ch.unreact(m, reaction{c.bot.ID, e})
 	}

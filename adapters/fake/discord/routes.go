@@ -35,6 +35,7 @@ func (d *Discord) table() *http.ServeMux {
 		{"GET /guilds/{guild}/members/{user}", "get member", false, d.inGuild(getMember)},
 
 		{"GET /channels/{channel}", "get channel", false, d.inChannel(viewing, func(_ *call, ch *Channel) answer { return ok(ch.wire) })},
+		{"PATCH /channels/{channel}", "edit channel", false, d.inChannel(writing, d.editChannel)},
 		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(viewing, getMessages)},
 		{"POST /channels/{channel}/messages", "create message", false, d.inChannel(writing, d.createMessage)},
 		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *Channel, m *message) answer {
@@ -72,6 +73,8 @@ const (
 	writing  = viewing | 1<<11
 	reading  = viewing | 1<<16
 	reacting = reading | 1<<6
+
+	attaching = viewing | 1<<15
 )
 
 // wireApp is a bot's application.

@@ -33,6 +33,7 @@ type answer struct {
 	code   int    // of a refusal
 	text   string // of a refusal
 	retry  float64
+	global bool
 	errors any
 }
 
@@ -53,6 +54,7 @@ var (
 	noWebhook  = refuse(http.StatusNotFound, 10015, "Unknown Webhook")
 	noAccess   = refuse(http.StatusForbidden, 50001, "Missing Access")
 	noRight    = refuse(http.StatusForbidden, 50013, "Missing Permissions")
+	archived   = refuse(http.StatusBadRequest, 50083, "Thread is archived")
 	notAllowed = refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
 )
 
@@ -76,7 +78,7 @@ func (a answer) bytes() []byte {
 			Message string  `json:"message"`
 			After   float64 `json:"retry_after"`
 			Global  bool    `json:"global"`
-		}{"You are being rate limited.", a.retry, false})
+		}{"You are being rate limited.", a.retry, a.global})
 	case a.status >= 400:
 		return encode(struct {
 			Message string `json:"message"`
@@ -127,9 +129,13 @@ func (d *Discord) handle(name string, open bool, f func(*call) answer) http.Hand
 			d.finish(w, c, notAllowed)
 			return
 		}
+		if c.tooLarge() {
+			d.finish(w, c, refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
+			return
+		}
 		if wait := d.limit(w, c); wait > 0 {
 			c.entry.Early = wait
-			d.finish(w, c, answer{status: http.StatusTooManyRequests, retry: wait.Seconds()})
+			d.finish(w, c, answer{status: http.StatusTooManyRequests, retry: wait.Seconds(), global: w.Header().Get("X-RateLimit-Global") != ""})
 			return
 		}
 		fault, hit := d.faults.Hit(c.matches)
@@ -196,6 +202,23 @@ func (c *call) read() error {
 		}
 		c.files = append(c.files, File{Name: part.FileName(), MIME: part.Header.Get("Content-Type"), Data: data})
 	}
+}
+
+// What Discord takes of files (docs.discord.com/developers/reference#uploading-files).
+const (
+	maxFile  = 10 << 20
+	maxFiles = 25 << 20
+)
+
+// tooLarge reports whether a file is larger than Discord takes, or all together.
+func (c *call) tooLarge() bool {
+	all := 0
+	for _, f := range c.files {
+		if all += len(f.Data); len(f.Data) > maxFile {
+			return true
+		}
+	}
+	return all > maxFiles
 }
 
 // into reads the body into v; nothing is an empty object.

@@ -111,9 +111,8 @@ func (c *Channel) SaysUnheard(p *Person, content string) ID {
 // add keeps a new message and tells of it. It needs the lock.
 func (c *Channel) add(m *message) {
 	c.keep(m)
-	if c.isThread() && c.wire.Thread.Archived {
-		c.wire.Thread = &wireArchive{Minutes: 1440, At: time.Now()}
-		c.guild.dispatch("THREAD_UPDATE", intentGuilds, c.wire)
+	if c.putAway() {
+		c.bringBack()
 	}
 	c.tell("MESSAGE_CREATE", m)
 }
