@@ -164,7 +164,7 @@ func (m *mouth) view(s spaces.SpaceID) *hud.View {
 		return v
 	}
 	v := &hud.View{
-		Agent: hud.Agent{ID: "ada", Name: "Ada"}, Circle: "home", Self: &spaces.Self{}, System: "You are Ada.", Counter: &hud.Counter{}, Active: s,
+		Agent: "ada", Circle: "home", Self: &spaces.Self{}, System: "You are Ada.", Counter: &hud.Counter{}, Active: s,
 		Seats: []hud.Seat{{Room: hud.NewRoom(spaces.Space{ID: s, Kind: spaces.Room, Name: "Hub", Circle: "home"}), Short: "s1", Uplink: spaces.Uplink{Space: s, Live: true}}},
 	}
 	m.rooms[s] = v

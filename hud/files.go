@@ -26,12 +26,11 @@ func (r *Room) filed() []int {
 // posted last, by which they can be opened or sent on.
 type fileList struct {
 	listing
-	v    *View
 	refs [][]spaces.EventID // of each element, the newest last
 }
 
 func (v *View) fileList() *fileList {
-	l := &fileList{listing: listing{header: "FILES"}, v: v}
+	l := &fileList{listing: listing{header: "FILES"}}
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		filed := s.Room.filed()

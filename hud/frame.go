@@ -23,9 +23,8 @@ type Message struct {
 type Frame struct {
 	Messages []Message
 	// Tokens are those of all messages and the tools, as far as they were counted:
-	// when Exact is false, the number is an upper bound that already fits.
+	// when the plan is not exact, the number is an upper bound that already fits.
 	Tokens int
-	Exact  bool
 	Plan   Plan
 }
 
@@ -47,7 +46,7 @@ func (v *View) Frame(tail Tail) (Frame, error) {
 	if d.tokens > budget {
 		return Frame{}, ErrTooLong
 	}
-	f := Frame{Messages: d.messages(), Tokens: d.tokens + v.FixedTokens, Exact: d.exact}
+	f := Frame{Messages: d.messages(), Tokens: d.tokens + v.FixedTokens}
 	f.Plan = d.plan(budget)
 	return f, nil
 }

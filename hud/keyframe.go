@@ -219,7 +219,7 @@ func (v *View) turnsTokens(ts []spaces.Turn) int {
 
 // keyframe renders everything but the newest kept cycles within the tokens.
 func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) {
-	k := spaces.Keyframe{Mind: spaces.Mind{Agent: v.Agent.ID, Circle: v.Circle}, N: 1, Cause: cause}
+	k := spaces.Keyframe{Mind: spaces.Mind{Agent: v.Agent, Circle: v.Circle}, N: 1, Cause: cause}
 	if v.Keyframe != nil {
 		k.N, k.Upto = v.Keyframe.N+1, v.Keyframe.Upto
 	}

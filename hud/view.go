@@ -4,13 +4,6 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Agent is who looks.
-type Agent struct {
-	ID      spaces.AgentID
-	Name    string
-	Persona string
-}
-
 // A Seat is a mind's place in a room: the room, its uplink, and the periods it
 // was there.
 type Seat struct {
@@ -91,7 +84,7 @@ func (l Limits) withDefaults() Limits {
 //
 // A View reads its rooms and is not safe for concurrent use with them.
 type View struct {
-	Agent  Agent
+	Agent  spaces.AgentID
 	Circle spaces.CircleID
 	Seats  []Seat
 	Beyond []Seat // in rooms of other circles, see [Across]; looked through, never part of the keyframe
@@ -133,7 +126,7 @@ func (v *View) Seat(id spaces.SpaceID) *Seat {
 	return nil
 }
 
-func (v *View) me() spaces.EntityID { return v.Agent.ID.Entity() }
+func (v *View) me() spaces.EntityID { return v.Agent.Entity() }
 
 // label returns the room's name as lines have it: its cleaned name, with its
 // short id when another room of the view is called the same.

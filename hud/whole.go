@@ -19,7 +19,7 @@ func (c *Counter) Exactly(f *Frame) {
 	for _, m := range f.Messages[1:] {
 		n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 	}
-	f.Tokens, f.Exact = n, true
+	f.Tokens = n
 	f.Plan.Tokens, f.Plan.Exact = n-f.Plan.Fixed, true
 }
 

@@ -37,7 +37,7 @@ func newWorld(tb testing.TB) *world {
 	return &world{
 		t: tb, at: time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC), seq: map[spaces.SpaceID]int64{},
 		v: &View{
-			Agent: Agent{ID: "ada", Name: "Ada"}, Circle: "home", Self: &spaces.Self{},
+			Agent: "ada", Circle: "home", Self: &spaces.Self{},
 			System: "You are Ada.", FixedTokens: 1000, Counter: &Counter{},
 		},
 	}

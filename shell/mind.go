@@ -444,7 +444,7 @@ func (m *mind) view(c *cycle) *hud.View {
 // under way. m.mu is held, and stays held while the view is used.
 func (m *mind) whole(o outlook) *hud.View {
 	return &hud.View{
-		Agent:  hud.Agent{ID: o.agent.ID, Name: o.agent.Name, Persona: o.agent.Persona},
+		Agent:  o.agent.ID,
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
 		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
 		Digests: m.digests, Limits: o.settings.limits(), Counter: m.shell.Counter,

@@ -48,15 +48,6 @@ var promptSections = []struct {
 	{"digest.v1", compaction},
 }
 
-// Prompts returns the texts of this version, by file name.
-func Prompts() map[string]string {
-	texts := map[string]string{}
-	for _, s := range promptSections {
-		texts[s.name] = prompt(s.name)
-	}
-	return texts
-}
-
 func prompt(name string) string {
 	data, err := promptFiles.ReadFile("prompts/" + name + ".md")
 	if err != nil {
@@ -136,9 +127,6 @@ const (
 	toolTokens      = 1988
 	fileToolTokens  = 225 // of send_file, where it is offered
 )
-
-// toolOverhead is what a provider adds around each tool, in tokens.
-const toolOverhead = 8
 
 func systemText(a *Agent, tags bool) string {
 	var out strings.Builder

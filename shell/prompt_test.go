@@ -22,7 +22,7 @@ func TestSectionsKeepTheirSize(t *testing.T) {
 		"memory.v1": {600, 900}, "tools.v1": {250, 700}, "antipatterns.v1": {40, 250},
 		"capabilities.v1": {150, 700}, "instructions.v1": {200, 600}, "identity.v1": {20, 150},
 	} {
-		if n := c.Count(Prompts()[name]); n < want[0] || n > want[1] {
+		if n := c.Count(prompt(name)); n < want[0] || n > want[1] {
 			t.Errorf("%s has %d tokens, want %d to %d", name, n, want[0], want[1])
 		}
 	}
@@ -33,6 +33,7 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	var c hud.Counter
 	nobody := &Agent{}
 	tools := 0
+	const toolOverhead = 8 // what a provider adds around each tool, in tokens
 	count := func(tool model.Tool) int {
 		return c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
 	}
@@ -77,7 +78,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 			t.Errorf("the system text lacks %q", want)
 		}
 	}
-	if n := strings.Count(Prompts()["antipatterns.v1"], "\n- "); n != 6 {
+	if n := strings.Count(prompt("antipatterns.v1"), "\n- "); n != 6 {
 		t.Errorf("%d anti-patterns, want 6", n)
 	}
 }
@@ -101,7 +102,8 @@ func TestHowToActComesBeforeTheActs(t *testing.T) {
 // PRD-1-2: the system text is made of sections, each of which is one version of a file.
 func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
 	text := systemText(&Agent{}, true)
-	for name, section := range Prompts() {
+	for _, s := range promptSections {
+		name, section := s.name, prompt(s.name)
 		if !regexp.MustCompile(`^[a-z]+\.v[1-9]\d*$`).MatchString(name) {
 			t.Errorf("%s names no version", name)
 		}
@@ -115,7 +117,11 @@ func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
 // PRD-3-2: every text that a model is shown is a section with a mode, once.
 func TestEverySectionHasAMode(t *testing.T) {
 	files, err := promptFiles.ReadDir("prompts")
-	if err != nil || len(files) != len(promptSections) || len(Prompts()) != len(promptSections) {
+	names := map[string]bool{}
+	for _, s := range promptSections {
+		names[s.name] = true
+	}
+	if err != nil || len(files) != len(promptSections) || len(names) != len(promptSections) {
 		t.Errorf("%d files and %d sections, %v", len(files), len(promptSections), err)
 	}
 	for _, m := range []mode{always, inTags, eachPhase, crossSpace, onboarding, compaction} {

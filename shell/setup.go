@@ -103,7 +103,7 @@ func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
 	if next.State != "" {
 		next.Readers = readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})
 		c.setUp.noted = append(c.setUp.noted, setUpNote(c.wake.Cycle.ID, next))
-	} else if !c.setUp.begun && at.State == "" && !c.settings.Told && isNew(seat, v.Agent.ID.Entity()) {
+	} else if !c.setUp.begun && at.State == "" && !c.settings.Told && isNew(seat, v.Agent.Entity()) {
 		offer := setUpNote(c.wake.Cycle.ID, spaces.SetUp{Space: seat.Room.ID(), State: spaces.SetUpOffered})
 		c.setUp.offer = &offer
 	}

@@ -12,10 +12,6 @@ import (
 // the append happens; the refusal itself is recorded.
 var ErrTimelineDecoherence = errors.New("timeline decoherence")
 
-// ErrDuplicate is returned when an event with the same source is already in the
-// record. Nothing changes.
-var ErrDuplicate = errors.New("event is already recorded")
-
 // Cohere checks that e may be appended to b. known reports whether an event id
 // is part of the branch's history, its own or shared.
 func Cohere(b *Branch, e Event, known func(EventID) bool) error {

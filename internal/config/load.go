@@ -23,7 +23,6 @@ type Source struct {
 
 // InvalidError holds the faults that make a configuration unusable.
 type InvalidError struct {
-	Path   string
 	Text   string // of the file, for excerpts
 	Faults []Fault
 }
@@ -61,7 +60,7 @@ func Load(l Source) (*Config, error) {
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
 			c.Data = l.dataAnyway(d)
-			return c, &InvalidError{path, text, d.fatal}
+			return c, &InvalidError{text, d.fatal}
 		}
 	} else {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
@@ -84,7 +83,7 @@ func Load(l Source) (*Config, error) {
 	d.decode(root)
 	d.warnOfSecrets(mode)
 	if len(d.fatal) > 0 {
-		return c, &InvalidError{path, text, d.fatal}
+		return c, &InvalidError{text, d.fatal}
 	}
 	return c, nil
 }
@@ -130,7 +129,7 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 		if errors.Is(err, errNotUTF8) {
 			f.Remedy = "save it as UTF-8"
 		}
-		return "", "", 0, &InvalidError{Path: path, Faults: []Fault{f}}
+		return "", "", 0, &InvalidError{Faults: []Fault{f}}
 	}
 	info, err := os.Stat(l.full(path))
 	if err == nil {

@@ -93,9 +93,6 @@ func transport(d *net.Dialer) *http.Transport {
 // A File is a body that has begun to arrive. Reading more of it than the limit
 // fails with [ErrTooLarge]; the caller closes it.
 type File struct {
-	// Size is the length that the server promises; -1 when it does not.
-	Size int64
-
 	io.Reader
 	media string
 	end   func() error
@@ -199,7 +196,6 @@ func open(resp *http.Response, limit int64) (*File, error) {
 	if resp.ContentLength > limit {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
 	}
-	f := &File{Size: resp.ContentLength}
 	var body io.Reader = resp.Body
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
 	case "", "identity":
@@ -208,7 +204,7 @@ func open(resp *http.Response, limit int64) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: it is not the gzip it claims to be", ErrForbidden)
 		}
-		body, f.Size = unzip, -1
+		body = unzip
 	default:
 		return nil, fmt.Errorf("%w: encoding %q", ErrForbidden, resp.Header.Get("Content-Encoding"))
 	}
@@ -218,9 +214,7 @@ func open(resp *http.Response, limit int64) (*File, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	f.media = http.DetectContentType(head[:n])
-	f.Reader = io.MultiReader(bytes.NewReader(head[:n]), bound)
-	return f, nil
+	return &File{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
 }
 
 // bounded reads until one byte more than left was there.

@@ -9,7 +9,6 @@ import (
 type requirement struct {
 	id   string
 	text string // its second column
-	line int    // from 1
 }
 
 // group is what the id begins with: SEQ of SEQ-07.
@@ -27,9 +26,7 @@ var idForm = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)+$`)
 func requirements(text string) []requirement {
 	var all []requirement
 	seen := map[string]bool{}
-	line := 0
 	for row := range strings.Lines(text) {
-		line++
 		row = strings.TrimSpace(row)
 		if !strings.HasPrefix(row, "|") {
 			continue
@@ -44,7 +41,7 @@ func requirements(text string) []requirement {
 			continue
 		}
 		seen[id] = true
-		all = append(all, requirement{id, strings.TrimSpace(cells[1]), line})
+		all = append(all, requirement{id, strings.TrimSpace(cells[1])})
 	}
 	return all
 }
