@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -154,35 +153,38 @@ func (c *Client) put(ctx context.Context, address string, content []byte) error 
 	return nil
 }
 
-// attach hangs uploaded files on a message. The words are there already: what
-// Slack refuses for good is told to the log, not to the sender, who would send the
-// words twice. Any other error says that it is not known whether all is there, so
-// that the sender looks for it with [Client.Find], which attaches what is missing.
-func (c *Client) attach(ctx context.Context, chat, ts string, files []string) error {
-	ids, err := json.Marshal(files)
-	if err != nil {
-		panic("slack: ids do not marshal: " + err.Error())
-	}
-	_, err = c.call(ctx, "chat.update", func(ctx context.Context, api *slackgo.Client) error {
-		_, _, _, err := api.UpdateMessageContext(ctx, chat, ts, c.fields("chat.update", func(v url.Values) { v.Set("file_ids", string(ids)) }))
-		return err
-	})
+// attach hangs uploaded files on message m, whose words are f. The words are there
+// already: what Slack refuses for good is told to the log, not to the sender, who would
+// send the words twice. Any other error says that it is not known whether all is there,
+// so that the sender looks for it with [Client.Find], which attaches what is missing.
+func (c *Client) attach(ctx context.Context, m adapters.Ref, f form, files []string) error {
+	err := c.revise(ctx, m, f, files)
 	switch {
 	case err == nil:
 		return nil
 	case adapters.KindOf(err).Permanent():
-		c.log.Error("files not attached", "chat", chat, "message", ts, "files", len(files), "error", err)
+		c.log.Error("files not attached", "chat", m.Chat, "message", m.Message, "files", len(files), "error", err)
 		return nil
 	}
 	return &adapters.Error{Kind: adapters.Unknown, Op: "chat.update", Err: err}
+}
+
+// listOf returns ids as a list that a call carries.
+func listOf(ids []string) string {
+	raw, err := json.Marshal(ids)
+	if err != nil {
+		panic("slack: ids do not marshal: " + err.Error())
+	}
+	return string(raw)
 }
 
 // complete attaches the files that a message found again should have and, since
 // we died or were cut off in between, has not.
 func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.Post) error {
 	var m struct {
-		TS    string            `json:"ts"`
-		Files []json.RawMessage `json:"files"`
+		TS       string            `json:"ts"`
+		Username string            `json:"username"`
+		Files    []json.RawMessage `json:"files"`
 	}
 	if len(p.Files) == 0 || json.Unmarshal(raw, &m) != nil || len(m.Files) > 0 {
 		return nil
@@ -191,5 +193,8 @@ func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.P
 	if err != nil {
 		return err
 	}
-	return c.attach(ctx, p.Chat, m.TS, ids)
+	if m.Username == "" { // it has no face
+		p.Text = cmp.Or(p.Unmasked, p.Text)
+	}
+	return c.attach(ctx, adapters.Ref{Chat: p.Chat, Message: m.TS}, formOf(p.Text, p.Mentions), ids)
 }

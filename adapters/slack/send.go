@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -109,7 +110,8 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 	}
 	if f != f.plain() && refusedFor(err, formless...) {
 		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
-		receipt, err = c.post(ctx, p, f.plain(), thread)
+		f = f.plain()
+		receipt, err = c.post(ctx, p, f, thread)
 	}
 	if refusedFor(err, "not_in_channel", "channel_not_found") && c.aside(ctx, p.Chat, f) {
 		return adapters.Receipt{At: time.Now().UTC()}, nil
@@ -118,7 +120,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		c.closed.Store(shut)
 	}
 	if err == nil && len(files) > 0 {
-		err = c.attach(ctx, p.Chat, receipt.Message, files)
+		err = c.attach(ctx, adapters.Ref{Chat: p.Chat, Message: receipt.Message}, f, files)
 	}
 	return receipt, err
 }
@@ -194,23 +196,38 @@ func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
 
 // Edit replaces the words of message m by text, one part as Split returned it.
 func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
-	f := formOf(text, nil)
-	err := c.update(ctx, m, f)
+	return c.revise(ctx, m, formOf(text, nil), nil)
+}
+
+// revise gives a message words, and files if there are any: those are then all that it
+// has. Slack leaves a message its files where none are named, but not its words.
+func (c *Client) revise(ctx context.Context, m adapters.Ref, f form, files []string) error {
+	err := c.update(ctx, m, f, files)
 	if f != f.plain() && refusedFor(err, formless...) {
-		err = c.update(ctx, m, f.plain())
+		err = c.update(ctx, m, f.plain(), files)
 	}
 	return err
 }
 
-// update makes the call of Edit. Slack keeps a message's blocks unless it is given
+// maxUpdate is how long a text may be that an update brings
+// (docs.slack.dev/reference/methods/chat.update, msg_too_long).
+const maxUpdate = 4000
+
+// update makes the call of revise. Slack keeps a message's blocks unless it is given
 // others, so that a text without any needs the empty list.
-func (c *Client) update(ctx context.Context, m adapters.Ref, f form) error {
+func (c *Client) update(ctx context.Context, m adapters.Ref, f form, files []string) error {
 	const method = "chat.update"
 	_, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, _, err := api.UpdateMessageContext(ctx, m.Chat, m.Message, c.fields(method, func(v url.Values) {
 			f.set(v)
-			if f.markdown == "" && f.blocks == "" {
+			switch {
+			case f.markdown == "" && f.blocks == "":
 				v.Set("blocks", "[]")
+			case f.blocks != "" && utf8.RuneCountInString(f.text) > maxUpdate: // it shows in notifications alone
+				v.Set("text", string([]rune(f.text)[:maxUpdate-1])+"…")
+			}
+			if len(files) > 0 {
+				v.Set("file_ids", listOf(files))
 			}
 		}))
 		return err

@@ -10,6 +10,7 @@ import (
 // The lengths that Slack enforces.
 const (
 	maxText     = 40_000
+	maxUpdate   = 4_000 // of the text that an update brings
 	maxMarkdown = 12_000
 	maxBlocks   = 50
 	maxRich     = 13_200 // letters in all blocks, as observed
@@ -186,18 +187,27 @@ func (c *call) updateMessage() answer {
 	if bad.err != "" {
 		return bad
 	}
+	if utf8.RuneCountInString(c.args.Get("text")) > maxUpdate {
+		return refuse("msg_too_long")
+	}
 	next := *m
-	if ids := c.args.Get("file_ids"); ids != "" {
+	ids := c.args.Get("file_ids")
+	if ids != "" {
 		var list []string
 		if json.Unmarshal([]byte(ids), &list) != nil {
 			return refuse("invalid_arguments")
 		}
+		next.files = nil // the list is all that the message has from now on
 		for _, id := range list {
 			if f := c.of.files[id]; f != nil {
 				next.files = append(next.files, f)
 			}
 		}
-	} else if _, bad := c.content(&next); bad.err != "" {
+	}
+	switch _, bad := c.content(&next); {
+	case bad.err == "no_text" && ids != "": // observed: the words are gone, unless blocks hold them
+		next.text = ""
+	case bad.err != "":
 		return bad
 	}
 	c.judge(ch, &next)
