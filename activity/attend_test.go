@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -45,13 +46,9 @@ func TestACommandIsDoneOnce(t *testing.T) {
 	us := []adapters.Update{says(hub, kai, "1", "write a book"), orders(hub, kai, "2", "stop")}
 	take(t, in, "1", us...)
 	take(t, in, "1", us...)
-	if diff := cmp.Diff([]string{"said hub", "halt hub", "said hub"}, r.order); diff != "" {
-		t.Errorf("the order of things (-want +got):\n%s", diff)
-	}
+	check.Same(t, "the order of things", []string{"said hub", "halt hub", "said hub"}, r.order)
 	want := []string{"Stopped: 1 run ended, 2 waiting messages dropped, 1 unsent message taken back."}
-	if diff := cmp.Diff(want, r.texts()); diff != "" {
-		t.Errorf("said (-want +got):\n%s", diff)
-	}
+	check.Same(t, "said", want, r.texts())
 }
 
 func TestACommandIsReadInEveryForm(t *testing.T) {
@@ -167,9 +164,7 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 			who := spaces.Identity{Platform: "telegram", User: kai.ID, Name: "Owner"}
 			r.roles = []spaces.Appointment{{Who: who, Role: c.role}}
 			text, err := r.attendant().Attend(t.Context(), Request{Command: "new", Who: who, Space: "hub", Direct: c.direct, At: noon})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if done := len(r.order) == 1 && text == renewed; done != c.done {
 				t.Errorf("done is %t, want %t: %q", done, c.done, text)
 			}
@@ -189,9 +184,7 @@ func TestAMuteIsForWhoDecides(t *testing.T) {
 		t.Helper()
 		q.Space, q.At = "hub", noon
 		text, err := r.attendant().Attend(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		fmt.Fprintf(&b, "%s %s: %s\n", q.Command, q.Args, text)
 	}
 	ask(Request{Command: "mute"})
@@ -219,9 +212,7 @@ mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`"
 		"mute hubmax true", "halt hubmax", "mute hub true", "halt hub", "mute hub true", "halt hub",
 		"mute hubada false", "mute hub false", "mute hub false", "mute hubada true", "halt hubada",
 	}
-	if diff := cmp.Diff(order, r.order); diff != "" {
-		t.Errorf("done (-want +got):\n%s", diff)
-	}
+	check.Same(t, "done", order, r.order)
 }
 
 func TestAStopNamesItsAgent(t *testing.T) {
@@ -234,9 +225,7 @@ func TestAStopNamesItsAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"halt hubmax", "halt hubmax", "halt hub"}, r.order); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "order", []string{"halt hubmax", "halt hubmax", "halt hub"}, r.order)
 }
 
 // PRD-5.8-1, -A1, -A2, -A3, -A4, -A5, PRD-10-4: what people can get done, by what they
@@ -271,35 +260,23 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	} {
 		q.At, q.Space = noon, "hub"
 		text, err := a.Attend(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
 	}
 	r.now, r.answered = RoomNow{}, nil
 	for _, command := range []string{"status", "why", "cost"} {
 		text, err := a.Attend(t.Context(), Request{Command: command, Space: "hub", At: noon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)
 	}
 	file := filepath.Join("testdata", "told.golden")
 	if *updateGolden {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll("testdata", 0o755))
+		check.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("people are told (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "people are told", string(want), b.String())
 }
 
 func TestTheMenuHoldsEveryCommand(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -57,29 +58,21 @@ func openMouth(t *testing.T) *mouth {
 	t.Cleanup(api.Close)
 	var err error
 	m.client, err = telegram.New(telegram.Options{Token: "77:AAmouth", APIURL: api.URL, WebhookURL: "https://bots.example/ada"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if m.store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(t.TempDir(), "data"), NewID: newID}); err != nil {
 		t.Fatal(err)
 	}
 	account, err := m.client.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	port := m.store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
 	room, err := mapping.Open(t.Context(), spaces.Opening{
 		Key: "hub", Name: "Hub", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: time.Now(),
 		Chats: []spaces.Mapping{{Account: account.Key(), Chat: mouthChat, Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	own, err := mapping.Own(t.Context(), account.Key(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	m.spaces = []spaces.SpaceID{room.Space, own.Space}
 	in := activity.NewIngress(account, mapping, port, port, port, activity.IngressOptions{
 		Admit: activity.AdmitOpen, Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}},
@@ -129,9 +122,7 @@ func (m *mouth) look(name string) (events int) {
 		seat := &v.Seats[0]
 		upto := seat.Room.Upto()
 		found, err := m.store.Shell().Events(m.t.Context(), s, spaces.Primary, upto, 1000)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		check.OK(m.t, err)
 		for _, e := range found {
 			seat.Room.Apply(e)
 			if shown := v.Inbox(seat, e.Seq-1, e.Seq, nil).Text; strings.TrimSpace(shown) == "" {
@@ -148,9 +139,7 @@ func (m *mouth) look(name string) (events int) {
 func (m *mouth) allSpaces() []spaces.SpaceID {
 	m.t.Helper()
 	chats, err := m.store.Border().Chats(m.t.Context(), "", "")
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check.OK(m.t, err)
 	for _, c := range chats {
 		if !slices.Contains(m.spaces, c.Space) {
 			m.spaces = append(m.spaces, c.Space)
@@ -191,13 +180,9 @@ type schema map[string]struct {
 func readSchema(t *testing.T) schema {
 	t.Helper()
 	raw, err := os.ReadFile("../adapters/telegram/testdata/schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var s schema
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(raw, &s))
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -48,25 +49,19 @@ func newAttic(t *testing.T) *attic {
 func (a *attic) open() {
 	a.t.Helper()
 	store, err := sqlite.Open(a.t.Context(), sqlite.Options{Dir: filepath.Join(a.dir, "data"), NewID: newID})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	a.store = store
 	p, err := store.Border().Open(a.t.Context(), spaces.Opening{
 		Key: "hub", Name: "Hub", Circle: "home", At: time.Now(),
 		Chats: []spaces.Mapping{{Account: shelfAccount, Chat: "-1", Live: true}},
 	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	a.room = p.Space
 }
 
 func (a *attic) close() {
 	a.t.Helper()
-	if err := a.store.Close(context.WithoutCancel(a.t.Context())); err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, a.store.Close(context.WithoutCancel(a.t.Context())))
 }
 
 // folder is where the files are kept.
@@ -100,9 +95,7 @@ func (a *attic) shows(size int64, files ...string) {
 	_, err := a.store.Border().Record(a.t.Context(), spaces.Intake{Account: shelfAccount, At: time.Now(), Items: []spaces.Incoming{{
 		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: said.Ref.Message, Body: said},
 	}}})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 }
 
 // collects runs a collector for d.
@@ -111,20 +104,14 @@ func (a *attic) collects(d time.Duration, o activity.CollectorOptions) {
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
 	folder, err := files.Open(a.folder())
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if err := activity.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx); err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
+	check.OK(a.t, activity.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
 }
 
 func (a *attic) file(id string) activity.KnownFile {
 	a.t.Helper()
 	f, _, err := a.store.Border().File(a.t.Context(), shelfAccount, id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	return f
 }
 
@@ -132,9 +119,7 @@ func (a *attic) file(id string) activity.KnownFile {
 func (a *attic) told() []string {
 	a.t.Helper()
 	events, err := a.store.Shell().Events(a.t.Context(), a.room, spaces.Primary, 0, 1000)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	var out []string
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Unreadable); ok {
@@ -163,9 +148,7 @@ func TestFileIsFetchedOnceAndKeptByItsHash(t *testing.T) {
 			t.Errorf("hashes %q, %q, %q", a.file("cat").Hash, a.file("cat-copy").Hash, a.file("dog").Hash)
 		}
 		folder, err := files.Open(a.folder())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got, err := os.ReadFile(folder.Path(a.file("cat").Hash))
 		if err != nil || string(got) != "bytes of cat" {
 			t.Errorf("got %q, %v", got, err)
@@ -256,9 +239,7 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(string, int) ([]byte, error) { return []byte("x"), nil }
-		if err := os.WriteFile(a.folder(), []byte("in the way"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(a.folder(), []byte("in the way"), 0o600))
 		a.shows(1, "cat")
 		a.collects(time.Hour, activity.CollectorOptions{})
 		if told := a.told(); len(told) != 1 || strings.Contains(told[0], a.dir) || a.asked["cat"] != 5 {
@@ -288,9 +269,7 @@ func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
 		a.answer = func(string, int) ([]byte, error) { return []byte("whole"), nil }
 		a.shows(5, "cat")
 		folder, err := files.Open(a.folder())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		shelf := &brokenShelf{Shelf: a.store.Border(), full: true}
 		c := activity.NewCollector(shelfAccount, a, shelf, folder, activity.CollectorOptions{})
 		for range 2 {

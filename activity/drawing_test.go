@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -108,9 +109,7 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 				r.put(told)
 				e.Over(soup.ID)
 				after(20 * time.Second)
-				if diff := cmp.Diff(c.want, did(c.platform.accepted())); diff != "" {
-					t.Errorf("the platform took (-want +got):\n%s", diff)
-				}
+				check.Same(t, "the platform took", c.want, did(c.platform.accepted()))
 				a := r.action("a")
 				if a.State != spaces.ActionSent || len(a.Refs) != 2 || len(r.drafts) != 0 {
 					t.Errorf("the action is %s with %v, %d drafts are left", a.State, a.Refs, len(r.drafts))
@@ -160,9 +159,7 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 				r.leave()
 				e.Over(soup.ID)
 				after(20 * time.Second)
-				if diff := cmp.Diff(c.want, did(p.accepted())); diff != "" {
-					t.Errorf("the platform took (-want +got):\n%s", diff)
-				}
+				check.Same(t, "the platform took", c.want, did(p.accepted()))
 				if len(r.drafts) != 0 || len(e.drafts.all) != 0 || e.drafts.rows {
 					t.Errorf("kept: %v", r.drafts)
 				}

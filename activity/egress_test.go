@@ -10,9 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -75,9 +74,7 @@ func TestMessagesOfALaneLeaveInTheOrderDecided(t *testing.T) {
 			{"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"},
 			{"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, got)
 	})
 }
 
@@ -106,9 +103,7 @@ func TestAPlatformThatSaysWaitIsObeyedByThatChatAlone(t *testing.T) {
 				t.Errorf("%q was sent after %s, want 7 s and at most a tenth more", c.Text, took)
 			}
 		}
-		if diff := cmp.Diff([]string{"one", "two"}, without(p.texts("c"), "thread")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "without", []string{"one", "two"}, without(p.texts("c"), "thread"))
 		if a := r.action("one"); a.State != spaces.ActionSent || a.Resent {
 			t.Errorf("got state %s, resent %t; want sent, and no unknown copy", a.State, a.Resent)
 		}
@@ -289,9 +284,7 @@ func TestAMovedChatIsFollowedAtOnce(t *testing.T) {
 		r.put(spaces.Action{ID: "two", Chat: "old", Text: "two"})
 		send(t, p, r, EgressOptions{})
 		after(100 * time.Millisecond)
-		if diff := cmp.Diff([]string{"one", "two"}, p.texts("new")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"one", "two"}, p.texts("new"))
 		if got := r.mappings[0].Chat; got != "new" {
 			t.Errorf("the space is still mapped to %q", got)
 		}
@@ -316,9 +309,7 @@ func TestASplitMessageGoesOnAtThePartItHadReached(t *testing.T) {
 		}
 		send(t, p, r, EgressOptions{})
 		after(time.Second)
-		if diff := cmp.Diff([]string{"1", "2", "3", "4"}, p.texts("c")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"1", "2", "3", "4"}, p.texts("c"))
 		replies := 0
 		for _, c := range p.accepted() {
 			if c.ReplyTo == "q" {
@@ -348,9 +339,7 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 		for _, c := range p.accepted() {
 			got[c.Text] = c.ReplyTo + " " + c.Start
 		}
-		if diff := cmp.Diff(map[string]string{"1": "a q", "2": " ", "3": " ", "4. …": "a q"}, got); diff != "" {
-			t.Errorf("answers what, among answers to what (-want +got):\n%s", diff)
-		}
+		check.Same(t, "answers what, among answers to what", map[string]string{"1": "a q", "2": " ", "3": " ", "4. …": "a q"}, got)
 	})
 }
 
@@ -371,9 +360,7 @@ func TestWhatACrashLeftInSendingIsRepeatedOnceOrHeld(t *testing.T) {
 		want := map[spaces.ActionID]spaces.ActionState{
 			"reply": spaces.ActionSent, "held": spaces.ActionUnknown, "twice": spaces.ActionUnknown,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, got)
 		if n := len(p.attempted()); n != 1 {
 			t.Errorf("got %d sends, want 1", n)
 		}
@@ -447,9 +434,7 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 		}
 		dead.Store(false)
 		after(2 * time.Minute)
-		if diff := cmp.Diff([]string{"0", "1", "2", "3", "4"}, p.texts("c")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"0", "1", "2", "3", "4"}, p.texts("c"))
 	})
 }
 
@@ -467,9 +452,7 @@ func TestOneRefusedSendHealsByItself(t *testing.T) {
 			t.Error("nobody is told that nothing is sent")
 		}
 		after(10 * time.Second)
-		if diff := cmp.Diff([]string{"hello"}, p.texts("c")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"hello"}, p.texts("c"))
 		if why := e.Paused(); why != "" {
 			t.Errorf("it sends, and says %q", why)
 		}
@@ -497,9 +480,7 @@ func TestProvedCredentialsSendWhatTheyWereRefused(t *testing.T) {
 		proved.Store(true)
 		e.Resume()
 		after(2 * time.Second)
-		if diff := cmp.Diff([]string{"hello"}, p.texts("c")); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"hello"}, p.texts("c"))
 	})
 }
 

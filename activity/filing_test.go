@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -94,12 +95,8 @@ func TestFilesGoBehindTheWordsOrAreNamed(t *testing.T) {
 				}
 				runEgress(t, NewEgress(ours, ad, r, NewSpaceMapping(r, r), EgressOptions{Shelf: c.drawer, Cupboard: c.drawer}))
 				after(time.Minute)
-				if diff := cmp.Diff(c.texts, p.texts("c")); diff != "" {
-					t.Errorf("the chat has (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(c.files, p.files); diff != "" {
-					t.Errorf("the files are (-want +got):\n%s", diff)
-				}
+				check.Same(t, "the chat has", c.texts, p.texts("c"))
+				check.Same(t, "the files are", c.files, p.files)
 				if a := r.action("x"); a.State != spaces.ActionSent || len(a.Refs) != 2 {
 					t.Errorf("state %s with %d messages", a.State, len(a.Refs))
 				}
@@ -150,8 +147,6 @@ func TestEditsLeaveFilesAndDeletesTakeThem(t *testing.T) {
 		for _, c := range p.accepted() {
 			got = append(got, c.Op+" "+c.Text)
 		}
-		if diff := cmp.Diff([]string{"send look", "send 📎 n", "edit look here", "delete ", "delete "}, got); diff != "" {
-			t.Errorf("the platform was asked (-want +got):\n%s", diff)
-		}
+		check.Same(t, "the platform was asked", []string{"send look", "send 📎 n", "edit look here", "delete ", "delete "}, got)
 	})
 }

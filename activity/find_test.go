@@ -6,9 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -66,9 +65,7 @@ func TestAnUnknownSendIsLookedForAndNeverDoubled(t *testing.T) {
 					r.put(spaces.Action{ID: "x", Chat: "c", Text: "hello", Policy: policy})
 					sendWith(t, p, r)
 					after(time.Minute)
-					if diff := cmp.Diff([]string{"hello"}, p.texts("c")); diff != "" {
-						t.Errorf("the chat has (-want +got):\n%s", diff)
-					}
+					check.Same(t, "the chat has", []string{"hello"}, p.texts("c"))
 					if a := r.action("x"); a.State != spaces.ActionSent || len(a.Refs) != 1 {
 						t.Errorf("state %s with %d messages, want sent with one", a.State, len(a.Refs))
 					}
@@ -128,9 +125,7 @@ func TestWhatAnEarlierProcessWasSendingIsLookedFor(t *testing.T) {
 		p.ledger = append(p.ledger, call{Op: "send", Chat: "c", Text: "one", Key: postKey("arrived", 0)})
 		sendWith(t, p, r)
 		after(time.Minute)
-		if diff := cmp.Diff([2][]string{{"one"}, {"two"}}, [2][]string{p.texts("c"), p.texts("d")}); diff != "" {
-			t.Errorf("the chats have (-want +got):\n%s", diff)
-		}
+		check.Same(t, "the chats have", [2][]string{{"one"}, {"two"}}, [2][]string{p.texts("c"), p.texts("d")})
 		for _, id := range []spaces.ActionID{"arrived", "lost"} {
 			if a := r.action(id); a.State != spaces.ActionSent {
 				t.Errorf("%s is %s, want sent", id, a.State)

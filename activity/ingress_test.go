@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -56,9 +55,7 @@ func TestSameUpdateTwiceIsOneEvent(t *testing.T) {
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(hub, kai, "1", "hello"))
 	take(t, in, "1", says(hub, kai, "1", "hello"), says(hub, kai, "2", "again"))
-	if diff := cmp.Diff([]string{"hello", "again"}, r.said()); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "said", []string{"hello", "again"}, r.said())
 	if got := in.Tally(); got.Recorded != 2 || got.Duplicates != 1 {
 		t.Errorf("got %+v, want 2 recorded and 1 duplicate", got)
 	}
@@ -85,9 +82,7 @@ func TestWhoSpeaksInALostChatHasItTriedAgain(t *testing.T) {
 		in := enter(r, IngressOptions{})
 		lose := func() {
 			t.Helper()
-			if err := in.mapping.Live(t.Context(), ours.Key(), hub.ID, false, "forbidden", time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, in.mapping.Live(t.Context(), ours.Key(), hub.ID, false, "forbidden", time.Now()))
 		}
 		lose()
 		take(t, in, "", says(hub, kai, "1", "at once"))
@@ -219,9 +214,7 @@ func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 		adapters.Update{Key: "in", Chat: next, Body: adapters.Linked{}},
 		says(next, kai, "4", "back"))
 	want := []string{"said hub", "migrate -100 -200", "said hub", "migrate -100 -300 same", "live -200 false", "live -200 true", "said hub"}
-	if diff := cmp.Diff(want, r.order); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "order", want, r.order)
 	if last := r.batches[len(r.batches)-1]; string(last.Cursor) != "1" {
 		t.Errorf("the last record carries cursor %q", last.Cursor)
 	}
@@ -251,9 +244,7 @@ func TestAGapReachesEveryRoomOfTheAccount(t *testing.T) {
 		got = append(got, string(e.Event.Body.Kind())+" "+string(e.Event.Space))
 	}
 	want := []string{"gap space-1", "gap hub", "gap den", "unreadable space-1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", want, got)
 	if own := r.rooms[0]; own.Wake != spaces.WakeNone || len(own.Agents) != 0 {
 		t.Errorf("the account's own room is %+v, want no agents in it", own)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -43,9 +44,7 @@ func TestAnEditReplacesAMessagePartByPart(t *testing.T) {
 				for _, c := range p.accepted() {
 					got = append(got, call{Op: c.Op, Message: c.Message, Text: c.Text})
 				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "what came", tt.want, got)
 				if a := r.action("x"); a.State != spaces.ActionSent {
 					t.Errorf("got %s, want sent", a.State)
 				}
@@ -184,9 +183,7 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 				t.Errorf("chat %s waited %s for another chat's budget", c.Chat, took)
 			}
 		}
-		if diff := cmp.Diff([]time.Duration{0, 0, 3 * time.Second, 6 * time.Second}, at); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "at", []time.Duration{0, 0, 3 * time.Second, 6 * time.Second}, at)
 	})
 }
 
@@ -331,9 +328,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 		t.Fatalf("got %v, want unmapped", err)
 	}
 	p, err := m.Open(ctx, spaces.Opening{Key: "hub", Chats: []spaces.Mapping{{Account: "a", Chat: "c", Live: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for range 3 {
 		if got, err := m.Resolve(ctx, "a", "c"); err != nil || got[0] != p {
 			t.Fatalf("got %v, %v; want %v", got, err, p)
@@ -342,9 +337,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 	if r.places != 2 {
 		t.Errorf("the directory was asked %d times, want once before and once after the opening", r.places)
 	}
-	if err := m.Migrate(ctx, "a", spaces.Move{From: "c", To: "d"}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, m.Migrate(ctx, "a", spaces.Move{From: "c", To: "d"}, time.Now()))
 	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
 		t.Errorf("the old id still resolves: %v", err)
 	}
@@ -363,14 +356,10 @@ func TestExternalNamesTheChatsThatCanBeReached(t *testing.T) {
 		{Account: "a", Chat: "4", Space: "den", Live: true},
 	}
 	got, err := NewSpaceMapping(r, r).External(t.Context(), "hub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var chats []string
 	for _, m := range got {
 		chats = append(chats, m.Chat)
 	}
-	if diff := cmp.Diff([]string{"1", "3"}, chats); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "chats", []string{"1", "3"}, chats)
 }

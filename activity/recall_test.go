@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -17,9 +18,7 @@ import (
 // SEQ-04: history first, then the triggering message; what comes by both ways is there once.
 func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -32,9 +31,7 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 		Key: "hub", Name: "Hub", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: time.Now(),
 		Chats: []spaces.Mapping{{Account: us.Key(), Chat: "-1", Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	in := activity.NewIngress(us, mapping, port, port, port, activity.IngressOptions{Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}}})
 	kai := adapters.Person{ID: "5", Kind: adapters.Human, Name: "Kai"}
 	said := func(id, text string, from adapters.Person) adapters.Update {
@@ -53,13 +50,9 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
-	if err := in.Accept(t.Context(), adapters.Batch{Updates: []adapters.Update{said("1", "the door code is green", kai), said("3", "what was the code?", kai)}}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, in.Accept(t.Context(), adapters.Batch{Updates: []adapters.Update{said("1", "the door code is green", kai), said("3", "what was the code?", kai)}}))
 	events, err := store.Shell().Events(t.Context(), room.Space, spaces.Primary, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var got []string
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Said); ok {

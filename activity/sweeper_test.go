@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/files"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,18 +24,14 @@ func (a *attic) deletes(n int) {
 		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: "deleted " + ref.Message, Body: spaces.Deleted{Ref: ref}},
 		Ref:   ref,
 	}}})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 }
 
 // cellar returns the folder as a process that starts finds it.
 func (a *attic) cellar() *files.Folder {
 	a.t.Helper()
 	folder, err := files.Open(a.folder())
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	return folder
 }
 
@@ -43,9 +40,7 @@ func (a *attic) sweeps(d time.Duration, c activity.Cellar) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
-	if err := activity.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx); err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, activity.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
 }
 
 // lies returns the contents that are on the disk, in the order of their names.
@@ -53,15 +48,11 @@ func (a *attic) lies() string {
 	a.t.Helper()
 	folder := a.cellar()
 	hashes, err := folder.Hashes()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	check.OK(a.t, err)
 	var out []string
 	for _, h := range hashes {
 		content, err := os.ReadFile(folder.Path(h))
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		check.OK(a.t, err)
 		out = append(out, string(content))
 	}
 	return strings.Join(out, " ")

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -93,9 +94,7 @@ func TestAFaceStandsInPlaceOfTheHead(t *testing.T) {
 			"m2": {{Chat: "m2", Text: "mine", Face: adapters.Face{Name: "ada"}}},
 			"m3": {{Chat: "m3", Text: "- one", Unmasked: "**Zoe \\*** (Slack):\n\n- one", Face: zoe}},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("posts (-want +got):\n%s", diff)
-		}
+		check.Same(t, "posts", want, got)
 	})
 }
 
@@ -180,8 +179,6 @@ func TestAnAnswerIsShownBesideItsThread(t *testing.T) {
 			got[post.Chat] = append(got[post.Chat], post.Broadcast)
 		}
 		want := map[string][]bool{"m1": {true, false}, "m2": {false, false}, "c": {false, false}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("shown beside the thread, by parts (-want +got):\n%s", diff)
-		}
+		check.Same(t, "shown beside the thread, by parts", want, got)
 	})
 }

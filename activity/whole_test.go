@@ -11,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -33,9 +34,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 func live(t *testing.T, dir string) *border {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	b := &border{t: t, store: store, rooms: local.New(local.Options{NewID: newID, Handle: "ada"})}
 	b.rooms.Open(adapters.Chat{ID: "hub", Kind: adapters.Group, Title: "Hub"})
 	b.rooms.Open(adapters.Chat{ID: "kai", Kind: adapters.Direct, Title: "Kai"})
@@ -73,9 +72,7 @@ func live(t *testing.T, dir string) *border {
 func (b *border) watch(chat string) func() local.Posted {
 	b.t.Helper()
 	sub, err := b.rooms.Subscribe(chat, 100)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	b.t.Cleanup(sub.Close)
 	return func() local.Posted {
 		b.t.Helper()
@@ -83,9 +80,7 @@ func (b *border) watch(chat string) func() local.Posted {
 		defer cancel()
 		for {
 			shown, err := sub.Next(ctx)
-			if err != nil {
-				b.t.Fatal(err)
-			}
+			check.OK(b.t, err)
 			if p, ok := shown.(local.Posted); ok {
 				return p
 			}
@@ -96,9 +91,7 @@ func (b *border) watch(chat string) func() local.Posted {
 func (b *border) says(chat, text string) string {
 	b.t.Helper()
 	id, err := b.rooms.Say(b.t.Context(), adapters.Person{ID: "kai", Kind: adapters.Human, Name: "Kai"}, local.Line{Chat: chat, Text: text})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	return id
 }
 
@@ -132,9 +125,7 @@ func (b *border) answer(text string) {
 		}},
 		Close: &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Answered."},
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	b.line.Ring()
 }
 
@@ -142,13 +133,9 @@ func (b *border) answer(text string) {
 func (b *border) log(chat string) string {
 	b.t.Helper()
 	places, err := b.store.Border().Place(b.t.Context(), "local:local", chat)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	events, err := b.store.Shell().Events(b.t.Context(), places[0].Space, spaces.Primary, 0, 100)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	var kinds []string
 	for _, e := range events {
 		kinds = append(kinds, string(e.Body.Kind()))

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -36,12 +35,8 @@ func TestComposingShowsTheNewestOfBothRooms(t *testing.T) {
 		Name: `"Work"`, Members: []string{"Omar (human)", "Ada (agent, you)", "Max (agent)"},
 		Messages: []string{`Omar (human): "line 2"`, `Omar (human): "line 3"`, `Omar (human): "line 4"`, `Omar (human): "line 5"`},
 	}
-	if diff := cmp.Diff(wantFrom, from); diff != "" {
-		t.Errorf("origin (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(wantTo, to); diff != "" {
-		t.Errorf("target (-want +got):\n%s", diff)
-	}
+	check.Same(t, "origin", wantFrom, from)
+	check.Same(t, "target", wantTo, to)
 	if from, to := w.v.Compose(nil, w.v.Seat(empty), h, 10_000); from != nil || len(to.Members)+len(to.Messages) > 0 {
 		t.Errorf("from nowhere to an empty room: %+v %+v", from, to)
 	}

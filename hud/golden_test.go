@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -75,9 +76,7 @@ var scenes = map[string]func(w *world) string{
 			Runs:     []Run{{Cycle: "c9", Status: spaces.WaitingReply, Wake: "direct", Space: family, Waiting: "Kai", Summary: "Kai asked\nfor news"}},
 		})
 		f, err := w.v.Frame(tail)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		check.OK(w.t, err)
 		return f.golden()
 	},
 	"after_a_cut": func(w *world) string { // CON-21, CON-25, SEQ-29, SEQ-35, SEQ-80: keyframe with spans and gaps
@@ -165,17 +164,11 @@ func TestFramesAreAsReviewed(t *testing.T) {
 			}
 			file := filepath.Join("testdata", name+".txt")
 			if *update {
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.MkdirAll("testdata", 0o755))
+				check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}

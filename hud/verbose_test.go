@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -94,9 +93,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 		Type: "remote_message", ID: "sp-work & play/6", RenderPriority: 8, Sender: entity("sage").ID, IsNew: true, IsRemote: true,
 		Content: `<msg source="sp-work &amp; play" username="Sage">@Ada do you?</msg>`, Timestamp: w.at, Start: opened, Active: true,
 	}
-	if diff := cmp.Diff(want, lines[len(lines)-1]); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
-	}
+	check.Same(t, "message", want, lines[len(lines)-1])
 	if !lines[1].HasReactions || lines[0].HasReactions || lines[1].IsNew {
 		t.Errorf("what became of the messages: %+v", lines)
 	}
@@ -106,17 +103,11 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 	}
 	const file = "testdata/verbose_bundle.xml"
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	golden, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(golden), got); diff != "" {
-		t.Errorf("bundle; write it with -update (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "bundle; write it with -update", string(golden), got)
 
 	for n := range 30 {
 		w.says(id, []string{"kai", "sage"}[n%2], fmt.Sprintf("plumber number %d is on holiday, too", n))

@@ -7,8 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/shell"
@@ -87,9 +86,7 @@ func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 				if took := time.Since(began); took > 0 {
 					t.Errorf("the run ended after %s of waiting", took)
 				}
-				if diff := cmp.Diff([]spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada"))); diff != "" {
-					t.Errorf("stop reasons (-want +got):\n%s", diff)
-				}
+				check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 				close(m.release)
 				w.settle()
 				if said := w.spoken(room); len(said) > 0 {
@@ -130,9 +127,7 @@ func TestAStopBeforeTheCommitWins(t *testing.T) {
 		if said := w.spoken(room); len(said) > 0 {
 			t.Errorf("it said %q after the stop", said)
 		}
-		if diff := cmp.Diff([]spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada"))); diff != "" {
-			t.Errorf("stop reasons (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 	})
 }
 
@@ -157,9 +152,7 @@ func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("the model was asked %d times, want once", asked)
 		}
-		if diff := cmp.Diff([]spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada"))); diff != "" {
-			t.Errorf("stop reasons (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 	})
 }
 
@@ -239,9 +232,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 				if unsent {
 					first = []string{"Stopped by a person."}
 				}
-				if diff := cmp.Diff(first, texts); diff != "" {
-					t.Errorf("to be sent (-want +got):\n%s", diff)
-				}
+				check.Same(t, "to be sent", first, texts)
 				failed := bodies[spaces.Failed](w.log(room))
 				if len(failed) != want || unsent && failed[0].State != spaces.ActionCancelled {
 					t.Errorf("the room's log holds %+v", failed)

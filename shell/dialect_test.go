@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
@@ -48,9 +47,7 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			acts, plain := fromTags(c.text, "N1", 0)
-			if diff := cmp.Diff(c.want, acts); diff != "" {
-				t.Errorf("acts (-want +got):\n%s", diff)
-			}
+			check.Same(t, "acts", c.want, acts)
 			if plain != c.plain {
 				t.Errorf("plain text %q, want %q", plain, c.plain)
 			}
@@ -74,9 +71,7 @@ func TestCallsWithoutAnIDGetOne(t *testing.T) {
 func TestSectionsOfAThoughtAreFound(t *testing.T) {
 	got := sections("hm\n<notes>\n- Kai is away\n- ask Nova\n</notes> and <goals>ship it</goals><questions>who?")
 	want := [][2]string{{"notes", "Kai is away"}, {"notes", "ask Nova"}, {"goals", "ship it"}, {"questions", "who?"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sections (-want +got):\n%s", diff)
-	}
+	check.Same(t, "sections", want, got)
 }
 
 // SECURITY 5: without the nonce no text is ever an act, and reading never fails.

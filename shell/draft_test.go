@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/shell"
@@ -123,9 +122,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 				w.says(room, "Kai", "what is there for lunch?")
 				w.settle()
 			})
-			if diff := cmp.Diff(c.want, e.texts()); diff != "" {
-				t.Errorf("shown (-want +got):\n%s", diff)
-			}
+			check.Same(t, "shown", c.want, e.texts())
 			for _, d := range e.shown {
 				if d.Account != account || d.Chat != "chat" || d.Agent != "ada" || d.ID != e.shown[0].ID {
 					t.Errorf("shown as %+v", d)
@@ -190,9 +187,7 @@ func TestTagsGrowToo(t *testing.T) {
 		w.says(room, "Kai", "what is there for lunch?")
 		w.settle()
 	})
-	if diff := cmp.Diff([]string{"There is soup today.", "There is soup today. It is hot <3."}, e.texts()); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	check.Same(t, "shown", []string{"There is soup today.", "There is soup today. It is hot <3."}, e.texts())
 }
 
 // A call that failed was heard for nothing: what it showed is replaced.
@@ -218,7 +213,5 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 		w.says(room, "Kai", "count")
 		w.settle()
 	})
-	if diff := cmp.Diff([]string{"One.", "One. Two.", "Three.", "Three. Four."}, e.texts()); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	check.Same(t, "shown", []string{"One.", "One. Two.", "Three.", "Three. Four."}, e.texts())
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -85,9 +84,7 @@ func TestNoRunWaitsForADelivery(t *testing.T) {
 			w.says(room, "Kai", "hello")
 			w.settle()
 		}
-		if diff := cmp.Diff([]spaces.StopReason{spaces.StopCompleted, spaces.StopCompleted}, w.stops(mind("Ada"))); diff != "" {
-			t.Errorf("stop reasons (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCompleted, spaces.StopCompleted}, w.stops(mind("Ada")))
 		due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 10)
 		w.ok(err)
 		if len(bodies[spaces.Delivered](w.log(room))) != 0 || len(due) == 0 {
@@ -117,16 +114,12 @@ func TestOldNamesOfActs(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "hello")
 		w.settle()
-		if diff := cmp.Diff([]string{"hi"}, w.spoken(room)); diff != "" {
-			t.Errorf("said (-want +got):\n%s", diff)
-		}
+		check.Same(t, "said", []string{"hi"}, w.spoken(room))
 		var denied []string
 		for _, d := range bodies[spaces.Denied](w.inner(mind("Ada"))) {
 			denied = append(denied, d.Denial.Act+" "+d.Denial.Code)
 		}
-		if diff := cmp.Diff([]string{"delegate_agent unknown_act", "skip_response unknown_act"}, denied); diff != "" {
-			t.Errorf("denials (-want +got):\n%s", diff)
-		}
+		check.Same(t, "denials", []string{"delegate_agent unknown_act", "skip_response unknown_act"}, denied)
 		if got, want := w.runs(room)[0].Manifest, w.shell.Catalogue().Manifest().Hash; got != want || want == "" {
 			t.Errorf("the run had the acts %q, want %q", got, want)
 		}

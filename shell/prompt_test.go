@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -155,9 +154,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 	for _, o := range NewCatalogue(true).Manifest().Acts {
 		got[o.Name] = o.Tier
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("tiers (-want +got):\n%s", diff)
-	}
+	check.Same(t, "tiers", want, got)
 	if tier := NewCatalogue(true).Tier("rm_rf"); tier != spaces.TierMarketplace {
 		t.Errorf("an unknown act has tier %s", tier)
 	}
@@ -171,9 +168,7 @@ func TestNoActMustBeToldWhere(t *testing.T) {
 			Required   []string
 			Properties map[string]json.RawMessage
 		}
-		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(tool.Schema, &schema))
 		if got := slices.Contains(schema.Required, "space"); got != (tool.Name == "enter_space") {
 			t.Errorf("%s must be told a space: %v", tool.Name, got)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -328,9 +329,7 @@ func TestALateHolderIsRefused(t *testing.T) {
 		if got := w.spoken(room); len(got) != 1 {
 			t.Errorf("said %q, want one message", got)
 		}
-		if diff := cmp.Diff([]spaces.StopReason{spaces.StopCompleted}, w.stops(mind("Ada"))); diff != "" {
-			t.Errorf("stop reasons (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCompleted}, w.stops(mind("Ada")))
 	})
 }
 
@@ -369,9 +368,7 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 				w.settle()
 				pass(time.Minute) // longer than the first retry
 				w.settle()
-				if diff := cmp.Diff([]string{"once"}, w.spoken(room)); diff != "" {
-					t.Errorf("said (-want +got):\n%s", diff)
-				}
+				check.Same(t, "said", []string{"once"}, w.spoken(room))
 			})
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/shell"
@@ -86,9 +87,7 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 				}
 				synctest.Wait()
 				stops := w.stops(mind("Ada"))
-				if diff := cmp.Diff([]spaces.StopReason{c.want}, stops); diff != "" {
-					t.Errorf("stop reasons (-want +got):\n%s", diff)
-				}
+				check.Same(t, "stop reasons", []spaces.StopReason{c.want}, stops)
 				live := slices.DeleteFunc(slices.Clone(w.bus.live), func(l live) bool { return l.kind == "context_compacted" }) // that follows in peace
 				last := live[len(live)-1]
 				if last.kind != "mission_stop" || last.content != string(c.want) {
@@ -197,9 +196,7 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 			"task_state_change", "task_state_change",
 			"hud_rendered", "agent_thinking", "task_state_change", "mission_stop",
 		}
-		if diff := cmp.Diff(want, w.bus.kinds()); diff != "" {
-			t.Errorf("live events (-want +got):\n%s", diff)
-		}
+		check.Same(t, "live events", want, w.bus.kinds())
 		w.bus.golden(t, "testdata/live_events.golden")
 		for _, l := range w.bus.live {
 			if l.at.IsZero() || l.metadata["mind"] != "ada/home" || l.metadata["space"] != string(room) {
@@ -236,9 +233,7 @@ func TestRecalledLinesAreTold(t *testing.T) {
 			}
 		}
 		layers, err := json.Marshal(last["layers"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !regexp.MustCompile(`^\[\{"layer":"keyframe","tokens":[1-9]\d*,"facts":0\}.*\{"layer":"recalled","tokens":[1-9]\d*,"facts":[1-9]\d*\}\]$`).Match(layers) {
 			t.Errorf("layers are %s", layers)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/shell"
@@ -125,9 +126,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "hello")
 		w.settle()
-		if diff := cmp.Diff([]spaces.StopReason{spaces.StopMaxSteps, spaces.StopSilent}, w.stops(mind("Ada"))); diff != "" {
-			t.Errorf("stop reasons (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopMaxSteps, spaces.StopSilent}, w.stops(mind("Ada")))
 		if !strings.Contains(seen, "one more thing") {
 			t.Error("the agent has not seen what came last")
 		}
@@ -203,9 +202,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 				if n != c.want {
 					t.Errorf("the model was asked %d times, want %d", n, c.want)
 				}
-				if diff := cmp.Diff([]string{"Forty-two."}, w.spoken(room)); diff != "" {
-					t.Errorf("said (-want +got):\n%s", diff)
-				}
+				check.Same(t, "said", []string{"Forty-two."}, w.spoken(room))
 				if !strings.Contains(whole(last), c.shows) {
 					t.Errorf("the last frame lacks %q:\n%s", c.shows, whole(last))
 				}
@@ -242,9 +239,7 @@ func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
 		}
 		w.says(room, "Nova", "I am listening, too")
 		w.settle()
-		if diff := cmp.Diff([]string{"First.", "Second."}, w.spoken(room)); diff != "" {
-			t.Errorf("said (-want +got):\n%s", diff)
-		}
+		check.Same(t, "said", []string{"First.", "Second."}, w.spoken(room))
 	})
 }
 

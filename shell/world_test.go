@@ -20,10 +20,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/internal/notify"
@@ -119,9 +118,7 @@ func (w *world) newID() string { return fmt.Sprintf("id-%09d", w.minted.Add(1)) 
 
 func (w *world) ok(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check.OK(w.t, err)
 }
 
 func (w *world) logger() *slog.Logger {
@@ -447,23 +444,15 @@ func (b *bus) golden(t *testing.T, file string) {
 	var got bytes.Buffer
 	for _, l := range b.live {
 		line, err := json.Marshal(notify.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got.Write(append(line, '\n'))
 	}
 	if *update {
-		if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, got.Bytes(), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("live events; write them with -update (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "live events; write them with -update", string(want), got.String())
 }
 
 // kinds returns the kinds published, in order.

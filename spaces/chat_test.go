@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // at names a message on the platform.
@@ -115,9 +117,7 @@ func TestClearedReactionsAreEverybodys(t *testing.T) {
 		w.tell("kai", Reacted{Ref: at("1"), Emoji: emoji})
 	}
 	w.tell("", Unreacted{Ref: at("1"), Emoji: "👍", Everybody: true})
-	if diff := cmp.Diff([]Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions); diff != "" {
-		t.Errorf("one emoji cleared (-want +got):\n%s", diff)
-	}
+	check.Same(t, "one emoji cleared", []Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions)
 	w.tell("", Unreacted{Ref: at("1"), Everybody: true})
 	if got := fold(w.log).Messages[0].Reactions; len(got) != 0 {
 		t.Errorf("all cleared, and there are %v", got)
@@ -160,12 +160,8 @@ func TestReceiptsTellWhereTheAgentsMessageStands(t *testing.T) {
 	w.tell("mo", Deleted{Ref: at("5")}) // of somebody else
 	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
 	c := fold(w.log)
-	if diff := cmp.Diff([]Ref{at("8"), at("9")}, c.Messages[0].Refs); diff != "" {
-		t.Errorf("refs (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Reaction{{"👍", "mo"}}, c.Messages[0].Reactions); diff != "" {
-		t.Errorf("reactions (-want +got):\n%s", diff)
-	}
+	check.Same(t, "refs", []Ref{at("8"), at("9")}, c.Messages[0].Refs)
+	check.Same(t, "reactions", []Reaction{{"👍", "mo"}}, c.Messages[0].Reactions)
 	c.Apply(Event{Seq: 6, ID: "v6", Body: Delivered{Message: "v0", Action: "a0", Refs: []Ref{at("3")}}})
 	if c.Upto != 6 || c.About(Deleted{Ref: at("3")}) != nil {
 		t.Errorf("a receipt for a message of another branch left something: upto %d", c.Upto)

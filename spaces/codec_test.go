@@ -19,6 +19,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -91,13 +93,9 @@ var samples = []Body{
 func TestEveryBodyRoundTrips(t *testing.T) {
 	for _, b := range samples {
 		stored, err := Encode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got, err := Decode(b.Kind(), stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if diff := cmp.Diff(b, got); diff != "" {
 			t.Errorf("%s came back changed (-want +got):\n%s", b.Kind(), diff)
 		}
@@ -110,29 +108,19 @@ func TestStoredFormsStay(t *testing.T) {
 	var got bytes.Buffer
 	for _, b := range samples {
 		empty, err := Decode(b.Kind(), []byte("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, b := range []Body{b, empty} {
 			stored, err := Encode(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			fmt.Fprintf(&got, "%s %s\n", b.Kind(), stored)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(goldenBodies, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(goldenBodies, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(goldenBodies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("stored forms changed (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "stored forms changed", string(want), got.String())
 }
 
 func TestSamplesSetEveryField(t *testing.T) {
@@ -188,9 +176,7 @@ func TestEveryKindHasADecoderAndASample(t *testing.T) {
 func declared(t *testing.T) (kinds []Kind, bodies []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
@@ -226,9 +212,7 @@ func TestFoldedStateIsNoBody(t *testing.T) {
 func TestKindOfANewerVersionKeepsItsBytes(t *testing.T) {
 	raw := []byte(`{"of":"tomorrow"}`)
 	got, err := Decode("hologram", raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := Unreadable{What: "hologram", Reason: "written by a newer version", Raw: raw}
 	if diff := cmp.Diff(Body(want), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

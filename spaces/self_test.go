@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // self folds the bodies as one inner log.
@@ -44,15 +46,9 @@ func TestGoalIsItsTextAndItsNewestStatus(t *testing.T) {
 		{"write", "active", minute(3)},
 		{"read", "dropped", minute(6)},
 	}
-	if diff := cmp.Diff(want, s.Goals.All); diff != "" {
-		t.Errorf("all (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want[1:3], s.Goals.Open()); diff != "" {
-		t.Errorf("open (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, s.Goals.All); diff != "" {
-		t.Errorf("asking for the open ones changed all (-want +got):\n%s", diff)
-	}
+	check.Same(t, "all", want, s.Goals.All)
+	check.Same(t, "open", want[1:3], s.Goals.Open())
+	check.Same(t, "asking for the open ones changed all", want, s.Goals.All)
 }
 
 // CON-12

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // Issues 3 and 5, ECOSYSTEM 3.3: each planted fault is found, with its mend.
@@ -90,9 +89,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 					chats = test.plant(w, &o)
 				}
 				c, err := discord.New(o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				var got []string
 				for _, f := range c.Examine(t.Context(), chats, false) {
 					got = append(got, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
@@ -100,9 +97,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 						t.Errorf("finding %+v", f)
 					}
 				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("findings (-want +got):\n%s", diff)
-				}
+				check.Same(t, "findings", test.want, got)
 			})
 		})
 	}

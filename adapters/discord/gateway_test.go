@@ -9,10 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // DELIVERY F27, R-DC: whatever ends the connection, the session is resumed and
@@ -40,9 +39,7 @@ func TestEveryLossIsResumed(t *testing.T) {
 				w.says("meanwhile")
 				pass(10 * time.Second)
 				w.says("after")
-				if diff := cmp.Diff([]string{"before", "meanwhile", "after"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"before", "meanwhile", "after"}, texts(w.inbox.take()))
 				if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
 					t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
 				}
@@ -90,9 +87,7 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 					"before ": 1, "meanwhile ": 1, "after ": 1, "in the thread food": 1, "in the quiet ": 1,
 					"direct before ": 1, "direct meanwhile ": 1,
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "what came", want, got)
 				if fresh, _ := w.begun(); fresh != 2 {
 					t.Errorf("%d sessions begun, want 2", fresh)
 				}
@@ -120,9 +115,7 @@ func TestAGapIsNotReadWhereNothingIsShown(t *testing.T) {
 		hidden.Says(w.kai, "among themselves", fakediscord.Said{})
 		ours.Says(w.kai, "meanwhile", fakediscord.Said{})
 		pass(time.Minute)
-		if diff := cmp.Diff([]string{"before", "meanwhile"}, texts(w.inbox.take())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
 		for _, c := range w.Ledger().Calls {
 			if c.Status == http.StatusForbidden {
 				t.Errorf("refused: %s in %s", c.Method, c.Channel)
@@ -142,9 +135,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 		public, private := w.room.NewThread(w.kai, "open"), w.room.NewPrivateThread(w.kai, "ours")
 		w.says("before")
 		w.inbox.take()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.stop())
 		pass(time.Hour)
 		w.bot.Forget()
 		want := map[string]int{"open: in public": 1, "alone in ours: in private": 1, ": after": 1}
@@ -172,9 +163,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 				got[where+": "+m.Text]++
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, got)
 		reads := 0
 		for _, c := range w.Ledger().Calls {
 			if c.Method == "get messages" && c.Channel == old.ID {
@@ -196,9 +185,7 @@ func TestARestartMissesNothing(t *testing.T) {
 				w := open(t)
 				w.says("before")
 				synctest.Wait()
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, w.stop())
 				want := []string{"before"}
 				pass(away)
 				for i := range 230 {
@@ -209,9 +196,7 @@ func TestARestartMissesNothing(t *testing.T) {
 				w.receive()
 				pass(10 * time.Second)
 				w.says("after")
-				if diff := cmp.Diff(append(want, "after"), texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", append(want, "after"), texts(w.inbox.take()))
 				fresh, resumed := w.begun()
 				if gone := away > time.Minute; gone != (fresh == 2) || gone == (resumed == 1) {
 					t.Errorf("%d sessions begun, %d resumed", fresh, resumed)
@@ -228,24 +213,18 @@ func TestAnUnfilledGapIsNotForgotten(t *testing.T) {
 		w := open(t)
 		w.says("before")
 		synctest.Wait()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.stop())
 		w.bot.Forget()
 		w.room.SaysUnheard(w.kai, "meanwhile")
 		w.Fault(hang("get messages"))
 		w.receive() // reads history, and hangs there
 		pass(10 * time.Second)
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.stop())
 		w.ClearFaults()
 		w.client = w.newClient()
 		w.receive()
 		pass(10 * time.Second)
-		if diff := cmp.Diff([]string{"before", "meanwhile"}, texts(w.inbox.take())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
 	})
 }
 
@@ -257,9 +236,7 @@ func TestZombiesAreFoundWithinOneHeartbeat(t *testing.T) {
 		w.bot.Freeze()
 		w.says("into the dark")
 		pass(2*41250*time.Millisecond + 2*time.Second) // one is missed, and the next finds it out
-		if diff := cmp.Diff([]string{"into the dark"}, texts(w.inbox.take())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"into the dark"}, texts(w.inbox.take()))
 		if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
 			t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
 		}
@@ -278,9 +255,7 @@ func TestNoHandshakeHangs(t *testing.T) {
 			w.Mute(false)
 			pass(45 * time.Second)
 			w.says("hello")
-			if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 		})
 	})
 	t.Run("pushed away", func(t *testing.T) {
@@ -292,9 +267,7 @@ func TestNoHandshakeHangs(t *testing.T) {
 			w.Push(false)
 			pass(time.Minute)
 			w.says("hello")
-			if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 			if fresh, _ := w.begun(); fresh != 1 {
 				t.Errorf("%d sessions begun, want 1", fresh)
 			}
@@ -354,9 +327,7 @@ func TestAnotherNumberOfShardsIsAskedFor(t *testing.T) {
 				w.receive()
 				pass(10 * time.Second)
 				w.says("hello")
-				if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 			})
 		})
 	}
@@ -380,9 +351,7 @@ func TestWithoutTheMembersIntentEverythingElseWorks(t *testing.T) {
 		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoMembers: true})
 		w.receive()
 		w.says("hello")
-		if diff := cmp.Diff([]string{"hello"}, texts(w.inbox.take())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const hookPath = "/discord/ada"
@@ -28,9 +29,7 @@ func calledWorld(t *testing.T) *world {
 	t.Helper()
 	var network fake.Network
 	ln, err := network.Listen("trestle.test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	client := network.Client()
 	w := newWorld(t, fakediscord.Options{Client: client}, fakediscord.BotProfile{InteractionsURL: "http://trestle.test" + hookPath})
 	w.client = w.calledClient()
@@ -53,9 +52,7 @@ func calledWorld(t *testing.T) *world {
 func (w *world) calledClient() *discord.Client {
 	w.t.Helper()
 	c, err := discord.New(discord.Options{Token: rigToken, APIURL: "http://discord.test", HTTPClient: w.http, HookPath: hookPath})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check.OK(w.t, err)
 	if _, err := c.Connect(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -136,9 +133,7 @@ func TestTheFirstAnswerToALongCommandFits(t *testing.T) {
 					Content string `json:"content"`
 				} `json:"data"`
 			}
-			if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, json.Unmarshal(answer.Body.Bytes(), &said))
 			if n := len(utf16.Encode([]rune(said.Data.Content))); n > 2000 || n < 1500 || !strings.HasSuffix(said.Data.Content, "…") {
 				t.Errorf("%s: %d units: %.80q", letter, n, said.Data.Content)
 			}
@@ -229,9 +224,7 @@ func TestWithoutAKeyNoCallIsProved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := calledWorld(t)
 		c, err := discord.New(discord.Options{Token: rigToken, APIURL: "http://discord.test", HTTPClient: w.http})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if c.HookPath() != "" {
 			t.Error("an account that Discord was not told of wants to be called")
 		}

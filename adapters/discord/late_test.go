@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // whoLeft returns who left which chat, each key once.
@@ -59,9 +60,7 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 				pass(6 * time.Minute)
 				got := w.inbox.take()
 				want := map[string][]string{w.room.ID.String(): {tom.ID.String(), liv.ID.String()}}
-				if diff := cmp.Diff(want, whoLeft(got)); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "whoLeft", want, whoLeft(got))
 				if len(got) == 0 {
 					t.Fatal("nothing is told")
 				}
@@ -113,9 +112,7 @@ func TestAnIdFromTheFutureMovesNoPlace(t *testing.T) {
 			"id": "18446744073709551000", "channel_id": w.room.ID, "guild_id": w.guild.ID, "content": "odd", "type": 0,
 			"timestamp": time.Now(), "author": map[string]any{"id": w.kai.ID, "username": "kai"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		w.bot.Inject("MESSAGE_CREATE", raw)
 		synctest.Wait()
 		w.RefuseConnections(1)
@@ -149,9 +146,7 @@ func TestASilentBeginningIsGivenUp(t *testing.T) {
 				w.says("meanwhile")
 				pass(3 * time.Minute)
 				w.says("after")
-				if diff := cmp.Diff(map[string]int{"before": 1, "meanwhile": 1, "after": 1}, told(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "told", map[string]int{"before": 1, "meanwhile": 1, "after": 1}, told(w.inbox.take()))
 			})
 		})
 	}
@@ -171,9 +166,7 @@ func TestAnAnswerThatDiscordRefusesIsSentAsAMessage(t *testing.T) {
 		for _, one := range w.room.Sent(w.bot) {
 			got[one.Content] = one.ReplyTo
 		}
-		if diff := cmp.Diff(map[string]fakediscord.ID{"to a notice": 0, "to what we may not read": 0}, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", map[string]fakediscord.ID{"to a notice": 0, "to what we may not read": 0}, got)
 		for code, want := range map[int]adapters.Kind{160005: adapters.NoTarget, 50083: adapters.NoTarget, 50013: adapters.Forbidden} {
 			w.Fault(fake.Fault{Method: "create message", Do: fake.Refuse, Status: 400, Description: fmt.Sprint(code, " no")})
 			_, err := w.client.Send(t.Context(), adapters.Post{Chat: w.room.ID.String(), Text: "x"})

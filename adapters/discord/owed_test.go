@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // broken makes calls of that name about a channel fail, as long as it is in force.
@@ -40,9 +41,7 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 				direct.Says(w.kai, "two", fakediscord.Said{})
 				w.says("behind")
 				pass(10 * time.Second)
-				if diff := cmp.Diff([]string{"behind"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"behind"}, texts(w.inbox.take()))
 				asked := fault.Hits()
 				direct.Says(w.kai, "three", fakediscord.Said{})
 				w.says("at once")
@@ -58,13 +57,9 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 				}
 				w.ClearFaults()
 				pass(6 * time.Minute)
-				if diff := cmp.Diff([]string{"one", "two", "three"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"one", "two", "three"}, texts(w.inbox.take()))
 				direct.Says(w.kai, "four", fakediscord.Said{})
-				if diff := cmp.Diff([]string{"four"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"four"}, texts(w.inbox.take()))
 				if fresh, _ := w.begun(); fresh != 1 {
 					t.Errorf("%d sessions begun, want 1", fresh)
 				}
@@ -84,9 +79,7 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 				thread := first.NewThread(w.kai, "put away")
 				w.says("before")
 				w.inbox.take()
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, w.stop())
 				pass(time.Minute)
 				w.bot.Forget()
 				on := first
@@ -101,17 +94,13 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 				w.receive()
 				pass(time.Hour)
 				w.says("after")
-				if diff := cmp.Diff(map[string]int{"shown": 1, "after": 1}, told(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "told", map[string]int{"shown": 1, "after": 1}, told(w.inbox.take()))
 				if fresh, _ := w.begun(); fresh != 2 {
 					t.Errorf("%d sessions begun, want 2", fresh)
 				}
 				w.ClearFaults()
 				pass(6 * time.Minute)
-				if diff := cmp.Diff(map[string]int{"hidden": 1}, told(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "told", map[string]int{"hidden": 1}, told(w.inbox.take()))
 			})
 		})
 	}

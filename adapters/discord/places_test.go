@@ -11,6 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SEQ-98, R-23: threads, forums and direct chats are where they belong.
@@ -37,9 +38,7 @@ func TestPlacesOfMessages(t *testing.T) {
 			{forum.ID.String(), "ideas", post.ID.String(), "Bread", guild, "channel"},
 			{direct.ID.String(), "Kai", "", "", "", "direct"},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, got)
 	})
 }
 
@@ -84,18 +83,14 @@ func TestVoiceAndStageChannelsHaveChats(t *testing.T) {
 				if got := room.Sent(w.bot); len(got) != 1 || got[0].Content != "yes, I do" || got[0].Name != "Max" {
 					t.Errorf("sent %+v", got)
 				}
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, w.stop())
 				pass(time.Hour)
 				w.bot.Forget()
 				room.SaysUnheard(w.kai, "meanwhile")
 				w.client = w.newClient()
 				w.receive()
 				pass(time.Minute)
-				if diff := cmp.Diff([]string{"meanwhile"}, texts(w.inbox.take())); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"meanwhile"}, texts(w.inbox.take()))
 				var read []string
 				err := w.client.History(t.Context(), adapters.Stretch{Chat: chat}, func(_ context.Context, p adapters.Page) error {
 					read = append(read, texts(p.Updates)...)
@@ -161,16 +156,12 @@ func TestChatsOfAServer(t *testing.T) {
 		w.guild.NewChannel("rooms", fakediscord.Category)
 		for _, group := range []string{w.guild.ID.String(), ""} {
 			chats, err := w.client.Chats(t.Context(), group)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			var names []string
 			for _, c := range chats {
 				names = append(names, c.Title)
 			}
-			if diff := cmp.Diff([]string{"general", "forum"}, names); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, "names", []string{"general", "forum"}, names)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/markup"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected files")
@@ -27,23 +28,15 @@ type verdict struct {
 func TestAForeignReaderSeesTheSameWords(t *testing.T) {
 	if *update {
 		raw, err := json.MarshalIndent(unjudged(), "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(verdictsFile, append(raw, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
 		t.Log("rewritten without verdicts; run testdata/reader/words.mjs now")
 		return
 	}
 	raw, err := os.ReadFile(verdictsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var verdicts []verdict
-	if err := json.Unmarshal(raw, &verdicts); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(raw, &verdicts))
 	if len(verdicts) < 500 {
 		t.Errorf("only %d texts", len(verdicts))
 	}

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // PLATFORMS 3.3, SEQ-06: whatever a message is made of, its words and files are told,
@@ -64,9 +63,7 @@ func TestWhatAMessageHoldsIsTold(t *testing.T) {
 				if c.want.Kind == "" {
 					c.want.Kind = adapters.Human
 				}
-				if diff := cmp.Diff(c.want, got); diff != "" {
-					t.Errorf("told (-want +got):\n%s", diff)
-				}
+				check.Same(t, "told", c.want, got)
 			})
 		})
 	}
@@ -113,17 +110,13 @@ func TestStickersAreFetchedFromWhereTheyAre(t *testing.T) {
 		}
 		asked := addresses{}
 		c, err := discord.New(discord.Options{Token: rigToken, HTTPClient: &http.Client{Transport: &asked}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, a := range m.Attachments {
 			if f, err := c.Fetch(t.Context(), a, 100); err != nil || f.Close() != nil {
 				t.Errorf("%s: %v", a.ID, err)
 			}
 		}
-		if diff := cmp.Diff(addresses{"https://cdn.discordapp.com/stickers/9.png", "https://media.discordapp.net/stickers/10.gif"}, asked); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		check.Same(t, "asked", addresses{"https://cdn.discordapp.com/stickers/9.png", "https://media.discordapp.net/stickers/10.gif"}, asked)
 	})
 }
 

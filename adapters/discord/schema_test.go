@@ -14,29 +14,24 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // schemas returns Discord's own description of the bodies of calls, by name.
 func schemas(t *testing.T) func(call string) *jsonschema.Resolved {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/openapi/requests.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return func(call string) *jsonschema.Resolved {
 		t.Helper()
 		var s jsonschema.Schema
-		if err := json.Unmarshal(raw, &s); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(raw, &s))
 		if s.Defs["call "+call] == nil {
 			return nil
 		}
 		s.Ref = "#/$defs/call " + call
 		resolved, err := s.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return resolved
 	}
 }
@@ -57,9 +52,7 @@ func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 				continue
 			}
 			var body any
-			if err := json.Unmarshal(c.Body, &body); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, json.Unmarshal(c.Body, &body))
 			if err := s.Validate(body); err != nil {
 				t.Errorf("%s %s\n%v", c.Method, c.Body, err)
 			}

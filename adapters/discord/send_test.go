@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // send posts, in the room if nothing else is said, and fails the test when that fails.
@@ -22,9 +23,7 @@ func (w *world) send(p adapters.Post) adapters.Receipt {
 		p.Chat = w.room.ID.String()
 	}
 	r, err := w.client.Send(w.t.Context(), p)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check.OK(w.t, err)
 	return r
 }
 
@@ -232,9 +231,7 @@ func TestAWebhooksMessageIsRefusedOnce(t *testing.T) {
 		w := open(t)
 		r := w.send(adapters.Post{Text: "one", Face: adapters.Face{Name: "Max"}})
 		for range 5 {
-			if err := w.client.Edit(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}, "one and more"); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.client.Edit(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}, "one and more"))
 		}
 		refused := 0
 		for _, c := range w.Ledger().Calls {

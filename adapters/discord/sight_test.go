@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SECURITY S5, ADR 35: whom a channel is hidden from is told, though Discord says so to
@@ -42,9 +43,7 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			secret.HidesFrom(tom)
 		},
 		"while away": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
-			if err := w.stop(); err != nil {
-				w.t.Fatal(err)
-			}
+			check.OK(w.t, w.stop())
 			w.bot.Forget()
 			w.guild.Gives(tom)
 			w.client = w.newClient()
@@ -57,9 +56,7 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			w.guild.Gives(tom)
 		},
 		"after a restart": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
-			if err := w.stop(); err != nil {
-				w.t.Fatal(err)
-			}
+			check.OK(w.t, w.stop())
 			secret.HidesFrom(tom)
 			w.client = w.newClient()
 			w.receive()
@@ -129,9 +126,7 @@ func asksWhoSees(t *testing.T, call string, restarts bool) {
 	}
 	w.ClearFaults()
 	pass(6 * time.Minute)
-	if diff := cmp.Diff(map[string][]string{"general": {"Tom"}}, hiddenFrom(w.inbox.take())); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "hiddenFrom", map[string][]string{"general": {"Tom"}}, hiddenFrom(w.inbox.take()))
 	if fresh, _ := w.begun(); fresh != 1 {
 		t.Errorf("%d sessions begun, want 1", fresh)
 	}
@@ -192,9 +187,7 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 			`adapters.Message in "psst"`, `adapters.Joined in "psst"`, `adapters.Left in "psst"`, `adapters.Left in "psst"`,
 			`adapters.Unlinked in "psst"`, `adapters.Unlinked in "psst"`,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, got)
 	})
 }
 
@@ -208,9 +201,7 @@ func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 		w.inbox.take()
 		w.room.HidesFrom(tom)
 		got := hiddenFrom(w.inbox.take())
-		if diff := cmp.Diff(map[string][]string{"general": {"Tom"}, "psst": {"Tom"}}, got); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", map[string][]string{"general": {"Tom"}, "psst": {"Tom"}}, got)
 	})
 }
 
@@ -241,9 +232,7 @@ func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
 				got = append(got, u.Chat.Title)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("left (-want +got):\n%s", diff)
-		}
+		check.Same(t, "left", want, got)
 		listed := 0
 		w.guild.Leaves(w.kai)
 		w.inbox.take()

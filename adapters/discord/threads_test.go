@@ -5,11 +5,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SEQ-96: a thread on a message is opened once, found again by a later process and
@@ -42,9 +41,7 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 		}
 		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
 		r, err := w.client.Send(t.Context(), adapters.Post{Chat: forum.ID.String(), Text: "bread"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if got, err := w.client.Thread(t.Context(), adapters.Ref{Chat: forum.ID.String(), Message: r.Message}, "x"); err != nil || got != r.Message {
 			t.Errorf("in a forum: %q, %v", got, err)
 		}
@@ -65,16 +62,12 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 				post := func(p adapters.Post) string {
 					p.Text, p.Face = "soup", face
 					r, err := w.client.Send(t.Context(), p)
-					if err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, err)
 					return r.Message
 				}
 				root := post(adapters.Post{Chat: chat})
 				on, err := w.client.Thread(t.Context(), adapters.Ref{Chat: chat, Message: root}, "soup")
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				begun := post(adapters.Post{Chat: forum.ID.String()})
 				for _, m := range []adapters.Ref{
 					{Chat: chat, Thread: other, Message: post(adapters.Post{Chat: chat, Thread: other})}, // in its thread
@@ -106,9 +99,7 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 						}
 					}
 				}
-				if diff := cmp.Diff([]string(nil), left); diff != "" {
-					t.Errorf("left as they were (-want +got):\n%s", diff)
-				}
+				check.Same(t, "left as they were", []string(nil), left)
 			})
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SECURITY S16, PLATFORMS 0.10: the token goes to the API's own host alone, in no call
@@ -39,14 +40,10 @@ func TestTheTokenGoesToTheAPIAlone(t *testing.T) {
 			ctx = context.WithValue(ctx, bare{}, true)
 		}
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, test.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		carried = nil
 		resp, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = resp.Body.Close() // it is empty
 		if len(carried) != 1 || carried[0] != test.want || r.Header.Get("Authorization") != "" {
 			t.Errorf("%s: the requests carry %q, want %q in one", test.name, carried, test.want)
@@ -131,26 +128,18 @@ func TestTheGatewayIsReachedAfterAFile(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	c, err := New(Options{Token: "the-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	trusting := server.Client().Transport.(*http.Transport).TLSClientConfig
 	c.files.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusting.RootCAs, MinVersion: tls.VersionTLS12}
 	s := &shard{client: c}
 	for range 2 {
 		ws, err := s.dial(t.Context(), "wss"+strings.TrimPrefix(server.URL, "https"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		ws.close(nil)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := c.files.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = resp.Body.Close() // nothing of it is wanted
 		if resp.ProtoMajor != 2 {
 			t.Fatalf("fetched over %s, want HTTP/2", resp.Proto)

@@ -7,11 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // readHistory is the right to what was said before.
@@ -50,9 +49,7 @@ func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 		quiet := w.guild.NewChannel("quiet", fakediscord.TextChannel)
 		w.says("heard")
 		w.inbox.take()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.stop())
 		pass(time.Hour)
 		w.bot.Forget()
 		w.room.SaysUnheard(w.kai, "unheard")
@@ -67,9 +64,7 @@ func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		w.says("after")
-		if diff := cmp.Diff([]string{"after"}, texts(w.inbox.take())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "texts", []string{"after"}, texts(w.inbox.take()))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // PLATFORMS 3.2: a field of an unknown form leaves the rest of an answer readable.
@@ -22,9 +23,7 @@ func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 		thread := w.room.NewThread(w.kai, "Lunch")
 		thread.Says(w.kai, "bread", fakediscord.Said{})
 		w.inbox.take() // and the cursor is behind the thread's beginning
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.stop())
 		w.client = w.newClient()
 		w.Fault(fake.Fault{Method: "get threads", Do: fake.Garbage, Description: "[]", Times: -1})
 		w.Fault(fake.Fault{Method: "get channel", Do: fake.Garbage, Times: -1, Description: fmt.Sprintf(
@@ -79,12 +78,8 @@ func TestOurOwnDeletionIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		r, err := w.client.Send(t.Context(), adapters.Post{Chat: w.room.ID.String(), Text: "oh"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.client.Delete(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, w.client.Delete(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}))
 		if got := w.inbox.take(); len(got) != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -147,9 +142,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				w := open(t)
 				w.says("before")
 				synctest.Wait()
-				if err := w.stop(); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, w.stop())
 				w.bot.Forget()
 				w.room.SaysUnheard(w.kai, "meanwhile")
 				for _, call := range []string{"get messages", "get channel", "get guild", "get channels", "get threads", "get member"} {
@@ -160,9 +153,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				pass(time.Minute)
 				w.says("now")
 				got := w.inbox.take()
-				if diff := cmp.Diff([]string{"before", "now"}, texts(got)); diff != "" {
-					t.Error(diff)
-				}
+				check.Same(t, "texts", []string{"before", "now"}, texts(got))
 				if name == "a list" {
 					return // of no messages: history told that there are none
 				}
@@ -222,14 +213,10 @@ func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", MIME: "image/png", Data: []byte("meow")}}})
 		_, m := body[adapters.Message](t, w.inbox.take())
 		want := []adapters.Attachment{{Kind: "photo", ID: m.Attachments[0].ID, Name: "cat.png", MIME: "image/png", Size: 4}}
-		if diff := cmp.Diff(want, m.Attachments); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "Attachments", want, m.Attachments)
 		pass(48 * time.Hour)
 		got, err := w.client.Fetch(t.Context(), m.Attachments[0], 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		data, err := io.ReadAll(got)
 		if string(data) != "meow" || err != nil || got.Close() != nil {
 			t.Errorf("got %q, %v", data, err)
@@ -276,9 +263,7 @@ func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 				came = append(came, u.Chat.Title)
 			}
 		}
-		if diff := cmp.Diff([]string{"general"}, came); diff != "" {
-			t.Errorf("came into (-want +got):\n%s", diff)
-		}
+		check.Same(t, "came into", []string{"general"}, came)
 	})
 }
 
@@ -296,8 +281,6 @@ func TestANewServerOpensWhatItShows(t *testing.T) {
 				got = append(got, u.Chat.ID)
 			}
 		}
-		if diff := cmp.Diff([]string{shown.ID.String()}, got); diff != "" {
-			t.Errorf("let into (-want +got):\n%s", diff)
-		}
+		check.Same(t, "let into", []string{shown.ID.String()}, got)
 	})
 }

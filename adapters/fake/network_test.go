@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
@@ -16,15 +17,11 @@ func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
 		t.Errorf("connected to %v", c.RemoteAddr())
 	}
 	ln, err := n.Listen("somebody.test:80")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := n.Listen("somebody.test"); err == nil {
 		t.Error("a second listener got the same name")
 	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, ln.Close())
 	if _, err := n.DialContext(t.Context(), "tcp", "somebody.test:80"); err == nil {
 		t.Error("connected to a closed listener")
 	}
@@ -32,18 +29,14 @@ func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the name was not freed: %v", err)
 	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, again.Close())
 }
 
 func TestADialEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := new(fake.Network)
 		ln, err := n.Listen("busy.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(func() {
 			if err := ln.Close(); err != nil {
 				t.Error(err)
@@ -64,9 +57,7 @@ func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
 		w.AddBot(fake.BotProfile{Token: "77:secret", Username: "ada_bot"})
 		n := new(fake.Network)
 		ln, err := n.Listen("telegram.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- w.Serve(ctx, ln) }()
@@ -93,12 +84,8 @@ func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
 
 func TestServeReturnsTheListenersError(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, ln.Close())
 	if err := fake.NewTelegram(fake.Options{}).Serve(t.Context(), ln); err == nil {
 		t.Error("serving on a closed listener succeeded")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // PLATFORMS 1.4: the platform's own words for each refusal.
@@ -99,22 +100,16 @@ func TestAMessageIsReadAlikeInEveryEncoding(t *testing.T) {
 		var multi bytes.Buffer
 		mw := multipart.NewWriter(&multi)
 		for k, v := range form {
-			if err := mw.WriteField(k, v); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, mw.WriteField(k, v))
 		}
-		if err := mw.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, mw.Close())
 		for kind, body := range map[string]string{
 			"application/json":         `{"chat_id":` + id(chat.ID()) + `,"text":"<b>x</b>","parse_mode":"HTML","reply_parameters":` + reply + `}`,
 			mw.FormDataContentType():   multi.String(),
 			"application/json; x=text": `{"chat_id":"` + id(chat.ID()) + `","text":"<b>x</b>","parse_mode":"html","reply_parameters":` + reply + `,"message_thread_id":null}`,
 		} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+"/bot"+w.token+"/SENDmessage", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			req.Header.Set("Content-Type", kind)
 			if a, err := w.do(req); err != nil || !a.OK {
 				t.Errorf("%s: %+v, %v", kind, a, err)
@@ -187,9 +182,7 @@ func TestThePreviewBotFetchesTheFirstAddressUnlessForbidden(t *testing.T) {
 			got = append(got, u.URL)
 		}
 		want := []string{"https://a.example.com/?q=1", "https://d.example.com/", "https://e.example.com/x"}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("fetched (-want +got)\n%s", d)
-		}
+		check.Same(t, "fetched", want, got)
 		if s := chat.Sent(); s[0].NoPreview || !s[1].NoPreview {
 			t.Errorf("previews forbidden: %v, %v; want no, yes", s[0].NoPreview, s[1].NoPreview)
 		}
@@ -210,13 +203,9 @@ func TestAFileCanBeFetched(t *testing.T) {
 		}
 		w.must(t, &f, "getFile", fields{"file_id": m.Document.FileID})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/file/bot"+w.token+"/"+f.Path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		res, err := w.http.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer res.Body.Close()
 		var b bytes.Buffer
 		if _, err := b.ReadFrom(res.Body); err != nil || b.String() != "hello" || f.Size != 5 {

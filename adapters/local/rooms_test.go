@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // log is a sink that keeps the updates, and can be told to refuse or to dawdle.
@@ -87,9 +88,7 @@ func TestARefusedLineIsTheSameLineWhenTriedAgain(t *testing.T) {
 		sink := &log{err: full}
 		r := running(t, sink)
 		sub, err := r.Subscribe("lobby", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer sub.Close()
 		id, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "hello"})
 		if !errors.Is(err, full) || id == "" {
@@ -129,9 +128,7 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 			}
 		}
 		sub, err := r.Subscribe("lobby", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer sub.Close()
 		if _, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "question"}); err != nil {
 			t.Fatal(err)
@@ -139,9 +136,7 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 		var got []string
 		for range 2 {
 			s, err := sub.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got = append(got, fmt.Sprintf("%T", s))
 		}
 		if d := cmp.Diff([]string{"local.Said", "local.Posted"}, got); d != "" {
@@ -154,9 +149,7 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 	r := local.New(local.Options{NewID: counter()})
 	r.Open(adapters.Chat{ID: "lobby"})
 	slow, err := r.Subscribe("lobby", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i := range 10 {
 		if _, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
@@ -165,9 +158,7 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 	var got []string
 	for range 4 {
 		s, err := slow.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		switch s := s.(type) {
 		case local.Skipped:
 			got = append(got, fmt.Sprintf("skipped %d", s.N))
@@ -224,15 +215,11 @@ func TestMessageIDsGrow(t *testing.T) {
 			var id string
 			if i%2 == 0 {
 				said, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "x"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				id = said
 			} else {
 				rec, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: "x"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				id = rec.Message
 			}
 			if id <= last {

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -46,25 +45,17 @@ func TestEveryDocumentedEventIsAccountedFor(t *testing.T) {
 	var lines strings.Builder
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		d := &delivery{id: "Ev1", kind: "events_api", payload: filled(t, raw)}
 		fmt.Fprintf(&lines, "%s: %s\n", strings.TrimSuffix(filepath.Base(file), "Payload.json"), outcome(r.read(t.Context(), d)))
 	}
 	golden := filepath.Join("testdata", "events.golden")
 	if *update {
-		if err := os.WriteFile(golden, []byte(lines.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(golden, []byte(lines.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), lines.String()); diff != "" {
-		t.Errorf("what becomes of the events (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "what becomes of the events", string(want), lines.String())
 }
 
 // outcome says what updates tell.
@@ -87,13 +78,9 @@ func outcome(updates []adapters.Update) string {
 func filled(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(raw, &v))
 	out, err := json.Marshal(fill(v, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return out
 }
 

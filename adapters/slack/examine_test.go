@@ -8,12 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // Each thing that keeps an app from living in a workspace is found and named.
@@ -89,9 +88,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 						t.Errorf("finding %+v", f)
 					}
 				}
-				if diff := cmp.Diff(c.want, found); diff != "" {
-					t.Errorf("found (-want +got):\n%s", diff)
-				}
+				check.Same(t, "found", c.want, found)
 				for _, call := range w.Ledger().Calls {
 					if slices.Contains([]string{"chat.postMessage", "conversations.open", "views.publish"}, call.Method) {
 						t.Errorf("the examination changed something: %s", call.Method)
@@ -134,9 +131,7 @@ func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 		w.direct.Says(w.maya, "hello", fakeslack.Said{})
 		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
 		pass(11 * time.Minute)
-		if diff := cmp.Diff([]string{" "}, codes()); diff != "" {
-			t.Errorf("found while nothing was missed (-want +got):\n%s", diff)
-		}
+		check.Same(t, "found while nothing was missed", []string{" "}, codes())
 		w.ops.Says(w.maya, "what do you think?", fakeslack.Said{})
 		w.direct.Says(w.maya, "and here?", fakeslack.Said{})
 		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.direct.ID, Text: "an answer"}); adapters.KindOf(err) != adapters.Forbidden {
@@ -145,13 +140,9 @@ func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 		pass(11 * time.Minute)
 		w.ops.Says(w.maya, "@ada hello?", fakeslack.Said{}) // tells of itself alone
 		pass(time.Second)
-		if diff := cmp.Diff([]string{"TRS-S11 open it under App Ho", "TRS-S10 add message.channels"}, codes()); diff != "" {
-			t.Errorf("found (-want +got):\n%s", diff)
-		}
+		check.Same(t, "found", []string{"TRS-S11 open it under App Ho", "TRS-S10 add message.channels"}, codes())
 		w.inject(`{"type":"message","channel":"` + w.ops.ID + `","channel_type":"channel","user":"` + w.maya.ID + `","text":"told","ts":"1700000001.000100"}`)
 		pass(time.Second)
-		if diff := cmp.Diff([]string{"TRS-S11 open it under App Ho"}, codes()); diff != "" {
-			t.Errorf("found after an event told (-want +got):\n%s", diff)
-		}
+		check.Same(t, "found after an event told", []string{"TRS-S11 open it under App Ho"}, codes())
 	})
 }

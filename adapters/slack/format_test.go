@@ -10,19 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/adapters/emojis"
 	"github.com/trestle-bridge/trestle/adapters/markup"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // What each construct of Markdown is sent as: the form that keeps most of it.
 func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join("testdata", "forms.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	c := new(Client)
 	var out strings.Builder
 	for i, md := range strings.Split(strings.TrimSpace(string(source)), "\n====\n") {
@@ -34,17 +32,11 @@ func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "forms.golden")
 	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(golden, []byte(out.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("parts (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "parts", string(want), out.String())
 }
 
 func formNamed(part string) (form, text string) {

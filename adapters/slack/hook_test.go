@@ -21,6 +21,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const signingSecret = "very-secret-signing"
@@ -35,9 +36,7 @@ func called(t *testing.T, play func(w *workspace, c *slack.Client, b *book)) {
 		b := new(book)
 		c, _ := w.runs(b, o)
 		ln, err := w.network.Listen("trestle.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		mux := http.NewServeMux()
 		mux.Handle(c.HookPath(), c)
 		serve(t, ln, mux)
@@ -74,9 +73,7 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 		if got := heard[adapters.Unreadable](b); len(got) != 0 {
 			t.Errorf("what is pressed is kept as %+v", got)
 		}
-		if diff := cmp.Diff([]string{"@ada hello", "/stop now"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"@ada hello", "/stop now"}, b.said())
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are still to be acknowledged", n)
 		}
@@ -110,9 +107,7 @@ func TestWhatWasOvertakenAndGivenUpIsReadAtTheNextStart(t *testing.T) {
 		o := w.options()
 		o.AppToken, o.SigningSecret = "", signingSecret
 		ln, err := w.network.Listen("trestle.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var client atomic.Pointer[slack.Client]
 		serve(t, ln, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if c := client.Load(); c != nil {
@@ -140,9 +135,7 @@ func TestWhatWasOvertakenAndGivenUpIsReadAtTheNextStart(t *testing.T) {
 		if n := w.app.Pending(); n != 0 {
 			t.Fatalf("Slack still holds %d events: the story shows nothing", n)
 		}
-		if diff := cmp.Diff([]string{"later", "overtaken"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"later", "overtaken"}, b.said())
 	})
 }
 
@@ -251,9 +244,7 @@ func TestAnAppThatCannotBeReachedOrProvedIsNotMade(t *testing.T) {
 		}
 	}
 	c, err := slack.New(slack.Options{BotToken: "xoxb-1", AppToken: "xapp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if c.HookPath() != "" {
 		t.Error("an app without a signing secret wants to be called")
 	}
@@ -267,9 +258,7 @@ func TestAnAppThatCannotBeReachedOrProvedIsNotMade(t *testing.T) {
 // A call that comes while nothing receives must come again.
 func TestACallThatNobodyTakesIsToComeAgain(t *testing.T) {
 	c, err := slack.New(slack.Options{BotToken: "xoxb-1", SigningSecret: signingSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if code := hookCall(c, `{"type":"event_callback","event_id":"Ev1"}`, nil); code != http.StatusServiceUnavailable {
 		t.Errorf("answered %d, want 503", code)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SEQ-96, PLATFORMS 2: people's words from another chat stand under their name, or
@@ -43,18 +44,14 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 				}
 				p := adapters.Post{Chat: w.ops.ID, Key: "k", Text: "hello", Unmasked: "*Zoe* (Discord): hello", Face: adapters.Face{Name: "Zoe (Discord)"}}
 				r, err := client.Send(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				if m := w.ops.Sent()[0]; m.Username != c.username || m.Text != c.want+"hello" {
 					t.Errorf("%q says %q, want %q to say %q", m.Username, m.Text, c.username, c.want+"hello")
 				}
 				if masks := client.Masks(p.Chat); masks != (c.username != "") {
 					t.Errorf("has faces: %t", masks)
 				}
-				if err := client.Revise(t.Context(), adapters.Ref{Chat: p.Chat, Message: r.Message}, "hi", "*Zoe* (Discord): hi"); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, client.Revise(t.Context(), adapters.Ref{Chat: p.Chat, Message: r.Message}, "hi", "*Zoe* (Discord): hi"))
 				if m := w.ops.Sent()[0]; m.Text != c.want+"hi" {
 					t.Errorf("edited to %q, want %q", m.Text, c.want+"hi")
 				}

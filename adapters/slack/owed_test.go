@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // An unanswered transport refuses the history of some channels as Slack does when it
@@ -83,9 +82,7 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 				pass(time.Minute)
 				broken[0].Says(w.maya, "live", fakeslack.Said{})
 				pass(time.Second)
-				if diff := cmp.Diff([]string{"before", "shown", "live"}, b.said()); diff != "" {
-					t.Errorf("recorded (-want +got):\n%s", diff)
-				}
+				check.Same(t, "recorded", []string{"before", "shown", "live"}, b.said())
 				pass(time.Hour)
 				if made := opened(w) - sockets; made > 2 {
 					t.Errorf("%d sockets were opened", made)
@@ -101,9 +98,7 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 				pass(6 * time.Minute)
 				got := b.said()[3:]
 				slices.Sort(got)
-				if diff := cmp.Diff([]string{"hidden in one", "hidden in three", "hidden in two"}, got); diff != "" {
-					t.Errorf("recorded later (-want +got):\n%s", diff)
-				}
+				check.Same(t, "recorded later", []string{"hidden in one", "hidden in three", "hidden in two"}, got)
 			})
 		})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // errEnough ends a reading of history.
@@ -72,9 +73,7 @@ func TestNamesAreKeptCurrent(t *testing.T) {
 			}
 		}
 		want := []string{"Maya Lind (" + w.maya.ID + ") in ops of T0000001", "Maya Berg (" + w.maya.ID + ") in operations of T0000001"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("heard (-want +got):\n%s", diff)
-		}
+		check.Same(t, "heard", want, got)
 		asked := 0
 		for _, c := range w.Ledger().Calls {
 			if c.Method == "users.info" {
@@ -107,9 +106,7 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 		slices.Sort(got)
 		want := []string{w.ops.ID + " " + w.maya.ID + " of T0000001", other.ID + " " + w.maya.ID + " of T0000001"}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("gone from (-want +got):\n%s", diff)
-		}
+		check.Same(t, "gone from", want, got)
 		w.ops.Says(w.AddPerson(fakeslack.Profile{Name: "Jonas"}), "hello", fakeslack.Said{})
 		pass(time.Second)
 		if said := heard[adapters.Message](b); len(said) == 0 {
@@ -132,9 +129,7 @@ func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 				scopes = append(scopes, u.From.Scope)
 			}
 		}
-		if diff := cmp.Diff([]string{"T0OTHER", "T0000001"}, scopes); diff != "" {
-			t.Errorf("scopes (-want +got):\n%s", diff)
-		}
+		check.Same(t, "scopes", []string{"T0OTHER", "T0000001"}, scopes)
 	})
 }
 
@@ -154,12 +149,8 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 		if got := heard[adapters.Linked](b); len(got) < 2 {
 			t.Errorf("let in %d times, want by the invitation and by the unarchiving", len(got))
 		}
-		if diff := cmp.Diff([]adapters.Unlinked{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.Unlinked](b)); diff != "" {
-			t.Errorf("left (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b)); diff != "" {
-			t.Errorf("pinned (-want +got):\n%s", diff)
-		}
+		check.Same(t, "left", []adapters.Unlinked{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.Unlinked](b))
+		check.Same(t, "pinned", []adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b))
 		kinds := map[string]adapters.Chat{}
 		for _, u := range b.all() {
 			kinds[u.Chat.ID] = u.Chat
@@ -199,9 +190,7 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 		for _, e := range heard[adapters.Edit](b) {
 			got = append(got, e.New.Text)
 		}
-		if diff := cmp.Diff([]string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got); diff != "" {
-			t.Errorf("edits (-want +got):\n%s", diff)
-		}
+		check.Same(t, "edits", []string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got)
 	})
 }
 
@@ -240,9 +229,7 @@ func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
 			w.app.InjectPayload("slash_commands", json.RawMessage(`{"command":"/trestle","text":"help","channel_id":"`+w.ops.ID+`","user_id":"`+w.maya.ID+`",`+more+`}`))
 		}
 		pass(time.Second)
-		if diff := cmp.Diff([]string{"case 2", "case 3", "case 4", "case 5", "/help", "/help"}, b.said()); diff != "" {
-			t.Errorf("heard (-want +got):\n%s", diff)
-		}
+		check.Same(t, "heard", []string{"case 2", "case 3", "case 4", "case 5", "/help", "/help"}, b.said())
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are to come again", n)
 		}
@@ -287,9 +274,7 @@ func TestCommandsAreUnderstood(t *testing.T) {
 				got = append(got, m.Command.Name+"|"+m.Command.Args)
 			}
 		}
-		if diff := cmp.Diff([]string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got); diff != "" {
-			t.Errorf("commands (-want +got):\n%s", diff)
-		}
+		check.Same(t, "commands", []string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got)
 	})
 }
 
@@ -316,12 +301,8 @@ func TestTheWorkspaceIsListed(t *testing.T) {
 		c := w.adapter(w.options())
 		w.NewChannel("elsewhere", w.maya)
 		chats, err := c.Chats(t.Context(), w.Team())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]adapters.Chat{{ID: w.ops.ID, Kind: adapters.Channel, Title: "ops", Group: "T0000001"}}, chats); diff != "" {
-			t.Errorf("channels (-want +got):\n%s", diff)
-		}
+		check.OK(t, err)
+		check.Same(t, "channels", []adapters.Chat{{ID: w.ops.ID, Kind: adapters.Channel, Title: "ops", Group: "T0000001"}}, chats)
 		if all, err := c.Chats(t.Context(), ""); err != nil || len(all) != 2 {
 			t.Errorf("all chats are %+v, %v; want the direct one as well", all, err)
 		}
@@ -334,9 +315,7 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.Said{}), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		edge := time.UnixMicro(int64(math.Round(seconds * 1e6)))
 		<-time.After(48 * time.Hour)
 		for _, before := range []time.Duration{24 * time.Hour, 0} { // the end of the first window, and its beginning

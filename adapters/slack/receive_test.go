@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // A book is a sink that records, and knows a key when it comes again.
@@ -160,9 +161,7 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 				slowest = max(slowest, at.Sub(began))
 			}
 		}
-		if diff := cmp.Diff(want, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", want, b.said())
 		if slowest > time.Second {
 			t.Errorf("a message waited %s", slowest)
 		}
@@ -191,9 +190,7 @@ func TestWhatIsSaidBetweenSocketsIsReadOnceOneListens(t *testing.T) {
 		if n := w.app.Sockets(); n != 2 {
 			t.Fatalf("%d sockets are open", n)
 		}
-		if diff := cmp.Diff([]string{"between"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"between"}, b.said())
 	})
 }
 
@@ -212,9 +209,7 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 		if heard.Before(frozen.Add(30 * time.Second)) {
 			t.Errorf("last heard %s after the sockets froze: they were not replaced", heard.Sub(frozen))
 		}
-		if diff := cmp.Diff([]string{"into the void"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"into the void"}, b.said())
 	})
 }
 
@@ -232,9 +227,7 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 		pass(10 * time.Second)
 		w.runs(b, o)
 		pass(2 * time.Minute)
-		if diff := cmp.Diff([]string{"is anybody there?"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"is anybody there?"}, b.said())
 		for _, a := range w.Ledger().Acked {
 			if a.Kind == "message" && a.Attempt == 0 {
 				t.Errorf("acknowledged at the first attempt: the story shows nothing")
@@ -262,9 +255,7 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 		}
 		b.close(false)
 		pass(time.Minute)
-		if diff := cmp.Diff(want, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", want, b.said())
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are still to be acknowledged", n)
 		}
@@ -307,9 +298,7 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 		got := b.said()
 		slices.Sort(want)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", want, got)
 	})
 }
 
@@ -340,9 +329,7 @@ func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 		before := len(b.said())
 		w.runs(b, o)
 		pass(time.Minute)
-		if diff := cmp.Diff([]string{"late answer 7", "late answer 80", "answer to the last"}, b.said()[before:]); diff != "" {
-			t.Errorf("recorded after the silence (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded after the silence", []string{"late answer 7", "late answer 80", "answer to the last"}, b.said()[before:])
 	})
 }
 
@@ -357,9 +344,7 @@ func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 		pass(11 * time.Minute)
 		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
 		pass(11 * time.Minute)
-		if diff := cmp.Diff([]string{"lost on the way", "and on it goes"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"lost on the way", "and on it goes"}, b.said())
 	})
 }
 
@@ -420,9 +405,7 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 		if n := w.app.Sockets(); n != 2 {
 			t.Errorf("%d sockets are open afterwards, want two", n)
 		}
-		if diff := cmp.Diff([]string{"in the crowd"}, b.said()); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		check.Same(t, "recorded", []string{"in the crowd"}, b.said())
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // S6: whatever a model writes, nobody is called but those it may name, and nothing
@@ -86,9 +87,7 @@ func TestAPostCarriesAnOpaqueIdAndNoToken(t *testing.T) {
 			"channel": {w.ops.ID}, "text": {"hello"}, "client_msg_id": {"0b9f"}, "unfurl_links": {"false"}, "unfurl_media": {"false"},
 			"metadata": {`{"event_payload":{"id":"0b9f"},"event_type":"trestle_delivery"}`},
 		}}
-		if diff := cmp.Diff(want, forms); diff != "" {
-			t.Errorf("posted (-want +got):\n%s", diff)
-		}
+		check.Same(t, "posted", want, forms)
 	})
 }
 
@@ -165,9 +164,7 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 			t.Errorf("spoke as %q with %q", m.Username, m.Icon)
 		}
 		account, err := c.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, u := range b.all() { // K20: whatever the name, it is our own echo
 			if _, ok := u.Body.(adapters.Message); ok && u.From.ID != account.ID {
 				t.Errorf("our own words came back as said by %+v", u.From)
@@ -184,17 +181,11 @@ func TestAnAnswerToAnAnswerGoesIntoItsThread(t *testing.T) {
 		c, _ := w.runs(new(book), w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		first, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: first.Message}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: first.Message}))
 		second := adapters.Post{Chat: w.ops.ID, ReplyTo: first.Message, Start: root, Text: "an answer to it", Key: "key-2"}
 		made, err := c.Send(t.Context(), second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		sent := w.ops.Sent()
 		if last := sent[len(sent)-1]; last.Thread != root {
 			t.Errorf("it is in thread %q, want %q", last.Thread, root)
@@ -228,9 +219,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 			shown[m.Text] = m.Broadcast
 		}
 		want := map[string]bool{"to all": true, "to the thread": false, "an answer to all": true, "in the channel": false}
-		if diff := cmp.Diff(want, shown); diff != "" {
-			t.Errorf("shown in the channel (-want +got):\n%s", diff)
-		}
+		check.Same(t, "shown in the channel", want, shown)
 		w.ops.Says(w.maya, "live", fakeslack.Said{Thread: root, Broadcast: true})
 		pass(time.Second)
 		end()
@@ -244,9 +233,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 				heard[m.Text]++
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"live": 1, "in a silence": 1}, heard); diff != "" {
-			t.Errorf("heard (-want +got):\n%s", diff)
-		}
+		check.Same(t, "heard", map[string]int{"live": 1, "in a silence": 1}, heard)
 	})
 }
 
@@ -261,9 +248,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"t.csv"}, w.ops.Sent()[0].Files); diff != "" {
-			t.Errorf("sent with (-want +got):\n%s", diff)
-		}
+		check.Same(t, "sent with", []string{"t.csv"}, w.ops.Sent()[0].Files)
 		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
 		pass(time.Second)
 		all := b.all()
@@ -272,9 +257,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 			t.Fatalf("heard %+v, want a photo", all[len(all)-1])
 		}
 		body, err := c.Fetch(t.Context(), m.Attachments[0], 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer body.Close()
 		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
 			t.Errorf("fetched %q, %v", got, err)
@@ -292,9 +275,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 func TestAFileThatCannotBeReadNowIsNotRefused(t *testing.T) {
 	listening(t, func(w *workspace, _ *book) {
 		c, err := slack.New(w.options())
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		check.OK(w.t, err)
 		f := adapters.File{Name: "a.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("busy") }}
 		_, err = c.Send(w.t.Context(), adapters.Post{Chat: w.ops.ID, Text: "x", Files: []adapters.File{f}})
 		if err == nil || adapters.KindOf(err) != adapters.NotSent {
@@ -427,9 +408,7 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 				ours[gone.Messages[0]] = u.From.ID != ""
 			}
 		}
-		if diff := cmp.Diff(map[string]bool{refused: false, done: true}, ours); diff != "" {
-			t.Errorf("who deleted (-want +got):\n%s", diff)
-		}
+		check.Same(t, "who deleted", map[string]bool{refused: false, done: true}, ours)
 	})
 }
 
@@ -462,9 +441,7 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 		}
 		want := []string{"slack.test/api/files.info", "slack.test/files/F1/cat.png"}
 		slices.Sort(asked)
-		if diff := cmp.Diff(want, slices.Compact(asked)); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		check.Same(t, "asked", want, slices.Compact(asked))
 	})
 }
 
@@ -495,9 +472,7 @@ func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 		}
 		down = false
 		body, err := c.Fetch(t.Context(), said[0].Attachments[0], 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer body.Close()
 		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
 			t.Errorf("fetched %q, %v", got, err)

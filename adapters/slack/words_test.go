@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // Issue 4: blocks, attachments and mrkdwn become text that can be read.
@@ -35,14 +35,10 @@ func TestMessagesBecomeTextThatCanBeRead(t *testing.T) {
 			want.Data = []byte(got)
 			continue
 		}
-		if diff := cmp.Diff(string(want.Data), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", in.Name, diff)
-		}
+		check.Same(t, in.Name, string(want.Data), got)
 	}
 	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, txtar.Format(archive), 0o600))
 	}
 }
 
@@ -54,15 +50,11 @@ func TestFilesOfAForwardedMessageAreTold(t *testing.T) {
 		var m message
 		raw := `{"channel":"D1","ts":"1.000001","user":"UADA","text":"look","files":[{"id":"F1","name":"a.pdf"` + thumb + `}],
 			"attachments":[{"is_share":true,"author_name":"Maya","files":[{"id":"F2","name":"b.png","mimetype":"image/png"}]},{"files":[{"id":"F3"}]}]}`
-		if err := json.Unmarshal([]byte(raw), &m); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal([]byte(raw), &m))
 		return &m
 	}
 	want := []adapters.Attachment{{Kind: "file", ID: "F1", Name: "a.pdf"}, {Kind: "photo", ID: "F2", Name: "b.png", MIME: "image/png"}}
-	if diff := cmp.Diff(want, r.content(t.Context(), m(""), adapters.Chat{}).Attachments); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	check.Same(t, "told", want, r.content(t.Context(), m(""), adapters.Chat{}).Attachments)
 	if !r.looksLike(t.Context(), m(`,"thumb_pdf":"https://files.slack.com/x"`), m("")) {
 		t.Error("a preview of a file is an edit")
 	}

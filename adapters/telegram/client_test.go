@@ -15,30 +15,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 func TestConnectSaysWhoWeAre(t *testing.T) {
 	s := &script{t: t}
 	got, err := s.open().Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := adapters.Account{Platform: "telegram", ID: "77", Name: "Ada", Handle: "ada_bot"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", want, got)
 }
 
 // ECOSYSTEM 3.3: a token's shape is looked at before any network call.
 func TestTokenWithoutTheShapeAsksTelegramNothing(t *testing.T) {
 	connect := func(o Options) error {
 		c, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_, err = c.Connect(t.Context())
 		return err
 	}
@@ -87,9 +80,7 @@ func TestBaseURLMayHaveAFolder(t *testing.T) {
 	defer server.Close()
 	for _, slash := range []string{"", "/", "//"} {
 		c, err := New(Options{Token: testToken, APIURL: server.URL + "/my%20bots" + slash})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if _, err := c.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -111,13 +102,9 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 		}
 	}
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dead := "http://" + closed.Addr().String()
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, closed.Close())
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 
@@ -155,9 +142,7 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 				Token: testToken, APIURL: server(), CallTimeout: 200 * time.Millisecond,
 				Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			_, err = c.Connect(t.Context())
 			fmt.Fprintf(&out, "%v %+v %#v\n", err, err, err)
 			_, err = c.Send(t.Context(), adapters.Post{Chat: "1", Text: "x"})
@@ -198,9 +183,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	c, err := New(Options{Token: testToken, APIURL: serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other+r.URL.Path, http.StatusTemporaryRedirect)
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := c.Send(t.Context(), adapters.Post{Chat: "1", Text: "x"}); adapters.KindOf(err) != adapters.Unknown {
 		t.Errorf("got %v, want unknown", err)
 	}
@@ -208,9 +191,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 
 func TestPaceIsTelegramsUnlessSwitchedOff(t *testing.T) {
 	c, err := New(Options{Token: testToken})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if got := c.Pace(adapters.Chat{Kind: adapters.Direct}); got.Every != time.Second {
 		t.Errorf("direct: %+v", got)
 	}

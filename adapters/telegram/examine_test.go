@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // ward is the fake Telegram with one bot that nobody polls for.
@@ -35,9 +34,7 @@ func admit(t *testing.T, privacy bool) *ward {
 	t.Helper()
 	var network fake.Network
 	ln, err := network.Listen("telegram.test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	w := &ward{Telegram: fake.NewTelegram(fake.Options{}), http: network.Client(), token: token, url: "http://telegram.test"}
 	w.bot = w.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot", Privacy: privacy})
 	w.kai = w.AddPerson(fake.Profile{Name: "Kai", Username: "kai"})
@@ -58,9 +55,7 @@ func admit(t *testing.T, privacy bool) *ward {
 func (w *ward) client(t *testing.T) *telegram.Client {
 	t.Helper()
 	c, err := telegram.New(telegram.Options{Token: w.token, APIURL: w.url, HTTPClient: w.http, WebhookURL: w.hook})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 
@@ -95,9 +90,7 @@ func (w *ward) second(t *testing.T) {
 func (w *ward) webhook(t *testing.T) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/bot"+token+"/setWebhook?url=https://example.com/hook", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	resp, err := w.http.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("set webhook: %v, %v", resp, err)
@@ -208,9 +201,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 						t.Errorf("the token is in %q", f.What+f.Mend)
 					}
 				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("findings (-want +got):\n%s", diff)
-				}
+				check.Same(t, "findings", test.want, got)
 			})
 		})
 	}
@@ -227,9 +218,7 @@ func TestExaminationDisturbsNothing(t *testing.T) {
 			}
 		}
 		other, err := telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, f := range other.Examine(t.Context(), nil, true) {
 			if f.Level != adapters.Fine {
 				t.Errorf("found %+v beside who serves", f)

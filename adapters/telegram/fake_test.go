@@ -10,11 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const token = "77:AAF-words"
@@ -63,17 +62,13 @@ func open(t *testing.T) *world {
 	t.Helper()
 	var network fake.Network
 	ln, err := network.Listen("telegram.test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &world{Telegram: fake.NewTelegram(fake.Options{}), http: network.Client(), cancel: cancel}
 	w.bot = w.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	w.kai = w.AddPerson(fake.Profile{Name: "Kai", Username: "kai"})
 	w.client, err = telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	w.wg.Go(func() {
 		if err := w.Serve(ctx, ln); err != nil {
 			t.Error(err)
@@ -133,9 +128,7 @@ func TestConversationWithTheFake(t *testing.T) {
 				Chat: u.Chat.ID, Thread: u.Thread.ID, ReplyTo: m.ID, Text: part,
 				Mentions: []adapters.Person{{ID: strconv.FormatInt(w.kai.ID, 10), Name: "Kai"}},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			receipts = append(receipts, r)
 		}
 		sent := forum.Sent()
@@ -146,9 +139,7 @@ func TestConversationWithTheFake(t *testing.T) {
 		for _, e := range sent[0].Entities {
 			kinds = append(kinds, e.Type)
 		}
-		if diff := cmp.Diff([]string{"bold", "text_mention", "pre"}, kinds); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "kinds", []string{"bold", "text_mention", "pre"}, kinds)
 		if got := sent[0]; got.Thread != food || strconv.FormatInt(got.ReplyTo, 10) != m.ID || !got.NoPreview || !strings.HasPrefix(got.Text, "Soup, @Kai!") {
 			t.Errorf("sent %+v", got)
 		}

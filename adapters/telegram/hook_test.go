@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // hooked returns a client that is called at /telegram/ada, receiving into to.
@@ -33,9 +34,7 @@ func hooked(t *testing.T, token string, to adapters.Sink) *Client {
 		Token: adapters.Secret(token), APIURL: "http://telegram.test", WebhookURL: "https://bots.example/telegram/ada",
 		HTTPClient: &http.Client{Transport: transport},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if to == nil {
 		return c
 	}
@@ -100,14 +99,10 @@ func (k callOf) send(t *testing.T, client *http.Client, at string) int {
 		body = io.MultiReader(body) // of no known length
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.Header = k.header.Clone()
 	resp, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode

@@ -16,6 +16,8 @@ import (
 	"unicode/utf16"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected files")
@@ -50,13 +52,9 @@ type seenTag struct {
 func loadVerdicts(t *testing.T) verdicts {
 	t.Helper()
 	raw, err := os.ReadFile(verdictsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var v verdicts
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(raw, &v))
 	return v
 }
 
@@ -72,12 +70,8 @@ func TestTelegramsParserAcceptsWhatWeRender(t *testing.T) {
 			}
 		}
 		raw, err := json.MarshalIndent(v, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(verdictsFile, append(raw, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
 		t.Log("rewritten without verdicts; run testdata/parser/verdicts.mjs now")
 		return
 	}

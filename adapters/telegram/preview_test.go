@@ -5,10 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // K22: what is shown before it is sent is no message.
@@ -21,14 +20,10 @@ func TestDraftIsShownInPrivateChatsAndIsNoMessage(t *testing.T) {
 		p := adapters.Post{Chat: direct, Text: w.client.Split("so *far*")[0], Key: "one"}
 		for _, text := range []string{p.Text, p.Text + " so good"} {
 			p.Text = text
-			if err := w.client.Preview(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.client.Preview(t.Context(), p))
 		}
 		p.Key = "two"
-		if err := w.client.Preview(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.client.Preview(t.Context(), p))
 		drafts := chat.Drafts()
 		if len(drafts) != 3 || drafts[0].ID != drafts[1].ID || drafts[1].ID == drafts[2].ID || drafts[0].ID == 0 ||
 			drafts[0].Text != "so far" || drafts[1].Text != "so far so good" {
@@ -51,14 +46,10 @@ func TestMenuIsSetOnce(t *testing.T) {
 		w := open(t)
 		menu := []adapters.MenuEntry{{Name: "stop", Help: "stop what I am doing"}, {Name: "help", Help: "say what I can do"}}
 		for range 2 {
-			if err := w.client.Commands(t.Context(), menu); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.client.Commands(t.Context(), menu))
 		}
 		want := `[{"command":"stop","description":"stop what I am doing"},{"command":"help","description":"say what I can do"}]`
-		if diff := cmp.Diff(want, string(w.bot.Menu())); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "what came", want, string(w.bot.Menu()))
 		set := 0
 		for _, c := range w.Ledger().Calls {
 			if c.Method == "setMyCommands" {

@@ -12,9 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // sent is the answer to a good sendMessage.
@@ -41,21 +40,15 @@ func TestSendCarriesAllOfThePost(t *testing.T) {
 		Chat: "-1005", Thread: "9", ReplyTo: "41", Text: "<b>hi</b> @Ann",
 		Mentions: []adapters.Person{{ID: "6", Name: "Ann"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(adapters.Receipt{Message: "42", At: time.Unix(1700000000, 0).UTC()}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "what came", adapters.Receipt{Message: "42", At: time.Unix(1700000000, 0).UTC()}, got)
 	want := map[string][]string{
 		"chat_id": {"-1005"}, "message_thread_id": {"9"}, "parse_mode": {"HTML"},
 		"text":                 {`<b>hi</b> <a href="tg://user?id=6">@Ann</a>`},
 		"reply_parameters":     {`{"message_id":41,"allow_sending_without_reply":true}`},
 		"link_preview_options": {`{"is_disabled":true}`},
 	}
-	if diff := cmp.Diff(want, map[string][]string(s.calls("sendMessage")[0].Form)); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", want, map[string][]string(s.calls("sendMessage")[0].Form))
 }
 
 // DELIVERY 2.4 and PLATFORMS 1.4
@@ -120,12 +113,8 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 		})
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, listener.Close())
 	for _, test := range []struct {
 		name, url string
 		want      adapters.Kind
@@ -142,9 +131,7 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			calls.Store(0)
 			c, err := New(Options{Token: testToken, APIURL: test.url, CallTimeout: 300 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x"}); adapters.KindOf(err) != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -233,9 +220,7 @@ func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
 		})
 	}
 	s, c := answers(t, 200, `{"ok":true,"result":true}`)
-	if err := c.Edit(t.Context(), m, c.Split("**new**")[0]); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Edit(t.Context(), m, c.Split("**new**")[0]))
 	if form := s.calls("editMessageText")[0].Form; form.Get("text") != "<b>new</b>" || form.Get("message_id") != "42" {
 		t.Errorf("edited with %v", form)
 	}
@@ -268,9 +253,7 @@ func TestReactionsAreTelegramsOwn(t *testing.T) {
 
 func TestTypingKeepsToTheThread(t *testing.T) {
 	s, c := answers(t, 200, `{"ok":true,"result":true}`)
-	if err := c.Typing(t.Context(), "5", "9"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Typing(t.Context(), "5", "9"))
 	if form := s.calls("sendChatAction")[0].Form; form.Get("action") != "typing" || form.Get("message_thread_id") != "9" {
 		t.Errorf("sent %v", form)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // plain serves webhooks as behind a proxy: what is called over https arrives
@@ -37,19 +38,13 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		kai := tg.AddPerson(fake.Profile{Name: "Kai"})
 		maya := tg.AddPerson(fake.Profile{Name: "Maya"})
 		api, err := network.Listen("telegram.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		hooks, err := network.Listen("bots.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		outward, inward := network.Client(), plain(&network)
 		open := func(hook string) *telegram.Client {
 			c, err := telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: outward, WebhookURL: hook})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			return c
 		}
 		polling, called := open(""), open("https://bots.test/telegram/ada")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // us is the bot that the fixtures were written for.
@@ -30,13 +31,9 @@ type goldenUpdate struct {
 // get, by name; golden.json what became of it.
 func TestEveryKindOfUpdateIsRead(t *testing.T) {
 	raw, err := os.ReadFile("testdata/updates/in.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var in map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &in); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(raw, &in))
 	got := map[string][]goldenUpdate{}
 	keys := map[string]string{}
 	for name, one := range in {
@@ -57,22 +54,14 @@ func TestEveryKindOfUpdateIsRead(t *testing.T) {
 		}
 	}
 	out, err := json.MarshalIndent(got, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const golden = "testdata/updates/golden.json"
 	if *update {
-		if err := os.WriteFile(golden, append(out, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(golden, append(out, '\n'), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.TrimSpace(string(want)), string(out)); diff != "" {
-		t.Error(diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "what came", strings.TrimSpace(string(want)), string(out))
 }
 
 // one decodes an update that is one fact.

@@ -12,9 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/problems"
 )
@@ -44,9 +43,7 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 		watch.Round(t.Context(), time.Now())
 		got := w.told()[before:]
 		want := []string{"⚠️ TRS-R01 · the disk of the data folder is nearly full.\n1.0 GB free, 1.0 %\n\nDo: make room, or move the data folder\nAnswer ack 2h for silence; else I say it again in 1 h."}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		check.Same(t, "told", want, got)
 		watch.Round(t.Context(), time.Now())
 		free = 50e9
 		for range 8 {
@@ -59,9 +56,7 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 		}
 
 		about := problems.Problem{Code: problems.Deaf, Severity: problems.Fail, Subject: "telegram", Opened: time.Now(), Seen: time.Now(), Count: 1}
-		if err := w.process.store.Problems().Keep(t.Context(), []problems.Problem{about}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.process.store.Problems().Keep(t.Context(), []problems.Problem{about}))
 		watch.Looks = nil
 		watch.Round(t.Context(), time.Now())
 		if got := w.told()[before+2:]; len(got) != 0 {
@@ -229,17 +224,13 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 1d}\nbudget: {per_day: 50}\n")
 		defer w.stop()
 		ctx := t.Context()
-		if err := w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
 		seen := map[problems.Code]string{}
 		look := func() {
 			clear(seen)
 			for _, l := range w.process.newWatch().Looks {
 				found, err := l.See(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				for _, s := range found {
 					if !slices.Contains(l.Codes, s.Code) {
 						t.Errorf("%s is seen by a look that does not name it", s.Code)
@@ -249,18 +240,12 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 			}
 		}
 		look()
-		if diff := cmp.Diff(map[problems.Code]string{problems.OutboxOld: "telegram:999"}, seen); diff != "" {
-			t.Errorf("seen (-want +got):\n%s", diff)
-		}
-		if err := noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}); err != nil {
-			t.Fatal(err)
-		}
+		check.Same(t, "seen", map[problems.Code]string{problems.OutboxOld: "telegram:999"}, seen)
+		check.OK(t, noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.misfit("spaces.ops", errors.New("no such agent"))
 		look()
 		want := map[problems.Code]string{problems.OutboxOld: "telegram:999", problems.BackupOld: "the record", problems.Misconfigured: "spaces.ops"}
-		if diff := cmp.Diff(want, seen); diff != "" {
-			t.Errorf("seen (-want +got):\n%s", diff)
-		}
+		check.Same(t, "seen", want, seen)
 		if w.process.well(ctx) != true {
 			t.Error("not well before anybody kept a problem")
 		}
@@ -275,9 +260,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 func TestServiceManagerIsKeptInformed(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = c.Close() }()
 	wanted := []string{"READY=1", "WATCHDOG=1", "STATUS=healthy; 1 account connected"}
 	hear := func(all []string) {
@@ -293,9 +276,7 @@ func TestServiceManagerIsKeptInformed(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "NOTIFY_SOCKET=" + socket + "\nWATCHDOG_USEC=200000\nWATCHDOG_PID=" + fmt.Sprint(os.Getpid())}
 	t.Run("up", func(t *testing.T) {
 		s.serve(t)
-		if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, c.SetReadDeadline(time.Now().Add(30*time.Second)))
 		hear(wanted)
 	})
 	hear([]string{"STOPPING=1"})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -18,9 +19,7 @@ import (
 func (s stage) open(t *testing.T) *record.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -33,9 +32,7 @@ func (s stage) open(t *testing.T) *record.Store {
 func (s stage) partials(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.folder, "*.partial"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return found
 }
 
@@ -91,20 +88,14 @@ func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
 	file := filepath.Join(s.folder, "monday.db")
 	w := backingUp{store, filepath.Join(s.folder, "data")}
 	a, err := w.add(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p := s.program(nil, &screen{}, &screen{})
-	if err := p.doHere(t.Context(), store, a.Job, w.work, p.progress()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.doHere(t.Context(), store, a.Job, w.work, p.progress()))
 	for _, seen := range []bool{true, false} {
 		if there, err := p.copiedThere(t.Context(), a, file); there != seen || err != nil {
 			t.Errorf("the copy is there: %t, want %t, %v", there, seen, err)
 		}
-		if err := os.RemoveAll(file); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.RemoveAll(file))
 	}
 }
 
@@ -117,22 +108,14 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	file := filepath.Join(s.folder, "monday.db")
 	w := backingUp{store, filepath.Join(s.folder, "data")}
 	a, err := w.add(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	// As a process leaves it that is killed while it copies.
 	long := time.Now().Add(-time.Hour)
 	j, err := store.Jobs().Claim(t.Context(), jobs.Claim{ID: a.ID, Holder: "dead", TTL: time.Minute, At: long})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	j.Cursor = []byte("copying")
-	if err := store.Jobs().Save(t.Context(), *j, time.Minute, long); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.Partial, []byte("half of a copy"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, store.Jobs().Save(t.Context(), *j, time.Minute, long))
+	check.OK(t, os.WriteFile(a.Partial, []byte("half of a copy"), 0o600))
 	do := func() error {
 		p := s.program(nil, &screen{}, &screen{})
 		return p.doHere(t.Context(), store, a.Job, w.work, p.progress())
@@ -156,13 +139,9 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	if out, errs, code := s.do(t, "", "restore", "monday.db", "--data", "elsewhere"); code != exitDone {
 		t.Fatalf("restore: exit %s: %s%s", code, out, errs)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Remove(file))
 	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = there.Close(t.Context()) }() // what it held was read
 	copied, err := there.Jobs().Job(t.Context(), a.ID)
 	if err != nil || copied.State != jobs.Running || len(copied.Cursor) == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/servertest"
@@ -28,9 +29,7 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
 	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
-	if err := s.openBells(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.openBells(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = s.far.Run(ctx) })
@@ -42,18 +41,14 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 		t.Error("another process is not told that a mind has something to do")
 	}
 	b, err := bells.Open(bells.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	running.Go(func() { _ = b.Run(ctx) })
 	look := (&process{parts: &parts{far: b}}).lookAtBells()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for seen := 0; seen == 0; <-again.C {
 		found, err := look.See(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if seen = len(found); seen > 0 && found[0].Code != problems.NoNotices {
 			t.Errorf("got %+v", found)
 		}
@@ -65,9 +60,7 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 func hears(t *testing.T, address, key string) <-chan struct{} {
 	t.Helper()
 	b, err := bells.Open(bells.Options{URL: address, Process: "elsewhere"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	listening, forget := b.Listen("any")
 	rings, _ := b.Listen(key)
 	ctx, cancel := context.WithCancel(t.Context())

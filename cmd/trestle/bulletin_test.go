@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -47,9 +48,7 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 			}
 			got = append(got, s.Subject+": "+s.Evidence)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Same(t, name, test.want, got)
 	}
 }
 
@@ -82,9 +81,7 @@ func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 // themselves, each once, and knows the accounts that others serve.
 func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // ECOSYSTEM 3.2: chat --as speaks as somebody else, --show tells what stands
@@ -42,9 +44,7 @@ func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 	} {
 		s := stage0(t)
 		text := "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: " + wake + "}}\n"
-		if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
 		out, errs, code := s.do(t, "hello\n", "chat")
 		if code != exitDone || errs != want || (out != "") != (wake == "all") {
 			t.Errorf("wake %s: exit %s: %q, said %q, want %q", wake, code, out, errs, want)
@@ -58,9 +58,7 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 	s := stage0(t)
 	den, hall := "den: {agents: [ada], wake: all}", "hall: {agents: [ada], wake: all}"
 	for i, rooms := range []string{den, hall + ", " + den} {
-		if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte("agents: {ada: {name: Ada}}\nspaces: {"+rooms+"}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte("agents: {ada: {name: Ada}}\nspaces: {"+rooms+"}\n"), 0o600))
 		if i == 1 {
 			s.serve(t)
 		}

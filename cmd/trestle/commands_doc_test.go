@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // answerTypes are the Go types of what commands answer with -o json, or, after
@@ -95,25 +97,19 @@ func TestCommandsPageIsTheProgramsOwn(t *testing.T) {
 			t.Errorf("nobody says what %q answers; add it to answerTypes", name)
 		}
 		c, _, err := root.Find(strings.Fields(strings.TrimPrefix(name, "trestle")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		describeCommand(&want, c, name, answer, types, described)
 	}
 	page := filepath.Join("..", "..", "docs", "commands.md")
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	before, rest, ok := strings.Cut(string(text), commandsBegin)
 	got, after, ended := strings.Cut(rest, commandsEnd)
 	if !ok || !ended {
 		t.Fatalf("%s has lost the marks around its commands", page)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(before+commandsBegin+want.String()+commandsEnd+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(page, []byte(before+commandsBegin+want.String()+commandsEnd+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want.String(), got); diff != "" {
@@ -163,17 +159,13 @@ func parseTypes(t *testing.T) goTypes {
 	types := goTypes{}
 	for _, folder := range []string{".", "../../internal/console", "../../internal/jobs", "../../internal/config", "../../internal/doctor", "../../internal/problems", "../../spaces", "../../activity"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			for _, d := range file.Decls {
 				if g, ok := d.(*ast.GenDecl); ok {
 					for _, s := range g.Specs {
@@ -299,9 +291,7 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 		t.Fatal("the page could not be written")
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "commands.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, code := range []exitCode{exitDone, exitFailed, exitUsage, exitTryAgain, exitConfig, exitInterrupted} {
 		if !strings.Contains(string(text), "| "+code.String()+" |") {
 			t.Errorf("exit code %s is not explained", code)
@@ -313,9 +303,7 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 // --silence gives.
 func TestThePageOfSilenceHasEveryReason(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "silent.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for reason := range verdicts {
 		if !strings.Contains(string(text), "`"+reason+"`") {
 			t.Errorf("docs/silent.md does not explain %s", reason)

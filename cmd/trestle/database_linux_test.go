@@ -8,15 +8,14 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // Another user is told so, not that nothing runs here or that a setting is wrong.
 func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(folder, 0o700))
 	asStranger(t, folder)
 	err := shutOut(&config.Config{Data: folder})
 	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitFailed || f.where != folder {
@@ -33,16 +32,12 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 func asStranger(t *testing.T, folder string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		if err := os.Chmod(folder, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Chmod(folder, 0))
 		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
 		return
 	}
 	runtime.LockOSThread()
-	if err := syscall.Setfsuid(65534); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, syscall.Setfsuid(65534))
 	t.Cleanup(func() {
 		_ = syscall.Setfsuid(0)
 		runtime.UnlockOSThread()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -45,12 +46,8 @@ func (passwords) Generate(_ context.Context, r model.Request) (model.Response, e
 func (s stage) write(t *testing.T, text string, mode os.FileMode) {
 	t.Helper()
 	file := filepath.Join(s.folder, "trestle.yaml")
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, mode); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(text), mode))
+	check.OK(t, os.Chmod(file, mode))
 }
 
 // unvaried masks what differs from run to run.

@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
@@ -84,9 +85,7 @@ spaces:
   c: {agents: [ada], wake: all, chats: ["guild:%s"]}
 `, m.URL, telegram.server.URL, slack.server.URL, discord.server.URL, chat, channel, room)
 	for name, text := range map[string][]byte{roots: certificate, filepath.Join(folder, "trestle.yaml"): []byte(file)} {
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, text, 0o600))
 	}
 	serveFrom(t, folder, "SSL_CERT_FILE="+roots)
 
@@ -110,20 +109,14 @@ spaces:
 func serveFrom(t *testing.T, folder string, env ...string) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	program := filepath.Join(t.TempDir(), "trestle")
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink(self, program))
 	out := &output{more: make(chan struct{}, 1)}
 	c := exec.Command(program, "run") //nolint:noctx // it is stopped as an operator does
 	c.Dir, c.Stdout, c.Stderr = folder, out, out
 	c.Env = append([]string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "TRESTLE_LISTEN=127.0.0.1:0"}, env...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Start())
 	t.Cleanup(func() {
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)

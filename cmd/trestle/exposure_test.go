@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // alone is a program whose environment says nothing.
@@ -27,9 +29,7 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 				starts++
 				folder := t.TempDir()
 				text := fmt.Sprintf("data: ./data\nlisten: %q\ntoken: %q\ntrusted_proxies: %s\n", listen.address, strings.Repeat("k", token), proxies)
-				if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
 				var out, errs screen
 				secure := listen.local || token >= 32 || proxies != ""
 				if secure {
@@ -58,9 +58,7 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 func TestMisunderstoodProxiesStopTheStart(t *testing.T) {
 	for _, line := range []string{"trusted_proxies: [0.0.0.0/0]", "trusted_proxies: [\"::/0\"]", "trusted_proxies: [nginx]", "trusted_proxies: [10.0.0.0/33]", "hosts: [\"*\"]", "hosts: [\"http://x\"]"} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\n"+line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\n"+line+"\n"), 0o600))
 		var out, errs screen
 		if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != exitConfig {
 			t.Errorf("%s: exit %s: %s", line, code, &errs)

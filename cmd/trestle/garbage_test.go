@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -99,9 +100,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 			n, err := strconv.Atoi(garbageMark.FindStringSubmatch(string(asked))[1])
 			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(bodies[n]))}, err
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		w := newWorldOf(t, "agents: {ada: {name: Ada}}\n"+crowd(len(bodies)+1), broken{modeltest.Parrot{Brief: true}, client})
 		for i := range len(bodies) + 1 {
 			w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
@@ -126,9 +125,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 		}
 		seen, stops := map[spaces.SpaceID]bool{}, map[spaces.StopReason]int{}
 		runs, err := record.Runs(t.Context(), console.Filter{Limit: 20 * len(bodies)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, run := range runs {
 			if run.Stop == "" {
 				t.Errorf("run %s has no stop reason", run.ID)

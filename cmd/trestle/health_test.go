@@ -21,6 +21,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -100,21 +101,15 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 func fetched[T any](t *testing.T, url, token string) (v T) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("%s answers %s", url, resp.Status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.NewDecoder(resp.Body).Decode(&v))
 	return v
 }
 
@@ -207,13 +202,9 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
 			text := "listen: \"\"\nadapters: {telegram: {type: telegram, token: \"7001:right\", api_url: \"http://telegram.test\"}}\nagents: " + test.agents
-			if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
 			c, err := config.Load(config.Source{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			over := &watch{want: map[bool]string{true: "Bootstrap [ready]", false: "Trust Gate failed"}[test.passes], seen: make(chan struct{})}
 			p := newProcess(c, slog.New(slog.DiscardHandler), over, true)
 			watcher := &spy{report: p.boot.Report}
@@ -246,9 +237,7 @@ func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 		t.Fatalf("exit %s: %s", code, errs)
 	}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -260,9 +249,7 @@ func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 		t.Fatalf("uplinks: %v, %v", ups, err)
 	}
 	spans, err := store.Shell().Spans(t.Context(), m, ups[0].Space, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	found := slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanStopped && p.To > 1 })
 	if !found || slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanCrashed }) {
 		t.Errorf("spans are %+v, want one that a stop closed behind the answer", spans)
@@ -285,20 +272,14 @@ func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	child.Env = append(os.Environ(), childEnv+"=1")
 	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, child.Start())
 	lines := bufio.NewScanner(out)
 	for _, want := range []string{"running", "stopping"} {
 		if !lines.Scan() || lines.Text() != want {
 			t.Fatalf("the child says %q, want %q", lines.Text(), want)
 		}
-		if err := child.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, child.Process.Signal(syscall.SIGTERM))
 	}
 	err = child.Wait() // its work does not end
 	if code := child.ProcessState.ExitCode(); code != int(exitInterrupted) {

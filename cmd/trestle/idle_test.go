@@ -9,8 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -22,9 +21,7 @@ import (
 func (w *world) open() []string {
 	w.t.Helper()
 	all, err := w.process.store.Problems().Problems(w.t.Context(), time.Now())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check.OK(w.t, err)
 	var codes []string
 	for _, p := range problems.Worst(all) {
 		codes = append(codes, string(p.Code)+" "+p.Subject)
@@ -57,9 +54,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 			t.Errorf("after 100 s: %+v, %q", h, w.open())
 		}
 		w.watched(watch, 40*time.Second)
-		if diff := cmp.Diff([]string{"TRS-R18 agents.ada"}, w.open()); diff != "" {
-			t.Errorf("open after 140 s (-want +got):\n%s", diff)
-		}
+		check.Same(t, "open after 140 s", []string{"TRS-R18 agents.ada"}, w.open())
 		h := w.process.health()
 		if x := part(t, h, "scheduler"); h.Status != "degraded" || x.State != "stalled" || !strings.Contains(x.Reason, "agents.ada, in a room, since ") {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
@@ -94,9 +89,7 @@ func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 		}
 		w.says(w.chats["boss"], w.people["Kai"], "/status", 0, 0)
 		w.watched(watch, 140*time.Second)
-		if diff := cmp.Diff([]string{"TRS-O03 telegram"}, w.open()); diff != "" {
-			t.Errorf("open after 140 s (-want +got):\n%s", diff)
-		}
+		check.Same(t, "open after 140 s", []string{"TRS-O03 telegram"}, w.open())
 		h := w.process.health()
 		if x := part(t, h, "telegram"); h.Status != "degraded" || x.Healthy || !strings.Contains(x.Reason, "1 could be sent") {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
@@ -121,13 +114,9 @@ func TestWorkThatIsHeldBackIsNotIdle(t *testing.T) {
 	since := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	folder := t.TempDir()
 	text := "data: ./data\nagents: {ada: {parallel: 4}, max: {}}\nspaces: {family: {parallel: 2}}\n"
-	if err := os.WriteFile(filepath.Join(folder, config.File), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(folder, config.File), []byte(text), 0o600))
 	c, err := config.Load(config.Source{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := &process{parts: new(parts)}
 	s.current.Store(c)
 	s.scheduled.Store(true)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // llmsHead is what llms.txt begins with.
@@ -39,9 +41,7 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	got.WriteString(llmsHead)
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		title, about := headOf(string(text))
 		if title == "" || about == "" {
 			t.Errorf("%s has the title %q and begins with %q", page, title, about)
@@ -52,14 +52,10 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n")
 	file := filepath.Join(root, "llms.txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(got.String()), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("llms.txt (-file +pages):\n%s", diff)
 	}

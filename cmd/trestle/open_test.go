@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -28,24 +29,18 @@ func TestOpenAndTokenOpenTheConsole(t *testing.T) {
 		t.Fatalf("open: exit %s: %s%s", code, link, errs)
 	}
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	address, _, _ := strings.Cut(strings.TrimSpace(link), "/open")
 	browser := &http.Client{Jar: jar}
 	status := func(client *http.Client, url, token string) int {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		resp, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -89,13 +84,9 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 	}
 	for _, path := range []string{"/api/spaces", "/api/minds", "/api/runs", "/api/tools", "/api/denials", "/api/problems", "/api/adapters", "/api/config", "/api/pairings", "/api/openapi.json", "/health/bootstrap"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://trestle"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := control.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var v map[string]any
 		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode != http.StatusOK || len(v) == 0 {
 			t.Errorf("%s: %s %v %v", path, resp.Status, v, err)

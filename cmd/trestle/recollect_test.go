@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -35,9 +36,7 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 		t.Helper()
 		asks.Tokens = 4000
 		p, err := there.shell.Preview(t.Context(), asks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return strings.Contains(fmt.Sprint(p.Frame), fact)
 	}
 	if !shows("Zoe takes tea") || !shows("Bob takes milk") {
@@ -67,18 +66,14 @@ func remembers(t *testing.T, s *process, mind spaces.Mind, facts ...string) shel
 		Key: "family", Name: "Family", Circle: mind.Circle, Agents: []spaces.AgentID{mind.Agent}, At: at,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	says := func(id string) spaces.Ref {
 		ref := spaces.Ref{Account: "telegram:1", Chat: "100", Message: id}
 		_, err := s.store.Border().Record(t.Context(), spaces.Intake{Account: ref.Account, At: at, Items: []spaces.Incoming{{
 			Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.Said{Text: "who takes what?"}},
 			From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"}, Ref: ref,
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return ref
 	}
 	says("1")
@@ -99,9 +94,7 @@ func remembers(t *testing.T, s *process, mind spaces.Mind, facts ...string) shel
 		Lease: wake.Lease, Active: room.Space, Upto: wake.Rows[0].Seq, At: at, Inner: inner,
 		Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, State: spaces.StepDone, At: at},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return shell.Preview{Mind: mind, Space: room.Space, Message: says("2")}
 }
 

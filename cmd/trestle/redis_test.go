@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/notify"
@@ -77,17 +78,13 @@ func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
 	defer seen.Close()
 	for _, from := range []*process{neighbour, here} {
 		name, err := from.store.Name(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		shown{from.parts}.Publish("test", name, nil, time.Now())
 	}
 	limit, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	want, err := there.store.Name(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if e, err := seen.Next(limit); err != nil || e.Content != want {
 		t.Errorf("shown is %q (%v), want what happens in the own installation, %q", e.Content, err, want)
 	}
@@ -99,17 +96,11 @@ func opened(t *testing.T, database, redis string) *process {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "trestle.yaml")
 	text := fmt.Sprintf("data: %q\ndatabase: %q\nredis: %q\nlisten: \"\"\nagents: {ada: {name: Ada}}\n", dir, database, redis)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
-	if err := s.openStore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.openStore(t.Context()))
 	t.Cleanup(func() {
 		if err := errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells()); err != nil {
 			t.Error(err)
@@ -123,13 +114,9 @@ func opened(t *testing.T, database, redis string) *process {
 func installationOf(t *testing.T, s stage) string {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	name, err := store.Name(t.Context())
-	if err := errors.Join(err, store.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err, store.Close(t.Context())))
 	return name
 }
 
@@ -139,9 +126,7 @@ func elsewhere(t *testing.T, url, installation string) <-chan notify.Event {
 	t.Helper()
 	heard := make(chan notify.Event, 1024)
 	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e notify.Event) { heard <- e }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	listening, forget := c.Listen("any")
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

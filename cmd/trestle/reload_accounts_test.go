@@ -9,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model/offline"
@@ -91,9 +92,7 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 		if len(entry(next)) == 0 {
 			t.Fatal("the file has nothing wrong")
 		}
-		if err := w.process.apply(t.Context(), next); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.process.apply(t.Context(), next))
 		if got := accountsOf(w.process); slices.Contains(got, "mia") {
 			t.Errorf("served are %v", got)
 		}
@@ -119,9 +118,7 @@ func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 		room := func() spaces.Configured {
 			t.Helper()
 			rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			for _, r := range rooms {
 				if slices.ContainsFunc(r.Chats, func(m spaces.Mapping) bool { return m.Chat == w.discord.rooms["kitchen"].ID.String() }) {
 					return r

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
@@ -84,9 +85,7 @@ func TestAFileThatIsGoneChangesNothing(t *testing.T) {
 		w := newWorld(t, carefulAda)
 		asked := make(chan os.Signal)
 		r, stop := w.watching(asked)
-		if err := os.Remove(filepath.Join(w.dir, "trestle.yaml")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Remove(filepath.Join(w.dir, "trestle.yaml")))
 		asked <- syscall.SIGHUP
 		synctest.Wait()
 		if wrong := r.Invalid(); len(wrong) != 1 || wrong[0].Level != config.Fatal || len(w.process.config().Spaces) != 1 {
@@ -113,9 +112,7 @@ func TestWhatNeedsAStartIsNotTakenOver(t *testing.T) {
 		if got := strings.Join(late, " "); got != "webhook_listen limits.outgoing" {
 			t.Errorf("what waits for a start: %s", got)
 		}
-		if err := w.process.apply(t.Context(), next); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.process.apply(t.Context(), next))
 		now := w.process.config()
 		if now.Admit != "open" || now.Outgoing != "platform" || now.WebhookListen != "" || now.Data != before.Data {
 			t.Errorf("in force is %+v", now)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/parlour"
 )
 
@@ -22,9 +23,7 @@ func replayed(t *testing.T, lines, questions string, args ...string) (answers []
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lines": lines, "questions": questions} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var out, errs bytes.Buffer
 	p := &program{in: strings.NewReader(""), out: &out, errs: &errs, folder: dir, lookup: func(string) (string, bool) { return "", false }}
@@ -73,9 +72,7 @@ func TestAQuestionSeesWhatWasSaidBeforeIt(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(frames, "late.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if s := string(text); strings.Contains(s, "zebra") || !strings.Contains(s, "edited: the spare key hangs by the back door now") {
 		t.Errorf("the frame is\n%s", s)
 	}
@@ -90,14 +87,10 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 	room := parlour.Make(3, "parlour", parlour.Chat)
 	var lines, questions strings.Builder
 	for _, l := range room.Lines[:600] {
-		if err := json.NewEncoder(&lines).Encode(l); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.NewEncoder(&lines).Encode(l))
 	}
 	for _, q := range room.Questions[:4] {
-		if err := json.NewEncoder(&questions).Encode(q); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.NewEncoder(&questions).Encode(q))
 	}
 	counter := new(hud.Counter)
 	for _, budget := range []int{200, 700, 3000} {
@@ -108,9 +101,7 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 		}
 		for i, a := range answers {
 			text, err := os.ReadFile(filepath.Join(frames, room.Questions[i].ID+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got := 0
 			for _, message := range strings.Split(string(text), "\n--- user\n")[1:] {
 				message, _, _ = strings.Cut(message, "ACTIVE SPACE: ")

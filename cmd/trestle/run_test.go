@@ -13,9 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 )
@@ -142,9 +141,7 @@ func TestBootSaysEachStage(t *testing.T) {
 		"Bootstrap [channel_connect] completed in Nms",
 		"Bootstrap [ready] completed in Nms",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("boot lines (-want +got):\n%s", diff)
-	}
+	check.Same(t, "boot lines", want, got)
 }
 
 // ECOSYSTEM 3.1: read commands work without a running process.
@@ -183,15 +180,9 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		}
 	}
 	copied := stage{folder: t.TempDir()}
-	if err := os.Mkdir(filepath.Join(copied.folder, "data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json")); diff != "" {
-		t.Errorf("runs of the backup (-want +got):\n%s", diff)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(copied.folder, "data"), 0o700))
+	check.OK(t, os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")))
+	check.Same(t, "runs of the backup", runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json"))
 }
 
 func answerOf[T any](t *testing.T, s stage, args ...string) T {
@@ -282,9 +273,7 @@ func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 			s := aTalk(t)
 			s.serve(t)
 			file := filepath.Join(s.folder, "trestle.yaml")
-			if err := os.WriteFile(file, []byte(spoilt), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(file, []byte(spoilt), 0o600))
 			for _, args := range [][]string{nil, {"status"}, {"runs"}, {"spaces"}, {"problems"}, {"jobs"}, {"token", "list"}, {"pair"}} {
 				out, errs, code := s.do(t, "", args...)
 				if code != exitDone || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
@@ -338,9 +327,7 @@ func TestTrustGateKeepsTheNetworkShut(t *testing.T) {
 // again.
 func TestAPortInUseMayBeTriedAgain(t *testing.T) {
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer ln.Close() //nolint:errcheck // nothing was sent
 	var out, errs screen
 	p := stage{folder: t.TempDir()}.program(strings.NewReader(""), &out, &errs)

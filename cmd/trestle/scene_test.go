@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
@@ -50,15 +51,11 @@ func TestScenes(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			before := txtar.Format(archive)
 			synctest.Test(t, func(t *testing.T) { playScene(t, archive) })
 			if after := txtar.Format(archive); *updateScenes && !bytes.Equal(before, after) && !t.Failed() {
-				if err := os.WriteFile(file, after, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(file, after, 0o644))
 			}
 		})
 	}
@@ -134,9 +131,7 @@ func (s *scene) do(t *testing.T, line string) {
 		s.addTopic(words[1], words[2])
 	case words[0] == "wait":
 		d, err := time.ParseDuration(words[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		pass(d)
 	case words[0] == "reload":
 		s.reload(s.parts["config "+words[1]])
@@ -263,9 +258,7 @@ func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 	}
 	if verb == "grows" {
 		gap, err := time.ParseDuration(arg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		step.Gap = gap
 	}
 	if verb != "slowly" {
@@ -289,9 +282,7 @@ func kindNamed(t *testing.T, name string) model.Kind {
 func delayed(t *testing.T, step modeltest.Step, wait string) modeltest.Step {
 	t.Helper()
 	d, err := time.ParseDuration(wait)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	res, failure := step.Response, step.Err
 	step.Do = func(ctx context.Context, _ model.Request) (model.Response, error) {
 		select {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // onTelegram serves a Telegram with one bot on the loopback until the test ends
@@ -22,9 +23,7 @@ func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
 	telegram := fake.NewTelegram(fake.Options{})
 	telegram.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- fake.Serve(ctx, ln, telegram) }()
@@ -40,9 +39,7 @@ func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
 func sumOf(t *testing.T, file string) string {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/problems"
@@ -92,22 +93,16 @@ func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 		t.Fatalf("exit %s: %s", code, errs)
 	}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const many = 30
 	for i := range many {
 		_, err := store.Border().Open(t.Context(), spaces.Opening{
 			Name: "room " + strconv.Itoa(i), Agents: []spaces.AgentID{"trestle"}, At: time.Now(),
 			Chats: []spaces.Mapping{{Account: "telegram:1", Chat: strconv.Itoa(i), Live: true}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
-	if err := store.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, store.Close(t.Context()))
 	a := answerOf[statusAnswer](t, s, "status", "-o", "json")
 	if len(a.Minds) != mindsAtGlance || !a.More || a.Minds[0].Last == nil || a.Minds[0].Room != "" || !strings.HasPrefix(a.Minds[1].Room, "room ") {
 		t.Errorf("%d minds, more: %v, %+v", len(a.Minds), a.More, a.Minds[:2])

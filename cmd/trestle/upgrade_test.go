@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
@@ -137,27 +138,15 @@ func yesterday(t *testing.T, url string) stage {
 	t.Helper()
 	s := stage0(t)
 	text, err := os.ReadFile("testdata/upgrade/trestle.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	here := strings.Replace(string(text), "http://127.0.0.1:18081", url, 1)
-	if err := os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(here), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(here), 0o600))
 	zipped, err := gzip.NewReader(mustOpen(t, "testdata/upgrade/trestle.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	record, err := io.ReadAll(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(s.folder, "data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.folder, "data", "trestle.db"), record, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, os.Mkdir(filepath.Join(s.folder, "data"), 0o700))
+	check.OK(t, os.WriteFile(filepath.Join(s.folder, "data", "trestle.db"), record, 0o600))
 	return s
 }
 
@@ -169,9 +158,7 @@ func auditOf(t *testing.T, s stage) []string {
 	}
 	out, _, _ := s.do(t, "", "backup", "--check", "audited.db", "-o", "json")
 	var checked checkedBackup
-	if err := json.Unmarshal([]byte(out), &checked); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(out), &checked))
 	return checked.Findings
 }
 
@@ -192,11 +179,7 @@ func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
 func alters(t *testing.T, file, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, err = db.ExecContext(t.Context(), statement)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err, db.Close()))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -15,24 +16,16 @@ import (
 func (s stage) spans(t *testing.T) (all []spaces.ConnectionSpan) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	m := spaces.Mind{Agent: "ada", Circle: "home"}
 	ups, err := store.Shell().Uplinks(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, u := range ups {
 		found, err := store.Shell().Spans(t.Context(), m, u.Space, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all = append(all, found...)
 	}
-	if err := store.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, store.Close(t.Context()))
 	return all
 }
 

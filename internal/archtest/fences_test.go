@@ -46,7 +46,7 @@ var modules = []fence{
 	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
 	{"golang.org/x/sync", []string{"..."}, "errgroup: whoever starts, waits"},
 	{"golang.org/x/sys", []string{"internal/store/...", "internal/faults/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},
-	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/store/storetest"}, "deep comparison in suites"},
+	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/check", "internal/store/storetest"}, "deep comparison in suites"},
 	{"pgregory.net/rapid", []string{"internal/store/storetest"}, "property tests in suites"},
 	{"github.com/rogpeppe/go-internal", []string{}, "txtar and scripts: tests only"},
 }

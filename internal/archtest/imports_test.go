@@ -52,6 +52,7 @@ var rows = []row{
 	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/record", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems", "internal/calendar", "internal/fault"}, "the record imports what declares the ports it implements, with the types in them; it does not know the engine it stands on"},
 	{"internal/store/recordtest", []string{"internal/store/record", "internal/store/storetest", "spaces"}, "it shows the record to the suite, reads its source, and seeds records of earlier versions"},
+	{"internal/check", nil, "what tests ask knows nothing of what they test"},
 	{"internal/servertest", nil, "a private server is a program on a port; it knows none of our types"},
 	{"internal/store/postgres/bells", []string{"internal/notify", "internal/notify/inproc"}, "what is rung through the server is first rung within this process; it knows nothing of the record"},
 	{"internal/store/...", []string{"activity", "internal/doctor", "internal/store", "internal/store/record", "migrations/..."}, "an engine opens, locks, migrates and copies a database; what is in it is the record's"},

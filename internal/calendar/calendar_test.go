@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/calendar"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const layout = "2006-01-02 15:04 MST"
@@ -13,9 +14,7 @@ const layout = "2006-01-02 15:04 MST"
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
 	in, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return in
 }
 
@@ -36,9 +35,7 @@ func TestNextTimeIsThatOfTheClocksOnTheWall(t *testing.T) {
 		{"0 9 * * *", "2026-03-28 12:00", "2026-03-29 09:00 CEST"},
 	} {
 		after, err := time.ParseInLocation("2006-01-02 15:04", test.after, berlin(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got, err := calendar.Next(test.line, after)
 		if err != nil || got.Format(layout) != test.want {
 			t.Errorf("%s after %s is %s (%v), want %s", test.line, test.after, got.Format(layout), err, test.want)

@@ -9,19 +9,16 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 func alarmed(t *testing.T, alarms string) *Config {
 	t.Helper()
 	folder := t.TempDir()
 	text := "adapters: {telegram: {type: telegram, token: \"1:a\"}}\nalarms: " + alarms + "\n"
-	if err := os.WriteFile(filepath.Join(folder, File), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(folder, File), []byte(text), 0o600))
 	c, err := Load(Source{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // ECOSYSTEM 4, SECURITY S16: whatever a token holds, it arrives whole, breaks
@@ -22,9 +24,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
 		"adapters:\n  telegram:\n    type: telegram\n    token: \"${file:token}\"\nadmit: deny\n",
 	} {
-		if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, []byte(yaml), 0o600))
 		rapid.Check(t, func(rt *rapid.T) {
 			token := "7:hidden" + rapid.StringOf(rapid.RuneFrom([]rune("$#{}[]:,&*!|>'\"%@` \t\\aZ0\u00e9"))).Draw(rt, "token") + "end"
 			if err := os.WriteFile(filepath.Join(dir, "token"), []byte(token+"\n"), 0o600); err != nil {
@@ -131,9 +131,7 @@ func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text, env string) {
 		file := filepath.Join(dir, File)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		lookup, environ := environment(env)
 		c, err := Load(Source{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
 		findings := Findings(c, err)

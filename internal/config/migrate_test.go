@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const oldFile = `# kept as it is
@@ -60,14 +62,10 @@ func TestMigrationAppliesAndIsTheLast(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, File)
-	if err := os.WriteFile(file, []byte(strings.Repeat("# far apart\n", 20)+oldFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Repeat("# far apart\n", 20)+oldFile), 0o600))
 	none := func(string) (string, bool) { return "", false }
 	c, err := Load(Source{Folder: dir, Lookup: none})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	apply := exec.CommandContext(t.Context(), git, "apply", "-p0", "-")
 	apply.Dir, apply.Stdin = dir, strings.NewReader(c.Migration().Patch)
 	if out, err := apply.CombinedOutput(); err != nil {

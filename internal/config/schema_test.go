@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 const docs = "../../docs/"
@@ -18,14 +20,10 @@ const docs = "../../docs/"
 func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
 	file := docs + SchemaFile
 	if *update {
-		if err := os.WriteFile(file, Schema(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, Schema(), 0o644))
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(string(Schema()), string(text)); diff != "" {
 		t.Errorf("%s; write it with: go test ./internal/config -update (-program +file)\n%s", file, diff)
 	}
@@ -35,9 +33,7 @@ func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
 func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 	file := docs + "configuration.md"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	page, seen := string(text), 0
 	for _, name := range []string{"top", "model", "adapters", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
@@ -51,9 +47,7 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 		seen++
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(page), 0o644))
 		return
 	}
 	if diff := cmp.Diff(page, string(text)); diff != "" {
@@ -64,13 +58,9 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 func resolvedSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
-	if err := json.Unmarshal(Schema(), &s); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(Schema(), &s))
 	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 
@@ -82,16 +72,10 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	judge := func(text string) error {
 		var v any
 		cover := shieldFor(text)
-		if err := yaml.Unmarshal([]byte(cover.cover(text)), &v); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, yaml.Unmarshal([]byte(cover.cover(text)), &v))
 		raw, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(cover.uncover(string(raw))), &v); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, json.Unmarshal([]byte(cover.uncover(string(raw))), &v))
 		return r.Validate(v)
 	}
 	good, err := filepath.Glob("testdata/shapes/*.yaml")
@@ -100,9 +84,7 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	}
 	for _, file := range good {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if err := judge(string(text)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // ECOSYSTEM 1, rule 1: an upgrade never refuses yesterday's file, and reads in it
@@ -21,14 +23,10 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			dir := t.TempDir()
 			for name, content := range map[string]string{File: string(text), "token": "1:a\n", "ada.md": "You are Ada.\n"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 			}
 			lookup, environ := environment(env)
 			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
@@ -43,14 +41,10 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 			got := strings.ReplaceAll(out.String(), dir, "DIR")
 			shown := strings.TrimSuffix(file, ".yaml") + ".shown"
 			if *update {
-				if err := os.WriteFile(shown, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(shown, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(shown)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

@@ -13,8 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
@@ -29,14 +28,10 @@ func listen(t *testing.T, w *consoletest.World, query string, header http.Header
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events"+query, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.Header = header
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Fatalf("%s, content type %q", resp.Status, got)
@@ -69,18 +64,14 @@ func TestLiveEventsAreServerSentEvents(t *testing.T) {
 		`1001 {"type":"agent_thinking","content":"hm\nhm","metadata":{"step":1},"timestamp":"2026-03-01T12:00:00Z"}`,
 		`1002 {"type":"mission_stop","content":"completed","timestamp":"2026-03-01T12:00:00Z"}`,
 	}
-	if diff := cmp.Diff(want, listen(t, w, "", nil, 2, publish)); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Same(t, "events", want, listen(t, w, "", nil, 2, publish))
 	for name, got := range map[string][]string{
 		"header":         listen(t, w, "", http.Header{"Last-Event-Id": {"1001"}}, 1, nil),
 		"parameter":      listen(t, w, "?from=1001", nil, 1, nil),
 		"header decides": listen(t, w, "?from=0", http.Header{"Last-Event-Id": {"1001"}}, 1, nil),
 		"filtered":       listen(t, w, "?from=1000&type=mission_stop,x", nil, 1, nil),
 	} {
-		if diff := cmp.Diff(want[1:], got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Same(t, name, want[1:], got)
 	}
 	lost := listen(t, w, "?from=5", nil, 1, nil)
 	if len(lost) != 1 || !strings.Contains(lost[0], `"type":"skipped"`) || !strings.Contains(lost[0], "reload") {
@@ -117,9 +108,7 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 		},
 		"changed": func(t *testing.T, w *consoletest.World, k console.Made) {
 			t.Helper()
-			if err := w.Store.Keys().DropKey(t.Context(), k.ID); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
 			w.Allow(console.Access{Token: strings.Repeat("x", 40)})
 		},
 	} {
@@ -129,15 +118,11 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 			server := httptest.NewServer(w.Console.Handler())
 			defer server.Close()
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/events?from=1000", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			r.Header.Set("Authorization", "Bearer "+k.Secret)
 			w.Bus.Publish("a", "before", nil, consoletest.Started)
 			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			defer resp.Body.Close()
 			lines := bufio.NewReader(resp.Body)
 			for line := ""; !strings.Contains(line, "before"); {
@@ -200,9 +185,7 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		var got []string
 		for {
 			e, err := stream.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if e.Type == "end" {
 				break
 			}
@@ -217,8 +200,6 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		stop()
 		wg.Wait()
 		want := []string{"span_opened heard", "delivery_sent m1", "delivery_failed No.", "span_closed deaf"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("events (-want +got):\n%s", diff)
-		}
+		check.Same(t, "events", want, got)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 )
@@ -80,9 +81,7 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 	token, session := w.Key(console.KeyToken), w.Key(console.KeySession)
 	old, gone := w.Key(console.KeyToken), w.Key(console.KeySession)
 	for _, k := range []console.Made{old, gone} {
-		if err := w.Store.Keys().DropKey(t.Context(), k.ID); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
 	}
 	open := map[string]bool{"GET /health": true, "GET /login": true, "POST /login": true, "GET /open": true, "GET /static/{file}": true}
 	owners := map[string]bool{"POST /api/tokens": true, "DELETE /api/tokens/{id}": true, "POST /api/links": true}
@@ -327,9 +326,7 @@ func TestLinkOpensOneBrowserOnce(t *testing.T) {
 	w := consoletest.Open(t)
 	h := w.Console.Handler()
 	made, err := w.Console.NewLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if left := time.Until(made.Expires); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("it is good for %v", left)
 	}
@@ -347,9 +344,7 @@ func TestLinkOpensOneBrowserOnce(t *testing.T) {
 		t.Errorf("second use: %d", again.Code)
 	}
 	late := console.NewKey(console.KeyLink, "", time.Now().Add(-console.LinkTTL))
-	if err := w.Store.Keys().AddKey(t.Context(), late.Key); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Store.Keys().AddKey(t.Context(), late.Key))
 	if got := do(t, h, call{target: "/open?k=" + late.Secret}).Code; got != 401 {
 		t.Errorf("an old link: %d", got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -109,18 +110,12 @@ func TestOpenAPIIsThatOfTheRoutesAndStructs(t *testing.T) {
 			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}, "session": map[string]any{"type": "apiKey", "in": "cookie", "name": "trestle7420"}},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if *update {
-		if err := os.WriteFile("openapi.json", got, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile("openapi.json", got, 0o600))
 	}
 	want, err := os.ReadFile("openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("openapi.json; write it with -update (-file +code):\n%s", diff)
 	}

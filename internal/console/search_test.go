@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -21,9 +20,7 @@ func TestWordsThatStandAreFound(t *testing.T) {
 	place, err := w.Store.Border().Open(t.Context(), spaces.Opening{
 		Name: "Docks", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Docks", Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ref := func(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
 	kai := spaces.Identity{Platform: "telegram", User: "u9", Kind: spaces.Human, Name: "Kai"}
 	var items []spaces.Incoming
@@ -54,9 +51,7 @@ func TestWordsThatStandAreFound(t *testing.T) {
 		"q=old": nil, "q=": nil, "q=harbour&limit=1": {"the Harbour at dawn"},
 		"q=lighthouse&space=" + string(l.Space): nil, "q=a&space=" + string(place.Space): {"a new windmill", "a lighthouse stays"},
 	} {
-		if diff := cmp.Diff(want, find(query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		check.Same(t, query, want, find(query))
 	}
 	get(t, w, "/api/search?q=x&limit=501", 400)
 	page := ownerDo(t, w, "GET", "/search?q="+url.QueryEscape("it's new windmill"), "").Body.String()
@@ -76,9 +71,7 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	l := w.Live("hello")
 	for _, code := range []string{"authority", "not_a_member", "bad_arguments", "tier_policy", "greeting"} {
 		d := spaces.Denial{Agent: "ada", Act: "x: [evil]", Code: code, Reason: "y: [evil]", Hint: "Do without.", Cycle: l.Closed, At: time.Now()}
-		if err := w.Store.Shell().Deny(t.Context(), l.Mind, d); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Store.Shell().Deny(t.Context(), l.Mind, d))
 	}
 	rows := get(t, w, "/api/denials?limit=5", 200)["denials"].([]any)
 	grants := map[string]string{}
@@ -100,13 +93,9 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 		"not_a_member": "spaces:\n  NAME: {agents: [ada]}   # beside those who are there\n", "bad_arguments": "",
 		"tier_policy": "", "greeting": "greeting: {look_up: true}\n",
 	}
-	if diff := cmp.Diff(want, grants); diff != "" {
-		t.Errorf("grants (-want +got):\n%s", diff)
-	}
+	check.Same(t, "grants", want, grants)
 	react := spaces.Denial{Agent: "ada", Act: "react", Code: "tier_policy", Reason: "It was taken.", Cycle: l.Closed, At: time.Now()}
-	if err := w.Store.Shell().Deny(t.Context(), l.Mind, react); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Store.Shell().Deny(t.Context(), l.Mind, react))
 	newest := get(t, w, "/api/denials?limit=1", 200)["denials"].([]any)[0].(map[string]any)
 	if got := newest["grant"].(map[string]any)["yaml"]; got != "acts: {react: true}\n" {
 		t.Errorf("the grant for an act that was taken is %q", got)

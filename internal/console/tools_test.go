@@ -6,8 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -117,9 +116,7 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 			{Name: "changed", What: []string{"schema"}, Arguments: console.ArgumentChanges{Added: []string{"e"}, Removed: []string{"c"}, Changed: []string{"a", "d"}}},
 		},
 	}
-	if diff := cmp.Diff(want, told[console.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200)); diff != "" {
-		t.Errorf("difference (-want +got):\n%s", diff)
-	}
+	check.Same(t, "difference", want, told[console.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200))
 	w.Offered = earlier()
 	w.Live("hello")
 	got := told[console.ToolsDiff](t, w, "/api/tools/diff?from="+earlier().Hash, 200) // to the acts of now
@@ -127,9 +124,7 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 		From: earlier().Hash, To: consoletest.Acts().Hash, Added: []string{}, Removed: []string{"nod", "wave"},
 		Changed: []console.ToolChange{{Name: "send_message", What: []string{"tier", "schema"}, Arguments: console.ArgumentChanges{Added: []string{}, Removed: []string{"text"}, Changed: []string{}}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("difference to now (-want +got):\n%s", diff)
-	}
+	check.Same(t, "difference to now", want, got)
 	if d := told[console.ToolsDiff](t, w, "/api/tools/diff", 200); d.From != d.To || len(d.Changed)+len(d.Added)+len(d.Removed) > 0 || d.Reordered {
 		t.Errorf("the acts of now differ from themselves: %+v", d)
 	}

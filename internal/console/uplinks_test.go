@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -48,9 +49,7 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	err = errors.Join(err, w.Store.Border().Seen(t.Context(), "acme", at(40)), w.Store.Border().Seen(t.Context(), "a<b>", at(40)),
 		w.Store.Border().Stood(t.Context(), activity.LineSpan{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
 		w.Store.Border().Seen(t.Context(), "acme", at(55)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	page := do(t, w.Console.Handler(), call{
 		target: fmt.Sprintf("/uplinks?from=%d&to=%d", begin.UnixMilli(), at(60).UnixMilli()), header: cookie(w.Key(console.KeySession).Secret),
 	})
@@ -66,14 +65,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	name = "testdata/" + name
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s; write it with -update (-file +page):\n%s", name, diff)
 	}

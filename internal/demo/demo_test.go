@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
@@ -26,9 +27,7 @@ func ask(t *testing.T, agent, text string, thinks bool, acts int) model.Response
 		r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "c", Name: "send_message"}}})
 	}
 	resp, err := Model{}.Generate(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return resp
 }
 
@@ -103,18 +102,14 @@ func TestHostIsOffAndOnAtTheSameAddress(t *testing.T) {
 			}
 			return network.Listen(address)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
 		client := network.Client()
 		reach := func() bool {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL()+"/bot"+telegramToken+"/getMe", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			resp, err := client.Do(r)
 			if err != nil {
 				return false
@@ -124,9 +119,7 @@ func TestHostIsOffAndOnAtTheSameAddress(t *testing.T) {
 		}
 		for _, on := range []bool{true, false, true} {
 			if !on || !reach() {
-				if err := h.Switch(ctx, on); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, h.Switch(ctx, on))
 				synctest.Wait()
 			}
 			if got := reach(); got != on {

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -43,21 +42,13 @@ func golden(t *testing.T, name, text string) {
 	}
 	file := filepath.Join(testdata, strings.ReplaceAll(name, " ", "_")+".txt")
 	if *update {
-		if err := os.MkdirAll(testdata, 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(testdata, 0o750))
+		check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		return
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	check.OK(t, err)
+	check.Same(t, file, string(want), text)
 }
 
 // printed examines one part and returns the report as people see it.
@@ -186,9 +177,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 func client(t *testing.T, url string) model.Model {
 	t.Helper()
 	c, err := openai.New(openai.Options{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

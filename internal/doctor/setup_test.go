@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -25,20 +24,14 @@ import (
 func record(t *testing.T, dir string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "1" }, Program: "0.9.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, s.Close(t.Context()))
 }
 
 func execute(t *testing.T, dir, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
@@ -71,13 +64,9 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 		{name: "data damaged", code: "TRS-R07", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			f, err := os.OpenFile(filepath.Join(dir, sqlite.FileName), os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			_, err = f.WriteAt([]byte(strings.Repeat("not a database ", 400)), 0)
-			if err := errors.Join(err, f.Close()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, errors.Join(err, f.Close()))
 		}},
 		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
@@ -100,9 +89,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(func() {
 				if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)
@@ -134,9 +121,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 				test.plant(t, dir, &x)
 			}
 			r, err := x.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if r.MaxAge = 7 * 24 * time.Hour; test.adjust != nil {
 				test.adjust(&r)
 			}
@@ -153,9 +138,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 func TestFolderWithoutARecordIsFine(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
 		r, err := sqlite.Examination{Dir: dir}.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		r.Mode = 0
 		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Level != adapters.Fine || !strings.Contains(found[0].What, "nothing is here yet") {
 			t.Errorf("found %+v", found)
@@ -219,9 +202,7 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 	serve := func(host string, status int) string {
 		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/health" { // which tells everybody one word
 				w.WriteHeader(status)
@@ -235,9 +216,7 @@ func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 	// Everything in 127/8 reaches a listener on all addresses, as others would.
 	outside := func() ([]net.IP, error) { return []net.IP{net.IPv4(127, 0, 0, 2)}, nil }
 	_, closed, err := net.SplitHostPort(serve("127.0.0.3", 200))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, test := range []struct {
 		name, code string
 		c          doctor.Console
@@ -291,16 +270,12 @@ func TestReportIsNarrowed(t *testing.T) {
 		return codes, r
 	}
 	all, r := codes(doctor.Options{})
-	if diff := cmp.Diff([]string{"config ", "telegram TRS-T02", "telegram TRS-T03", "data TRS-R02"}, all); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", []string{"config ", "telegram TRS-T02", "telegram TRS-T03", "data TRS-R02"}, all)
 	if !r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
 		t.Error("a failure reaches both levels")
 	}
 	some, r := codes(doctor.Options{Parts: []string{"data", "config"}})
-	if diff := cmp.Diff([]string{"config ", "data TRS-R02"}, some); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", []string{"config ", "data TRS-R02"}, some)
 	if r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
 		t.Error("a warning reaches its own level alone")
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // DELIVERY 2.3: the crash points of the whole path, text only.
@@ -49,17 +51,13 @@ func TestEveryCrashPointHasAPoint(t *testing.T) {
 func TestPlanReadsBackAsItWasWritten(t *testing.T) {
 	text := "ingest.before_commit#3=kill;send.accepted#*=delay:50ms;wake.claimed#1=exec_then_error"
 	got, err := Parse(" ingest.before_commit#3=kill ;; send.accepted#*=delay:50ms;wake.claimed=exec_then_error; ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := Plan{
 		{Point: "ingest.before_commit", Hit: 3, Action: Kill},
 		{Point: "send.accepted", Action: Delay, For: 50 * time.Millisecond},
 		{Point: "wake.claimed", Hit: 1, Action: Undone},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
+	check.Same(t, "plan", want, got)
 	if got.String() != text {
 		t.Errorf("got %q, want %q", got.String(), text)
 	}

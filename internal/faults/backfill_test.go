@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // Issue 5, SEQ-04: a process that is killed in the middle of Discord's history goes
@@ -49,9 +48,7 @@ func TestABackfillSurvivesAKill(t *testing.T) {
 	asked := exec.CommandContext(ctx, binary, "backfill", "ops", "--since", "30d", "--config", prog.config, "--data", prog.data)
 	asked.Stderr = os.Stderr
 	asked.Env = []string{"HOME=" + prog.dir, "PATH=" + os.Getenv("PATH")}
-	if err := asked.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, asked.Start())
 	reached := func() bool {
 		return slices.ContainsFunc(discord.Ledger().Calls, func(c fakediscord.Call) bool { return c.Fault == fake.Hang })
 	}
@@ -70,9 +67,7 @@ func TestABackfillSurvivesAKill(t *testing.T) {
 	if err := prog.stop(ctx); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(want, saidIn(t, prog)); diff != "" {
-		t.Errorf("the log (-want +got):\n%s", diff)
-	}
+	check.Same(t, "the log", want, saidIn(t, prog))
 	pages := 0
 	for _, c := range discord.Ledger().Calls {
 		if c.Method == "get messages" {

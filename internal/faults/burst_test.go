@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
@@ -35,9 +36,7 @@ func TestKillInABurstLosesNothing(t *testing.T) {
 				w.says()
 			}
 			prog.kill()
-			if err := prog.killed(ctx); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, prog.killed(ctx))
 			e := &evidence{kills: 1, atKill: readRecord(t, copyRecord(t, prog.data))}
 			w.testify(e)
 			e.killed, e.asked = len(e.calls), len(e.model)
@@ -91,9 +90,7 @@ func TestNothingStaleLeavesAfterADowntime(t *testing.T) {
 		w.says()
 	}
 	prog.start(t, fault.Plan{{Point: "outbox.sending", Hit: 1, Action: fault.Kill}})
-	if err := prog.killed(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, prog.killed(ctx))
 	e := &evidence{kills: 1, atKill: readRecord(t, copyRecord(t, prog.data))}
 	w.testify(e)
 	e.killed, e.asked = len(e.calls), len(e.model)

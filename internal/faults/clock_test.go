@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // A static program asks the kernel for the time itself, so nothing can be put
@@ -73,9 +75,7 @@ func buildMovable(t *testing.T) string {
 func movable(t *testing.T, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Clean(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, line := range otherNow {
 		if bytes.Count(text, []byte(line.is)) != 1 {
 			t.Fatalf("%s has not once %q: this test does not know it", file, line.is)
@@ -100,9 +100,7 @@ func golang(t *testing.T, args ...string) []byte {
 
 func write(t *testing.T, file string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, text, 0o600))
 }
 
 // sets moves the clock of a process, which may run.
@@ -110,9 +108,7 @@ func (p *program) sets(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	if p.clock == nil {
 		file, err := os.Create(filepath.Join(p.dir, "clock"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(func() { _ = file.Close() }) // it is read by the process alone
 		p.clock = file
 	}

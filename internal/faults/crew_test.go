@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 )
@@ -99,9 +100,7 @@ func (c *crew) awaits(ctx context.Context, t *testing.T, what string, cond func(
 func (c *crew) count(ctx context.Context, t *testing.T, question string) (n int) {
 	t.Helper()
 	db, err := c.members[0].look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	err = db.QueryRowContext(ctx, question).Scan(&n)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && !strings.Contains(err.Error(), "does not exist") { // no process has made the table yet
@@ -160,9 +159,7 @@ func (c *crew) converses(ctx context.Context) {
 func (c *crew) loses(t *testing.T, e *evidence) {
 	t.Helper()
 	db, err := c.members[0].look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	e.kills, e.atKill = e.kills+1, readTables(t, db)
 	c.testify(e)
@@ -176,15 +173,11 @@ func (p *program) audited(t *testing.T) record {
 		return audited(t, copyRecord(t, p.data))
 	}
 	db, err := p.look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	r := readTables(t, db)
 	s, err := postgres.Open(t.Context(), postgres.Options{URL: p.database, NewID: auditor(), Alone: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.checks(t, s)
 	return r
 }
@@ -193,9 +186,7 @@ func (p *program) audited(t *testing.T) record {
 func (p *program) logged(t *testing.T, words string) int {
 	t.Helper()
 	text, err := os.ReadFile(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return strings.Count(string(text), words)
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/fault"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -64,16 +65,12 @@ func grows(t *testing.T, s *stage, name string, left int) {
 		if !await(ctx, func() bool { return !prog.busy(ctx) }) {
 			t.Fatal("the program did not come to rest")
 		}
-		if err := prog.stop(ctx); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, prog.stop(ctx))
 	}
 	prog.start(t, fault.Plan{{Point: name, Hit: 1, Action: fault.Kill}})
 	s.connects(ctx, t, prog)
 	s.speaks(1, false)
-	if err := prog.killed(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, prog.killed(ctx))
 	if want, known := map[string]int{"draft.begun": 0, "draft.posted": 1, "draft.kept": 1, "draft.edited": 1}[name]; known && len(s.posted()) != want {
 		t.Errorf("at the kill people see %d messages, want %d", len(s.posted()), want)
 	}
@@ -115,13 +112,9 @@ func unfinished(s *stage) []posted {
 func draftsIn(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = db.Close() }()
-	if err := db.QueryRowContext(t.Context(), `select count(*) from drafts where length(text) > 0`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, db.QueryRowContext(t.Context(), `select count(*) from drafts where length(text) > 0`).Scan(&n))
 	return n
 }
 

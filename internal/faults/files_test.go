@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
@@ -140,9 +141,7 @@ func (c *crossing) play(t *testing.T, point, call string, n int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)
 	defer cancel()
 	prog := newProgram(t, c.world, "")
-	if err := os.WriteFile(filepath.Clean(prog.config), []byte(c.config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Clean(prog.config), []byte(c.config), 0o600))
 	var plan fault.Plan
 	var hung []reach
 	if point != "" {
@@ -159,9 +158,7 @@ func (c *crossing) play(t *testing.T, point, call string, n int) {
 		c.posts(fileNamed(i), i)
 	}
 	if hung == nil {
-		if err := prog.killed(ctx); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, prog.killed(ctx))
 	} else if !await(ctx, func() bool { return slices.ContainsFunc(hung, func(r reach) bool { return r() }) }) {
 		t.Fatal("the call was never made")
 	}

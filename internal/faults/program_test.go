@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
@@ -75,9 +76,7 @@ agents:
 spaces:
   workshop: {name: Workshop, agents: [ada], wake: all, chats: ["telegram:%d"]}
 %s`, w.base, botToken, w.api, w.forum.ID(), more)
-	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(p.config, []byte(text), 0o600))
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -91,9 +90,7 @@ spaces:
 func (p *program) start(t *testing.T, plan fault.Plan) {
 	t.Helper()
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = log.Close() }() // the child has its own
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), cmp.Or(p.binary, binary), "run", "--config", p.config, "--data", p.data, "--roles", p.roles)
 	cmd.Dir = p.dir
@@ -102,9 +99,7 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 		cmd.ExtraFiles = []*os.File{p.clock}
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cmd.Start())
 	ended := make(chan struct{})
 	p.cmd, p.ended = cmd, ended
 	go func() { // ends with the process, which every test waits for or kills
@@ -116,9 +111,7 @@ func (p *program) start(t *testing.T, plan fault.Plan) {
 // signal tells the process something.
 func (p *program) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Process.Signal(s))
 }
 
 // over reports whether the process has ended.

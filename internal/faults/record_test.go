@@ -18,6 +18,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	kept "github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -98,9 +99,7 @@ func copyFile(from, to string) error {
 func readRecord(t *testing.T, dir string) record {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	return readTables(t, db)
 }
@@ -110,9 +109,7 @@ func readTables(t *testing.T, db *sql.DB) record {
 	t.Helper()
 	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}, files: map[string]int{}}
 	for _, read := range []func(context.Context, *sql.DB) error{r.readEvents, r.readInbox, r.readCycles, r.readOutbox, r.readPlaces, r.readFiles} {
-		if err := read(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, read(t.Context(), db))
 	}
 	return r
 }
@@ -132,9 +129,7 @@ func audited(t *testing.T, dir string) record {
 	t.Helper()
 	r := readRecord(t, dir)
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: auditor()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.checks(t, s)
 	return r
 }
@@ -150,9 +145,7 @@ func (r *record) checks(t *testing.T, s *kept.Store) {
 	t.Helper()
 	var err error
 	r.checked, err = s.Audit(t.Context(), time.Now())
-	if err := errors.Join(err, s.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err, s.Close(t.Context())))
 }
 
 // query hands each row of an answer to scan.

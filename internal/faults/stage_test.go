@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
@@ -149,9 +150,7 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 		if !await(ctx, func() bool { return !prog.busy(ctx) }) {
 			t.Fatal("the program did not come to rest")
 		}
-		if err := prog.stop(ctx); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, prog.stop(ctx))
 	}
 	if p.id == "K5" { // what was said in a silence comes in one batch
 		s.speaks(8, false)
@@ -223,9 +222,7 @@ func (s *stage) program(t *testing.T, paced bool, more string) *program {
 	p := newProgram(t, s.world, "")
 	outgoing := map[bool]string{true: "platform", false: "off"}[paced]
 	text := fmt.Sprintf("listen: \"\"\nmodel: {base_url: %q, api_key: none, name: teller}\nadmit: open\nlimits: {outgoing: %s}\nagents: {ada: {name: Ada}%s}\n", s.base, outgoing, s.more) + s.config + more
-	if err := os.WriteFile(filepath.Clean(p.config), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Clean(p.config), []byte(text), 0o600))
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
@@ -89,9 +90,7 @@ func newWorld(t *testing.T, seed uint64, directs int) *world {
 func (w *world) serve(t *testing.T, serve func(context.Context, net.Listener) error) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var serving sync.WaitGroup
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	serving.Go(func() {
@@ -186,9 +185,7 @@ func (w *world) echo(t *testing.T) int {
 				"message_id": m.ID, "date": m.At.Unix(), "text": m.Text, "message_thread_id": m.Thread,
 				"from": user{w.bot.ID(), true, "Ada"}, "chat": chat{c.ID(), kind},
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if _, err := w.bot.Inject(update); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // serve returns a server of our own and a client that may ask it.
@@ -28,9 +30,7 @@ func TestWholeBodyWithItsSniffedType(t *testing.T) {
 		_, _ = w.Write(png)
 	})
 	f, err := c.Get(t.Context(), at+"/x", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = f.Close() }()
 	got, err := io.ReadAll(f)
 	if err != nil || !bytes.Equal(got, png) || f.MediaType() != "image/png" {
@@ -74,9 +74,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 	}
 	c, at := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(zeros[:limit]) })
 	f, err := c.Get(t.Context(), at, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = f.Close() }()
 	if n, err := io.Copy(io.Discard, f); n != limit || err != nil {
 		t.Errorf("exactly the limit: %d bytes, %v", n, err)

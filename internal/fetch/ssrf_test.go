@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // A trap is a server on this machine that nothing may ever reach.
@@ -29,13 +31,9 @@ func setTrap(t *testing.T) *trap {
 	t.Helper()
 	tr := &trap{}
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, tr.port, err = net.SplitHostPort(ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := &httptest.Server{Listener: ln, Config: &http.Server{
 		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if strings.Contains(fmt.Sprint(r.URL, r.Header), planted) {
@@ -59,9 +57,7 @@ func (tr *trap) works(t *testing.T) {
 	t.Helper()
 	at := "http://127.0.0.1:" + tr.port
 	f, err := client(t, Options{Own: []string{at}, Authorize: addToken}).Get(t.Context(), at, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_ = f.Close()
 	if tr.connects.Swap(0) != 1 || tr.tokens.Swap(0) != 1 {
 		t.Fatal("the trap does not catch what it is for")
@@ -229,9 +225,7 @@ func (tr *trap) untouched(t *testing.T, tried int) {
 func client(t *testing.T, o Options) *Client {
 	t.Helper()
 	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -26,9 +27,7 @@ type bench struct {
 func newBench(t *testing.T, work jobs.Work) *bench {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: func() string { return "id" }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -45,18 +44,14 @@ func newBench(t *testing.T, work jobs.Work) *bench {
 func (b *bench) add(t *testing.T, total int64) jobs.Job {
 	t.Helper()
 	j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "count", Subject: "sheep", Progress: jobs.Progress{Total: total, Unit: "sheep"}}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return j
 }
 
 func (b *bench) job(t *testing.T, id int64) jobs.Job {
 	t.Helper()
 	j, err := b.desk.Job(context.WithoutCancel(t.Context()), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return j
 }
 
@@ -197,9 +192,7 @@ func TestJobOfAnUnknownKindIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "dance"}, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 		defer stop()
 		if err := b.Run(ctx, nil); err != nil {

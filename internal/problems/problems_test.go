@@ -15,8 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -158,9 +159,7 @@ func TestAlarmRepeatsAndSaysWhenItIsOver(t *testing.T) {
 		"2 d: ⚠️ **TRS-A04** · acme is deaf, for 2 d.",
 		"2 d 2 h: ✅ TRS-A04 · over: acme is deaf. It lasted 2 d 2 h.",
 	}
-	if diff := cmp.Diff(want, b.ear.heard); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	check.Same(t, "told", want, b.ear.heard)
 }
 
 // ECOSYSTEM 8: answered by `ack 2h`.
@@ -168,14 +167,10 @@ func TestAcknowledgedProblemIsQuiet(t *testing.T) {
 	b := newBench()
 	b.ill = true
 	b.pass(t, 0, time.Minute)
-	if err := b.book.Ack(t.Context(), 1, start.Add(7*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.book.Ack(t.Context(), 1, start.Add(7*time.Hour)))
 	b.pass(t, time.Minute, 8*time.Hour)
 	want := []string{"0 s: ⚠️ **TRS-A04** · acme is deaf.", "7 h: ⚠️ **TRS-A04** · acme is deaf, for 7 h."}
-	if diff := cmp.Diff(want, b.ear.heard); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	check.Same(t, "told", want, b.ear.heard)
 }
 
 // DELIVERY 2.7, F30: what the record cannot take is a problem all the same, is told
@@ -186,9 +181,7 @@ func TestProblemThatCannotBeKeptIsHeld(t *testing.T) {
 	now := func() []Problem {
 		t.Helper()
 		all, err := b.Reserve.Over(&b.book).Problems(t.Context(), start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return all
 	}
 	b.ill, b.book.full = true, true
@@ -208,9 +201,7 @@ func TestProblemThatCannotBeKeptIsHeld(t *testing.T) {
 	if all := now(); len(held) != 0 || why != nil || len(b.book.rows) != 1 || len(all) != 1 || !all[0].Opened.Equal(start) || all[0].ID != 1 {
 		t.Fatalf("room again: the record has %+v; held %+v, %v; known is %+v", b.book.rows, held, why, all)
 	}
-	if diff := cmp.Diff([]string{"0 s: ⚠️ **TRS-A04** · acme is deaf."}, b.ear.heard); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	check.Same(t, "told", []string{"0 s: ⚠️ **TRS-A04** · acme is deaf."}, b.ear.heard)
 	b.book.full, b.ill = true, false
 	b.pass(t, 6*time.Minute, 8*time.Minute)
 	if all := now(); Unwell(all, start.Add(8*time.Minute)) || b.book.rows[0].Closed.Equal(all[0].Closed) {
@@ -229,9 +220,7 @@ func TestWhatNobodyHeardIsToldLater(t *testing.T) {
 	b.pass(t, 0, 10*time.Minute)
 	b.ear.deaf = false
 	b.pass(t, 10*time.Minute, 20*time.Minute)
-	if diff := cmp.Diff([]string{"10 m: ⚠️ **TRS-A04** · acme is deaf."}, b.ear.heard); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	check.Same(t, "told", []string{"10 m: ⚠️ **TRS-A04** · acme is deaf."}, b.ear.heard)
 }
 
 // Whatever comes and goes: at most one open problem of a kind and subject, none
@@ -295,9 +284,7 @@ func TestWebhookSpeaksAlertmanagers(t *testing.T) {
 		`"alerts":[{"status":"firing","labels":{"alertname":"trestle_problem","code":"TRS-A04","severity":"fail","subject":"acme"},` +
 		`"annotations":{"description":"no answer","remedy":"trestle doctor acme","summary":"acme is deaf"},` +
 		`"startsAt":"2026-03-01T09:00:00Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"1ba6bca6c52d70f4"}]}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
+	check.Same(t, "body", want, string(got))
 	p.Closed = start.Add(time.Hour)
 	if !h.Tell(t.Context(), p, p.Closed) {
 		t.Fatal("not told")
@@ -351,9 +338,7 @@ func TestWorstComesFirst(t *testing.T) {
 	for _, p := range Worst(all) {
 		got = append(got, p.ID)
 	}
-	if diff := cmp.Diff([]ID{3, 2, 1}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, "what came", []ID{3, 2, 1}, got)
 	if !Unwell(all, start) || Unwell(all[:1], start) || Unwell(all[3:], start) {
 		t.Error("what is unwell is an open failure")
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // aProblem is one of an account, that began so many minutes after the start; closed
@@ -65,13 +67,9 @@ func TestAllThatWasHeldIsRecorded(t *testing.T) {
 		}
 	}
 	b.full = false
-	if err := s.Keep(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Keep(t.Context(), nil))
 	want := []Problem{aProblem(1, "acme", 0, 3), aProblem(2, "bolt", 0, 4), aProblem(3, "acme", 5, 6), aProblem(4, "bolt", 5, 0), aProblem(5, "acme", 7, 0)}
-	if diff := cmp.Diff(want, b.rows); diff != "" {
-		t.Errorf("recorded is (-want +got):\n%s", diff)
-	}
+	check.Same(t, "recorded is", want, b.rows)
 }
 
 // ECOSYSTEM 8: what has a number is taken on in the record, whatever is held beside it;

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
@@ -19,9 +20,7 @@ import (
 func echo(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback, at once
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -45,9 +44,7 @@ func linked(t *testing.T) (*servertest.Link, func() net.Conn) {
 	l := servertest.NewLink(t, target)
 	return l, func() net.Conn {
 		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(l.Port()))) //nolint:noctx // loopback, at once
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
@@ -73,16 +70,12 @@ func passes(t *testing.T, c net.Conn, what string) {
 // silent reports that nothing is heard for a while.
 func silent(t *testing.T, c net.Conn) {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(30 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.SetReadDeadline(time.Now().Add(30*time.Millisecond)))
 	n, err := c.Read(make([]byte, 1))
 	if failed, ok := errors.AsType[net.Error](err); n != 0 || !ok || !failed.Timeout() {
 		t.Errorf("heard %d bytes (%v), want silence", n, err)
 	}
-	if err := c.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.SetReadDeadline(time.Time{}))
 }
 
 func TestCutLinkRefusesUntilItIsMended(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -19,17 +19,11 @@ func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", file)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	check.OK(t, err)
+	check.Same(t, file, string(want), got)
 }
 
 func environment(pairs ...string) func(string) (string, bool) {
@@ -98,13 +92,9 @@ func TestNothingFoundIsAConfigurationToo(t *testing.T) {
 // rest.
 func TestOpenClawBecomesAConfigurationThatLoads(t *testing.T) {
 	text, err := os.ReadFile("testdata/openclaw.json5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p, err := FromOpenClaw(string(text), environment())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	golden(t, "openclaw.txt", shown(p))
 	c := load(t, t.TempDir(), p)
 	if len(c.Problems) > 0 {

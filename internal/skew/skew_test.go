@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // ECOSYSTEM 8: clock skew.
@@ -36,13 +38,9 @@ func TestDatesOfAnswersAreRead(t *testing.T) {
 	client := &http.Client{Transport: c.Around(http.DefaultTransport)}
 	for range 2 {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = resp.Body.Close()
 	}
 	got := c.Readings()

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 var (
@@ -19,18 +21,14 @@ var (
 func TestDashboardAsksForWhatThereIs(t *testing.T) {
 	page := exposed(t)
 	text, err := os.ReadFile("../../packaging/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	queries := query.FindAllStringSubmatch(string(text), -1)
 	if len(queries) < 20 {
 		t.Fatalf("the dashboard has %d queries, want all of them", len(queries))
 	}
 	for _, q := range queries {
 		var expr string
-		if err := json.Unmarshal([]byte(q[1]), &expr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal([]byte(q[1]), &expr))
 		name := metric.FindString(expr)
 		labels := []string{}
 		for _, m := range label.FindAllStringSubmatch(expr, -1) {

@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -142,9 +143,7 @@ func TestARunIsATreeOfSpans(t *testing.T) {
 			`invoke_agent Ada in "handle message" 1s to 9s Unset`,
 			`send send in "invoke_agent Ada" 6s to 7s Unset`,
 		}
-		if diff := cmp.Diff(want, s.told()); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "told", want, s.told())
 	})
 }
 
@@ -283,14 +282,10 @@ func ours(page string) string { return foreign.ReplaceAllString(page, "") }
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s; write it with -update (-file +now):\n%s", file, diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -86,13 +87,9 @@ func TestPagesOfOthersGetNothing(t *testing.T) {
 	}))
 	defer page.Close()
 	_, port, err := net.SplitHostPort(page.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, own, err := net.SplitHostPort(s.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	b.visit(s.server.URL + "/spaces")
 	var shown string
 	if b.run("return document.body.innerText", &shown); !strings.Contains(shown, marker) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 )
@@ -42,12 +43,8 @@ func newBrowser(t *testing.T) *browser {
 	profile := t.TempDir()
 	driver := exec.CommandContext(context.WithoutCancel(t.Context()), "chromedriver", "--port=0") // it outlives the test by the time it takes to quit
 	out, err := driver.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := driver.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, driver.Start())
 	t.Cleanup(func() {
 		_ = driver.Process.Kill()
 		_ = driver.Wait()
@@ -104,23 +101,15 @@ func (b *browser) call(path string, body, v any) {
 	}
 	var data bytes.Buffer
 	if body != nil {
-		if err := json.NewEncoder(&data).Encode(body); err != nil {
-			b.t.Fatal(err)
-		}
+		check.OK(b.t, json.NewEncoder(&data).Encode(body))
 	}
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.address+path, &data)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, err)
 	defer resp.Body.Close()
 	var answer struct{ Value json.RawMessage }
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		b.t.Fatal(err)
-	}
+	check.OK(b.t, json.NewDecoder(resp.Body).Decode(&answer))
 	if resp.StatusCode != http.StatusOK {
 		b.t.Fatalf("%s: %s", path, answer.Value)
 	}
@@ -173,9 +162,7 @@ func newStand(t *testing.T, b *browser) *stand {
 		s.server.Close()
 	})
 	made, err := s.Console.NewLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	b.visit(s.server.URL + made.Path)
 	return s
 }
@@ -184,9 +171,7 @@ func newStand(t *testing.T, b *browser) *stand {
 func (s *stand) sessions(t *testing.T) int {
 	t.Helper()
 	keys, err := s.Store.Keys().ListKeys(t.Context(), console.KeySession)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return len(keys)
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // elements are those of HTML, SVG and MathML that a parser takes as they come,
@@ -41,17 +43,11 @@ func crossed() []string {
 func commonMark(t *testing.T) []string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "_test", "spec.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var examples []struct{ Markdown string }
-	if err := json.Unmarshal(text, &examples); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &examples))
 	all := make([]string, len(examples))
 	for i, e := range examples {
 		all[i] = e.Markdown

@@ -5,24 +5,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
 func generate(t *testing.T, m model.Model, r model.Request) model.Response {
 	t.Helper()
 	got, err := m.Generate(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return got
 }
 
 func textOf(t *testing.T, c model.Call) string {
 	t.Helper()
 	var args struct{ Text string }
-	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(c.Args), &args))
 	return args.Text
 }
 

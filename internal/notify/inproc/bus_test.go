@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify"
 )
 
@@ -26,12 +25,8 @@ func TestEveryStreamGetsEveryEventInOrder(t *testing.T) {
 	defer late.Close()
 	b.Publish("agent_thinking", "two", nil, noon.In(time.FixedZone("IST", 5*3600+1800))) // told in UTC all the same
 
-	if diff := cmp.Diff([]string{"1 one", "2 two"}, read(t, early, 2)); diff != "" {
-		t.Errorf("early stream (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"2 two"}, read(t, late, 1)); diff != "" {
-		t.Errorf("late stream (-want +got):\n%s", diff)
-	}
+	check.Same(t, "early stream", []string{"1 one", "2 two"}, read(t, early, 2))
+	check.Same(t, "late stream", []string{"2 two"}, read(t, late, 1))
 }
 
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
@@ -42,9 +37,7 @@ func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 		b.Publish("x", fmt.Sprint(i), nil, noon)
 	}
 	want := []string{"3 3 events skipped, reload", "4 3", "5 4"}
-	if diff := cmp.Diff(want, read(t, s, 3)); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Same(t, "events", want, read(t, s, 3))
 }
 
 // PRD-6.2-3: a reader that was away goes on where it stood, and is told when
@@ -68,9 +61,7 @@ func TestStreamGoesOnWhereItsReaderStood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := b.Resume(test.id, 16)
 			defer s.Close()
-			if diff := cmp.Diff(test.want, read(t, s, len(test.want))); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			check.Same(t, "events", test.want, read(t, s, len(test.want)))
 		})
 	}
 }
@@ -83,9 +74,7 @@ func TestStreamThatBeginsWithMoreThanItHoldsSkips(t *testing.T) {
 	s := b.Resume(0, 2)
 	defer s.Close()
 	want := []string{"6 6 events skipped, reload", "7 6", "8 7"}
-	if diff := cmp.Diff(want, read(t, s, 3)); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Same(t, "events", want, read(t, s, 3))
 }
 
 func TestOrderOfEachPublisherHolds(t *testing.T) {
@@ -108,9 +97,7 @@ func TestOrderOfEachPublisherHolds(t *testing.T) {
 		next := map[string]int{}
 		for range publishers * each {
 			e, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if got := e.Metadata["i"]; got != next[e.Type] {
 				t.Fatalf("publisher %s: got event %v, want %d", e.Type, got, next[e.Type])
 			}
@@ -151,13 +138,9 @@ func TestEventsHaveTheirFourFields(t *testing.T) {
 	defer s.Close()
 	b.Publish("tool_permission_denied", "no", map[string]any{"act": "use"}, noon)
 	e, err := s.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := `{"type":"tool_permission_denied","content":"no","metadata":{"act":"use"},"timestamp":"2026-03-01T12:00:00Z"}`
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)
@@ -169,9 +152,7 @@ func read(t *testing.T, s notify.Stream, n int) []string {
 	var got []string
 	for range n {
 		e, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if e.At.Location() != time.UTC {
 			t.Errorf("event %d is of %v, want UTC", e.ID, e.At)
 		}

@@ -9,6 +9,7 @@ import (
 
 	library "github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
@@ -55,9 +56,7 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 func TestEvictionCostsLatencyOnly(t *testing.T) {
 	_, url := ownServer(t)
 	o, err := library.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := library.NewClient(o)
 	t.Cleanup(func() { _ = r.Close() })
 	answered := make(chan struct{}, 1)
@@ -72,14 +71,10 @@ func TestEvictionCostsLatencyOnly(t *testing.T) {
 	rings, stop := c.Listen("inbox")
 	defer stop()
 	for setting, value := range map[string]string{"maxmemory-policy": "allkeys-random", "maxmemory": "4mb"} {
-		if err := r.ConfigSet(t.Context(), setting, value).Err(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, r.ConfigSet(t.Context(), setting, value).Err())
 	}
 	for n := range 200 { // three times what fits
-		if err := r.Set(t.Context(), fmt.Sprint("other ", n), strings.Repeat("x", 64<<10), 0).Err(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, r.Set(t.Context(), fmt.Sprint("other ", n), strings.Repeat("x", 64<<10), 0).Err())
 	}
 	if n := r.Info(t.Context(), "stats").Val(); strings.Contains(n, "evicted_keys:0\r") {
 		t.Fatal("nothing was thrown away")

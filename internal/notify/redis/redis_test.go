@@ -15,6 +15,7 @@ import (
 
 	library "github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
@@ -47,9 +48,7 @@ func begun(t *testing.T, o redis.Options) (c *redis.Client, stop func()) {
 		o.Installation = t.Name()
 	}
 	c, err := redis.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	heard, forget := c.Listen("begun")
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -86,9 +85,7 @@ func emptied(t *testing.T) string {
 	url := server.URL(t)
 	t.Cleanup(func() {
 		o, err := library.ParseURL(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		c := library.NewClient(o)
 		if err := errors.Join(c.FlushAll(context.WithoutCancel(t.Context())).Err(), c.Close()); err != nil {
 			t.Error(err)
@@ -101,9 +98,7 @@ func emptied(t *testing.T) string {
 func raw(t *testing.T) *library.Client {
 	t.Helper()
 	o, err := library.ParseURL(emptied(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	c := library.NewClient(o)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -119,9 +114,7 @@ func TestBell(t *testing.T) {
 // F38: while the server is away its rings are heard at home, and nobody waits.
 func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 	c, err := redis.Open(redis.Options{URL: "redis://127.0.0.1:1", Process: "alone"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = c.Run(ctx) })
@@ -182,17 +175,11 @@ func TestRingsAreHeardAfterAFlushAndAClockThatWentBack(t *testing.T) {
 	defer stop()
 	r, stream := raw(t), "trestle:"+t.Name()+":bells"
 	future := &library.XAddArgs{Stream: stream, ID: "99999999999999-0", Values: []string{"key", "inbox", "from", "b"}}
-	if err := r.XAdd(t.Context(), future).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.XAdd(t.Context(), future).Err())
 	notifytest.Within(t, rings, "the first ring was not heard")
-	if err := r.Del(t.Context(), stream).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Del(t.Context(), stream).Err())
 	notifytest.Within(t, rings, "a flush is not noticed")
-	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"key", "inbox", "from", "b"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"key", "inbox", "from", "b"}}).Err())
 	notifytest.Within(t, rings, "nothing is heard after a flush")
 }
 
@@ -283,15 +270,9 @@ func empties(t *testing.T, stream string) {
 // CON-36: the calls of a process that died are answered by another.
 func TestCallsOfTheDeadAreAnswered(t *testing.T) {
 	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
-	if err := r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "ada"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XReadGroup(t.Context(), &library.XReadGroupArgs{Group: "attendants", Consumer: "dead", Streams: []string{stream, ">"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err())
+	check.OK(t, r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "ada"}}).Err())
+	check.OK(t, r.XReadGroup(t.Context(), &library.XReadGroupArgs{Group: "attendants", Consumer: "dead", Streams: []string{stream, ">"}}).Err())
 	answered := make(chan struct{}, 8)
 	c := begin(t, redis.Options{Process: "alive", Reclaim: 20 * time.Millisecond})
 	attend(t, c, func(string) error { answered <- struct{}{}; return nil })
@@ -340,12 +321,8 @@ func TestCallsGoOnAfterTheGroupIsLostAndTheStreamIsTrimmed(t *testing.T) {
 	if err := r.XTrimMaxLen(t.Context(), stream, 0).Err(); err != nil { // under what is open
 		t.Fatal(err)
 	}
-	if err := r.XGroupDestroy(t.Context(), stream, "attendants").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "before the group"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.XGroupDestroy(t.Context(), stream, "attendants").Err())
+	check.OK(t, r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "before the group"}}).Err())
 	close(hold)
 	select {
 	case got := <-answered:
@@ -382,18 +359,10 @@ func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 // that has open calls.
 func TestTheDeadAreTakenOutOfTheGroup(t *testing.T) {
 	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
-	if err := r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "ada"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XReadGroup(t.Context(), &library.XReadGroupArgs{Group: "attendants", Consumer: "busy", Streams: []string{stream, ">"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.XGroupCreateConsumer(t.Context(), stream, "attendants", "dead").Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err())
+	check.OK(t, r.XAdd(t.Context(), &library.XAddArgs{Stream: stream, Values: []string{"note", "ada"}}).Err())
+	check.OK(t, r.XReadGroup(t.Context(), &library.XReadGroupArgs{Group: "attendants", Consumer: "busy", Streams: []string{stream, ">"}}).Err())
+	check.OK(t, r.XGroupCreateConsumer(t.Context(), stream, "attendants", "dead").Err())
 	attend(t, begin(t, redis.Options{Process: "a", Dead: time.Nanosecond}), func(string) error { return nil })
 	notifytest.Eventually(t, "the dead are still there", func() bool {
 		there, err := r.XInfoConsumers(t.Context(), stream, "attendants").Result()
@@ -411,22 +380,16 @@ func TestServerWithoutRoomIsTrouble(t *testing.T) {
 	_, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
 	o, err := library.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := library.NewClient(o)
 	t.Cleanup(func() { _ = r.Close() })
-	if err := r.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	rings, stop := c.Listen("inbox")
 	defer stop()
 	c.Ring("inbox")
 	notifytest.Within(t, rings, "the ring was not heard at home")
 	notifytest.Eventually(t, "nobody says that the server is full", func() bool { return strings.Contains(troubled(c), "OOM") })
-	if err := r.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	notifytest.Eventually(t, "it is in trouble for ever", func() bool {
 		c.Ring("inbox")
 		return troubled(c) == ""

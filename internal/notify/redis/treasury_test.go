@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify"
 	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
@@ -53,9 +54,7 @@ func TestTurnsAreGivenInAdvanceWithinPatience(t *testing.T) {
 	var waits []time.Duration
 	for _, patience := range []time.Duration{0, 0, time.Minute, 90 * time.Minute, 90 * time.Minute} {
 		wait, taken, err := c.Take(t.Context(), patience, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if taken != (wait <= patience) {
 			t.Errorf("a wait of %s with a patience of %s: taken is %v", wait, patience, taken)
 		}
@@ -69,9 +68,7 @@ func TestTurnsAreGivenInAdvanceWithinPatience(t *testing.T) {
 // A chat that the platform wants left alone is left alone by all, and others are not.
 func TestHeldBudgetIsHeldForAll(t *testing.T) {
 	a, b := begin(t, redis.Options{Process: "a"}), begin(t, redis.Options{Process: "b"})
-	if err := a.Hold(t.Context(), "chat", time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, a.Hold(t.Context(), "chat", time.Hour))
 	wait, taken, err := b.Take(t.Context(), time.Minute, notify.Budget{Key: "chat", Every: time.Millisecond, Burst: 9})
 	if err != nil || taken || wait < 50*time.Minute {
 		t.Errorf("got %s, %v (%v), want to wait for an hour", wait, taken, err)
@@ -85,9 +82,7 @@ func TestHeldBudgetIsHeldForAll(t *testing.T) {
 func TestClockThatWentBackHoldsNothing(t *testing.T) {
 	c, r := begin(t, redis.Options{Process: "a"}), raw(t)
 	tomorrow := strconv.FormatInt(time.Now().Add(24*time.Hour).UnixMicro(), 10)
-	if err := r.Set(t.Context(), "trestle:"+t.Name()+":pace:chat", tomorrow, 25*time.Hour).Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Set(t.Context(), "trestle:"+t.Name()+":pace:chat", tomorrow, 25*time.Hour).Err())
 	if err := r.Set(t.Context(), "trestle:"+t.Name()+":held:chat", "1000", 24*time.Hour).Err(); err != nil { // of one second
 		t.Fatal(err)
 	}

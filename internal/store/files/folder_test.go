@@ -12,14 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 func TestSameBytesAreKeptOnce(t *testing.T) {
 	f, err := Open(filepath.Join(t.TempDir(), "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	one, n, err := f.Put(strings.NewReader("hello"))
 	if err != nil || n != 5 || one != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
 		t.Fatalf("got %q, %d, %v", one, n, err)
@@ -40,17 +38,13 @@ func TestSameBytesAreKeptOnce(t *testing.T) {
 func TestHalfAFileLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	f, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	broken := io.MultiReader(strings.NewReader("hel"), iotest.ErrReader(io.ErrUnexpectedEOF))
 	if hash, _, err := f.Put(broken); !errors.Is(err, io.ErrUnexpectedEOF) || hash != "" {
 		t.Errorf("got %q, %v", hash, err)
 	}
 	begun := filepath.Join(dir, unfinished+"1")
-	if err := os.WriteFile(begun, []byte("hel"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(begun, []byte("hel"), 0o600))
 	if _, err := Open(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +64,7 @@ func TestHalfAFileLeavesNothing(t *testing.T) {
 func age(t *testing.T, name string, d time.Duration) {
 	t.Helper()
 	then := time.Now().Add(-d - time.Second)
-	if err := os.Chtimes(name, then, then); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Chtimes(name, then, then))
 }
 
 // Issue 7: processes may share a folder. What one has just put there another does
@@ -80,17 +72,11 @@ func age(t *testing.T, name string, d time.Duration) {
 func TestProcessesShareAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	first, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	second, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	hash, _, err := first.Put(strings.NewReader("hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, want := range []bool{false, true} {
 		if removed, err := second.Remove(hash); removed != want || err != nil {
 			t.Errorf("removed %t, %v; want %t", removed, err, want)
@@ -100,33 +86,23 @@ func TestProcessesShareAFolder(t *testing.T) {
 		}
 	}
 	other, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var marks []string
 	for i, f := range []*Folder{first, second, other} {
 		mark, err := f.Mark(func() string { return "folder " + strconv.Itoa(i) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		marks = append(marks, mark)
 	}
-	if diff := cmp.Diff([]string{"folder 0", "folder 0", "folder 2"}, marks); diff != "" {
-		t.Errorf("marks (-want +got):\n%s", diff)
-	}
+	check.Same(t, "marks", []string{"folder 0", "folder 0", "folder 2"}, marks)
 }
 
 // Whoever put bytes away may not have told the record yet.
 func TestBytesAreNotRemovedTheMomentTheyAreThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, err := Open(filepath.Join(t.TempDir(), "files"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		hash, _, err := f.Put(strings.NewReader("hello"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, removed := range []bool{false, true, true} {
 			if got, err := f.Remove(hash); got != removed || err != nil {
 				t.Errorf("removed %t, %v; want %t", got, err, removed)

@@ -1,0 +1,33 @@
+package check_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
+)
+
+// A patient is a test that only notes what is said of it.
+type patient struct {
+	testing.TB
+	said []string
+}
+
+func (*patient) Helper()                          {}
+func (p *patient) Fatal(args ...any)              { p.said = append(p.said, "fatal: "+fmt.Sprint(args...)) }
+func (p *patient) Errorf(format string, _ ...any) { p.said = append(p.said, "error: "+format) }
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	p := &patient{TB: t}
+	check.OK(p, nil)
+	check.Same(p, "list", []int{1}, []int{1})
+	if len(p.said) != 0 {
+		t.Errorf("said of what is right: %q", p.said)
+	}
+	check.OK(p, errors.New("no"))
+	check.Same(p, "list", []int{1}, []int{2})
+	if got := fmt.Sprint(p.said); got != "[fatal: no error: %s (-want +got):\n%s]" {
+		t.Errorf("said of what is wrong: %q", got)
+	}
+}
