@@ -174,7 +174,7 @@ func (c *call) own(denied string) (*Channel, *message, answer) {
 	}
 	m := ch.find(c.args.Get("ts"))
 	switch {
-	case m == nil:
+	case m == nil || m.stone:
 		return nil, nil, refuse("message_not_found")
 	case m.app != c.app:
 		return nil, nil, refuse(denied)

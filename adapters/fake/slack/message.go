@@ -22,6 +22,7 @@ type message struct {
 	edited     string // ts of the last edit
 	edits      int
 	deleted    bool
+	stone      bool // it was deleted, and its thread stands
 	reactions  []reaction
 	replies    int
 	latest     string
@@ -36,6 +37,9 @@ type reaction struct {
 
 // wire is the message as events and history show it. mu is held.
 func (m *message) wire(c *Channel) map[string]any {
+	if m.stone {
+		return m.tombstone()
+	}
 	w := map[string]any{"type": "message", "user": m.user, "text": m.text, "ts": m.ts, "team": c.of.teamOf(m.user)}
 	set := func(name, value string) {
 		if value != "" {
@@ -89,6 +93,14 @@ func (m *message) wire(c *Channel) map[string]any {
 		w["reactions"] = list
 	}
 	return w
+}
+
+// tombstone is what a deleted message on which a thread hangs looks like. mu is held.
+func (m *message) tombstone() map[string]any {
+	return map[string]any{
+		"type": "message", "subtype": "tombstone", "text": "This message was deleted.", "user": "USLACKBOT", "hidden": true,
+		"ts": m.ts, "thread_ts": m.ts, "parent_user_id": "USLACKBOT", "reply_count": m.replies, "latest_reply": m.latest,
+	}
 }
 
 // event is the message as its own event. mu is held.
@@ -146,11 +158,26 @@ func (c *Channel) change(m *message, how func()) {
 	c.of.ring()
 }
 
-// remove deletes a message and tells of it. mu is held.
+// remove deletes a message and tells of it. One on which a thread hangs leaves a stone
+// behind, until the last of its answers is deleted. mu is held.
 func (c *Channel) remove(m *message) {
 	before := m.wire(c)
-	m.deleted = true
 	at := c.of.ts()
+	if m.replies > 0 {
+		m.stone, m.text, m.blocks, m.files, m.reactions = true, "", nil, nil, nil
+		c.tell(map[string]any{
+			"type": "message", "subtype": "message_changed", "hidden": true, "channel": c.ID, "channel_type": c.kind,
+			"ts": at, "event_ts": at, "message": m.wire(c), "previous_message": before,
+		}, m.ts)
+		c.of.ring()
+		return
+	}
+	m.deleted = true
+	if parent := c.find(m.thread); parent != nil && parent != m {
+		if parent.replies--; parent.stone && parent.replies == 0 {
+			defer c.remove(parent)
+		}
+	}
 	c.tell(map[string]any{
 		"type": "message", "subtype": "message_deleted", "hidden": true, "channel": c.ID, "channel_type": c.kind,
 		"ts": at, "event_ts": at, "deleted_ts": m.ts, "previous_message": before,
@@ -218,7 +245,7 @@ func (c *Channel) Sent() []Sent {
 		words := m.read()
 		one := Sent{
 			App: m.app.ID, TS: m.ts, Thread: m.thread, Text: words.text, Markup: m.markup(), Form: m.form, Key: keyOf(m.metadata),
-			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted, Broadcast: m.broadcast,
+			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted || m.stone, Broadcast: m.broadcast,
 		}
 		for _, f := range m.files {
 			one.Files = append(one.Files, f.name)

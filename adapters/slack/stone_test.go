@@ -1,0 +1,55 @@
+package slack_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// PLATFORMS 2.3: a message that is deleted under its thread leaves a stone, live and in
+// history: its end is told, and nobody said the words on the stone.
+func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		first := w.ops.Says(w.maya, "first", fakeslack.Said{})
+		answer := w.ops.Says(w.maya, "answer", fakeslack.Said{Thread: first})
+		pass(time.Second)
+		begun := len(b.all())
+		w.ops.Deletes(first)
+		w.ops.Deletes(answer)
+		pass(time.Second)
+		got := map[string]int{}
+		for _, u := range b.all()[begun:] {
+			if gone, ok := u.Body.(adapters.Delete); ok {
+				got[gone.Messages[0]+" "+u.Key]++
+				continue
+			}
+			w.t.Errorf("heard %+v", u)
+		}
+		if len(got) != 2 {
+			w.t.Errorf("ends told: %v, want one of each under one key", got)
+		}
+		second := w.ops.Says(w.maya, "second", fakeslack.Said{})
+		w.ops.Says(w.maya, "stays", fakeslack.Said{Thread: second})
+		w.ops.Deletes(second)
+		var past []string
+		take := func(_ context.Context, p adapters.Page) error {
+			for _, u := range p.Updates {
+				if m, said := u.Body.(adapters.Message); said {
+					past = append(past, m.Text)
+				}
+			}
+			return nil
+		}
+		if err := w.adapter(w.options()).History(w.t.Context(), adapters.Stretch{Chat: w.ops.ID}, take); err != nil {
+			w.t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"stays"}, past); diff != "" {
+			w.t.Error(diff)
+		}
+	})
+}
