@@ -14,7 +14,8 @@ import (
 // A searchable platform can be asked what it has.
 type searchable struct {
 	*platform
-	refuses error // what a look gets
+	refuses error         // what a look gets
+	shows   time.Duration // how long it takes to show what it took
 	looks   int
 }
 
@@ -28,7 +29,7 @@ func (p *searchable) Find(_ context.Context, post adapters.Post) (adapters.Recei
 		return adapters.Receipt{}, false, p.refuses
 	}
 	for i, c := range p.ledger {
-		if c.Key == post.Key {
+		if c.Key == post.Key && time.Since(c.At) >= p.shows {
 			return adapters.Receipt{Message: "found", At: c.At}, i >= 0, nil
 		}
 	}

@@ -188,6 +188,18 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 	})
 }
 
+// DELIVERY I13: a platform that lets us in and then never speaks is not hurried either.
+func TestALineThatHearsNothingTriesEverMoreSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{receive: func(context.Context, int, []byte, adapters.Sink) error { return refusal(adapters.NotSent) }}
+		run(t, p, newRecord())
+		after(time.Hour)
+		if n, _ := p.counts(); n > 60*5 {
+			t.Errorf("connected %d times in an hour, want about once every 30 s", n)
+		}
+	})
+}
+
 // R-TG: credentials that are refused are tried again after 1, 2, 4, 8 and then every
 // 10 minutes, and the line says all the time that they are refused.
 func TestRefusedCredentialsAreTriedSlowly(t *testing.T) {

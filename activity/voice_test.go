@@ -166,7 +166,7 @@ func TestAnAnswerIsShownBesideItsThread(t *testing.T) {
 		p := loud{&masked{platform: &platform{}}}
 		r := newRecord()
 		r.broadcast = true
-		said := spaces.Action{Kind: spaces.ActSend, Agent: "ada", Event: "e", Text: "hello\n---\nthere"}
+		said := spaces.Action{Kind: spaces.ActSend, Agent: "ada", Event: "e", Text: "hello, @kai\n---\nthere"}
 		var all []spaces.Action
 		for _, where := range []struct{ chat, thread string }{{"m1", "t"}, {"m2", ""}, {"c", "t"}} {
 			a := said
