@@ -12,7 +12,8 @@ import (
 type ear struct {
 	line *Line
 	in   *Ingress
-	deaf bool // what the record was last told
+	told bool // the record was told something: what another process left is not known
+	deaf bool // what it was last told
 
 	mu   sync.Mutex // guards give
 	give context.CancelCauseFunc
@@ -86,7 +87,7 @@ func (e *ear) sound(ctx context.Context) {
 // tell tells the record of a change. One it does not take is told again with the
 // next sound or silence.
 func (e *ear) tell(ctx context.Context, hears bool) {
-	if e.deaf == !hears {
+	if e.told && e.deaf == !hears {
 		return
 	}
 	account := e.in.account.Key()
@@ -96,7 +97,7 @@ func (e *ear) tell(ctx context.Context, hears bool) {
 		}
 		return
 	}
-	e.deaf = !hears
+	e.told, e.deaf = true, !hears
 }
 
 func latest(a, b time.Time) time.Time {

@@ -48,7 +48,7 @@ type Log interface {
 	// Cursor returns what the last recorded batch of the account carried, or nil.
 	Cursor(ctx context.Context, account string) ([]byte, error)
 	// Hearing closes the open spans of every space of the account when it went
-	// deaf, and opens new ones when it hears again.
+	// deaf, but where another account hears, and opens new ones when it hears again.
 	Hearing(ctx context.Context, account string, hears bool, at time.Time) error
 }
 

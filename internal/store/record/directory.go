@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -14,7 +15,11 @@ const (
 where m.account = $1 and m.chat = $2 order by m.n`
 	mappedSpaces query = `select space, live from mappings where account = $1 and chat = $2`
 	heardSpaces  query = `select distinct space from mappings where account = $1 and live = 1`
-	moveChat     query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+	// Spaces of an account in which no other one is left that hears.
+	unheardSpaces query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
+  select 1 from mappings o where o.space = m.space and o.live = 1 and o.account <> $1
+  and not exists (select 1 from meta d where d.name = '` + metaDeaf + `' || o.account))`
+	moveChat query = `insert into mappings (account, chat, space, object, title, relay, live, n)
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
 	// Messages and threads that have their old ids under the new id of their chat.
@@ -194,29 +199,57 @@ func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, a
 
 // Hearing implements [activity.Log].
 func (b Border) Hearing(ctx context.Context, account string, hears bool, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		ids, err := all(ctx, t, heardSpaces, []any{account}, scanOnly[spaces.SpaceID])
+	change := (*tx).deafen
+	if hears {
+		change = (*tx).hearAgain
+	}
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error { return change(t, ctx, account, at) })
+	if err != nil {
+		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
+	}
+	return nil
+}
+
+// deafen notes that an account is deaf. The spaces that no other one hears are not
+// connected any more.
+func (t *tx) deafen(ctx context.Context, account string, at time.Time) error {
+	if err := t.run(ctx, beginMeta, metaDeaf+account, strconv.FormatInt(ms(at), 10)); err != nil {
+		return err
+	}
+	ids, err := all(ctx, t, unheardSpaces, []any{account}, scanOnly[spaces.SpaceID])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := t.room(ctx, id)
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			r, err := t.room(ctx, id)
-			if err != nil {
-				return err
-			}
-			if hears {
-				err = t.connect(ctx, r, spaces.SpanHeard, at)
-			} else {
-				err = t.disconnect(ctx, r, spaces.SpanDeaf, at)
-			}
-			if err != nil {
-				return err
-			}
+		if err := t.disconnect(ctx, r, spaces.SpanDeaf, at); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// hearAgain connects the spaces of an account, if it was deaf.
+func (t *tx) hearAgain(ctx context.Context, account string, at time.Time) error {
+	n, err := t.exec(ctx, dropMeta, metaDeaf+account)
+	if err != nil || n == 0 {
+		return err
+	}
+	ids, err := all(ctx, t, heardSpaces, []any{account}, scanOnly[spaces.SpaceID])
 	if err != nil {
-		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
+		return err
+	}
+	for _, id := range ids {
+		r, err := t.room(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := t.connect(ctx, r, spaces.SpanHeard, at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

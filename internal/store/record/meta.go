@@ -8,6 +8,7 @@ import (
 
 // What the record knows of itself, one value a name. The engines keep values there, too.
 const (
+	metaDeaf      = "deaf "     // and an account: since when it is not heard; absent while it is
 	metaDesk      = "desk"      // who waits to be let in, and who was
 	metaFrames    = "frames"    // the cycle up to which frames were let go
 	metaMemories  = "memories"  // how often people changed what minds remember
@@ -21,6 +22,7 @@ const (
 	selectMeta query = `select value from meta where name = $1`
 	beginMeta  query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
 	storeMeta  query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+	dropMeta   query = `delete from meta where name = $1`
 	addMeta    query = `insert into meta (name, value) values ($1, $2)
 on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 )

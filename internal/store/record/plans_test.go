@@ -18,7 +18,7 @@ var whole = []string{
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
 	"idleMinds", "idleActions", "leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
-	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "mappings", "newestRefusals", "waiting", "besideSuspect",
+	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "nobodyDeaf", "mappings", "newestRefusals", "waiting", "besideSuspect",
 }
 
 // A statement on the way of a message takes the same time however long the

@@ -8,6 +8,7 @@ import (
 
 const (
 	expireLeases query = `update leases set expires = 0 where expires > 0`
+	nobodyDeaf   query = `delete from meta where substr(name, 1, 5) = '` + metaDeaf + `'`
 	liveUplinks  query = `select ` + uplinkColumns + ` from uplinks
 where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
 )
@@ -23,6 +24,9 @@ func revive(ctx context.Context, t *tx, lives bool) error {
 	}
 	at := t.now()
 	if err := t.run(ctx, forgetSenders, day(at)); err != nil || !lives {
+		return err
+	}
+	if err := t.run(ctx, nobodyDeaf); err != nil {
 		return err
 	}
 	crashed, err := all(ctx, t, openSpans, nil, scanSpan)

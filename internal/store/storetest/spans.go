@@ -13,6 +13,7 @@ import (
 
 var spanTests = map[string]func(*testing.T, *world){
 	"DeafAccountClosesSpansUntilItHears": deaf,
+	"RoomIsHeardWhileOneAccountHears":    heardElsewhere,
 	"RoomStirsAfterALongSilence":         stirs,
 	"NoSpanEndsBeforeItBegan":            neverBackwards,
 	"OpenSpanIsCheckpointedDaily":        checkpointed,
@@ -44,6 +45,31 @@ func deaf(t *testing.T, w *world) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
+}
+
+// DESIGN 4, SEQ-96: a room of several accounts is heard as long as one of them hears.
+func heardElsewhere(t *testing.T, w *world) {
+	const beside = "slack:T1"
+	o := opening("family", "ada")
+	o.Chats = append(o.Chats, spaces.Mapping{Account: beside, Chat: "C1", Live: true})
+	room := w.open(o)
+	hears := func(account string, hears bool, want ...spaces.SpanReason) {
+		t.Helper()
+		w.now = w.now.Add(time.Hour)
+		w.ok(w.s.Border.Hearing(t.Context(), account, hears, w.now))
+		got, _ := w.marks(ada, room)
+		if last := got[len(got)-1]; !slices.Equal(last[:], want) {
+			t.Errorf("once %s hears is %t the last span is %q of %q, want %q", account, hears, last, got, want)
+		}
+	}
+	hears(account, false, spaces.SpanLinked, "")
+	hears(beside, false, spaces.SpanLinked, spaces.SpanDeaf)
+	hears(account, true, spaces.SpanHeard, "")
+	hears(account, false, spaces.SpanHeard, spaces.SpanDeaf)
+	hears(beside, true, spaces.SpanHeard, "")
+	w.s = w.s.Restart(t, true) // nobody is deaf who has just begun
+	hears(beside, false, spaces.SpanStarted, "")
+	hears(account, true, spaces.SpanStarted, "")
 }
 
 // SEQ-14, SEQ-15: the gap is two inner events; what is said is none.
