@@ -18,6 +18,7 @@ values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $
 	// Copies of a message and what was done to it, not answers to it.
 	copiesWaiting query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
   and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
+	rewordCopy query = `update outbox set text = $2, expires = $3 where id = $1`
 	copyStands query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
   or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
 )
@@ -48,6 +49,11 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 	if c.kind == spaces.ActDelete {
 		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
+		}
+	}
+	if c.kind == spaces.ActEdit {
+		if err := i.reword(ctx, r, &c, e.RecvAt); err != nil {
+			return fmt.Errorf("reword copies of %s: %w", c.target, err)
 		}
 	}
 	if c.kind != spaces.ActSend || c.text != "" {
@@ -88,6 +94,42 @@ func (t *tx) withdraw(ctx context.Context, r *room, c *cargo, at time.Time) erro
 			return err
 		}
 		if !stands {
+			c.spares = append(c.spares, to)
+		}
+	}
+	return nil
+}
+
+// reword has what has not left yet of a message that was edited leave with the new words,
+// and the edit spare the chats to which they come so.
+func (i *intake) reword(ctx context.Context, r *room, c *cargo, at time.Time) error {
+	e, err := eventOf(ctx, i.tx, c.target)
+	if err != nil || e == nil {
+		return err
+	}
+	said, _ := e.Body.(spaces.Said)
+	said.Text = c.text
+	for _, to := range r.chats {
+		waiting, err := all(ctx, i.tx, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
+		if err != nil {
+			return err
+		}
+		newest := false
+		for _, o := range waiting {
+			text, expires := worded(said, i.batch.Files), o.Expires
+			if o.Kind == spaces.ActEdit {
+				text, expires = c.text, at.Add(relayTTL)
+			} else if o.Kind != spaces.ActSend || len(o.Files) > 0 || strings.Contains(string(o.ID), "|file ") {
+				continue // none of its words
+			}
+			if newest = o.Part == 0 && !o.Resent; !newest { // people may see some of it
+				continue
+			}
+			if err := i.run(ctx, rewordCopy, string(o.ID), []byte(text), ms(expires)); err != nil {
+				return err
+			}
+		}
+		if newest {
 			c.spares = append(c.spares, to)
 		}
 	}

@@ -16,6 +16,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatIsDoneToWordsIsCarriedToo":      changesCarried,
 	"NothingIsCarriedBack":               notBack,
 	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
+	"WhatIsEditedIsCarriedAsItIsNow":     editedOnTheWay,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
 	"FilesThatDoNotComeAreNamed":         filesNamed,
@@ -205,6 +206,54 @@ func deletedOnTheWay(t *testing.T, w *world) {
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried at last %q", lines)
 	}
+}
+
+// SEQ-96: what somebody edits before its copy has left is carried with its newest words
+// alone; a copy that has left, or is leaving, or may have, is edited.
+func editedOnTheWay(t *testing.T, w *world) {
+	room := w.bridged()
+	edited := func(of spaces.Incoming, words string) spaces.Incoming {
+		return w.fact(room, "zoe", spaces.Edited{Ref: of.Ref, Text: words})
+	}
+	leaves := func(want ...string) []spaces.Action {
+		t.Helper()
+		lines, due := w.carried()
+		for i := range want {
+			want[i] = strings.Replace(want[i], ":", " zoe telegram → "+other+":", 1)
+		}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("carried (-want +got):\n%s", diff)
+		}
+		return due
+	}
+	waits := w.message(room, "zoe", "my pin is 1234")
+	waits.Event.Body = spaces.Said{Text: "my pin is 1234", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1", Name: "lake.jpg"}}}
+	w.record(waits, edited(waits, "my pin is 4321"), edited(waits, "never mind"))
+	w.settleAll(leaves("send: never mind\n\n📎 photo lake.jpg"))
+	leaves()
+
+	leaving := w.message(room, "zoe", "one")
+	w.record(leaving)
+	due := leaves("send: one")
+	w.record(edited(leaving, "two"), edited(leaving, "three"))
+	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionReady, Resent: true})
+	w.record(edited(leaving, "four"))
+	w.settleAll(leaves("send: one"))
+	due = leaves("edit: four")
+	w.record(edited(leaving, "five"))
+	w.settleAll(due)
+	w.settleAll(leaves("edit: five"))
+	leaves()
+
+	held := w.message(room, "zoe", "six")
+	w.record(held)
+	due = leaves("send: six")
+	w.record(edited(held, "seven"))
+	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionReady})
+	w.record(edited(held, "eight"))
+	w.settleAll(leaves("send: eight"))
+	w.settleAll(leaves("edit: eight"))
+	leaves()
 }
 
 // SEQ-96, K20: nothing goes round: not the echo of a copy, nor what becomes of
