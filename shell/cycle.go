@@ -114,8 +114,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 		return context.Cause(ctx) // the process stops; the next one resumes here
 	}
 	if errors.Is(err, errSplit) {
-		c.yield(ctx)
-		return err
+		return c.yield(ctx)
 	}
 	if err != nil {
 		m.doubt()

@@ -45,18 +45,21 @@ func (m *mind) spares(o outlook) bool {
 	return false
 }
 
-// yield gives the cycle's place back and leaves the mind alone for a moment. What
-// fails of it is mended when the lease runs out.
-func (c *cycle) yield(ctx context.Context) {
+// yield gives the cycle's place back and leaves the mind alone for a moment. What could
+// not be given back has broken off here, and goes on here.
+func (c *cycle) yield(ctx context.Context) error {
 	s, id := c.shell, c.place.mind
 	s.mu.Lock()
 	s.split[id] = time.Now().Add(reunion + rand.N(reunion))
 	s.mu.Unlock()
-	if err := s.Inbox.Yield(ctx, c.wake.Lease); err != nil && ctx.Err() == nil {
-		c.log.Error("cycle not left to another process", "error", err)
-		return
+	if err := s.Inbox.Yield(ctx, c.wake.Lease); err != nil {
+		if ctx.Err() == nil {
+			c.log.Error("cycle not left to another process", "error", err)
+		}
+		return err
 	}
 	c.log.Info("cycle left until one process has its mind")
+	return errSplit
 }
 
 // elsewhere reports whether a mind is left alone now. s.mu is held.

@@ -2,13 +2,16 @@ package shell_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -16,13 +19,41 @@ import (
 // DESIGN 2, DELIVERY 2.2 (2): two processes run one mind in two rooms, and again and
 // again its context must be cut, for which one of them needs it whole. Neither waits
 // for the other's lease to run out, and every message is handled.
-func TestAMindInTwoProcessesIsCutAndGoesOn(t *testing.T) {
+func TestAMindInTwoProcessesIsCutAndGoesOn(t *testing.T) { splits(t, nil) }
+
+// DELIVERY 2.2 (2): a place that could not be given back is nobody's to wait for.
+func TestAMindGoesOnThatCouldNotBeLeft(t *testing.T) {
+	var yields atomic.Int64
+	splits(t, func(s record.Shell) ports { return &clung{ports: s, yields: &yields} })
+	if yields.Load() < 2 {
+		t.Error("hardly anything was given back: the story shows nothing")
+	}
+}
+
+// clung are ports whose record is away every other time that a place is given back.
+type clung struct {
+	ports
+	yields *atomic.Int64
+}
+
+func (c *clung) Yield(ctx context.Context, l spaces.Lease) error {
+	if c.yields.Add(1)%2 == 1 {
+		return errors.New("the record is away")
+	}
+	return c.ports.Yield(ctx, l)
+}
+
+func splits(t *testing.T, through func(record.Shell) ports) {
+	t.Helper()
 	answers := replier("noted, every word of it, and nothing is forgotten")
 	slow := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
 		<-time.After(700 * time.Millisecond)
 		return answers.Generate(ctx, r)
 	})
 	play(t, slow, func(w *world) {
+		if through != nil {
+			w.ports = through
+		}
 		set := shell.DefaultSettings()
 		set.ContextTokens, set.MaxOutput, set.Parallel = 7000, 1000, 1 // so that a second room is the other process's
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
