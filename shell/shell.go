@@ -241,10 +241,11 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 		cycles.Go(func() { s.attend(ctx, t) })
 	}
 	next, ok, err := s.Inbox.NextTimer(ctx)
-	if err != nil || !ok {
+	wait := time.Until(next)
+	if err != nil || !ok || wait <= 0 && len(wakes) == 0 { // what is due is held back: its mind is busy, or not here
 		return s.Poll
 	}
-	return min(max(time.Until(next), time.Millisecond), s.Poll)
+	return min(max(wait, time.Millisecond), s.Poll)
 }
 
 // begins notes that a place runs. s.mu is held.

@@ -98,3 +98,50 @@ func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// A looker counts how often the record is asked for timers that are due.
+type looker struct {
+	record.Shell
+	looks *atomic.Int64
+}
+
+func (l looker) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error) {
+	l.looks.Add(1)
+	return l.Shell.Due(ctx, at, holder, ttl, limit)
+}
+
+// DELIVERY 2.5 I15: timers that are due while their mind is busy with another one, or
+// whose agent is no longer here, are looked for as often as any, and not all the time.
+func TestTimersThatCannotFireAreNotLookedForAllTheTime(t *testing.T) {
+	const wakes = 3
+	var looks atomic.Int64
+	set := 0
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		if r.NoCalls {
+			return telling("Hm."), nil
+		}
+		if set == wakes {
+			<-time.After(time.Minute)
+			return telling("Nothing to add."), nil
+		}
+		many := model.Response{Finish: model.Called}
+		for ; set < wakes; set++ {
+			many.Calls = append(many.Calls, calling(set, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look"}`, 10+set)).Calls...)
+		}
+		return many, nil
+	})
+	play(t, m, func(w *world) {
+		w.ports = func(s record.Shell) ports { return looker{s, &looks} }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "remind me often")
+		<-time.After(5 * time.Minute)
+		w.settle()
+		if n := len(w.stops(mind("Ada"))); n != wakes+1 {
+			t.Errorf("%d cycles ended, want one by Kai and one by each of %d timers", n, wakes)
+		}
+		if n := looks.Load(); n > 400 {
+			t.Errorf("in five minutes timers were looked for %d times, want about once a second", n)
+		}
+	})
+}
