@@ -17,8 +17,10 @@ const (
 select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
 	timerPayers query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
 	selectTimer query = `select ` + timerColumns + ` from timers where id = $1`
-	dueTimers   query = `select ` + timerColumns + ` from timers where fired_by = '' and due <= $1 order by due, id limit $2 + 0`
-	setTimers   query = `select ` + timerColumns + ` from timers
+	// One whose mind is busy with another wake without a space stays due.
+	dueTimers query = `select ` + timerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
+  select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
+	setTimers query = `select ` + timerColumns + ` from timers
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
 	forgetTimer query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
 	fireTimer   query = `update timers set fired_by = $2, fired_at = $3 where id = $1`

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ var timerTests = map[string]func(*testing.T, *world){
 	"TimerFiresOnceAndNotEarly":        timerOnce,
 	"TimerSurvivesARestart":            timerRestart,
 	"TimersOfAMindFireOneAtATime":      timersInTurn,
+	"TimersOfABusyMindHideNoOthers":    timersHeldBack,
 	"TimersCycleIsResumedWithItsTimer": timerResumed,
 	"WhoHadATimerSetPays":              timerPaid,
 	"WhatATimerUsedIsItsMinds":         timerCounted,
@@ -103,6 +105,28 @@ func timersInTurn(t *testing.T, w *world) {
 		t.Fatalf("fired %+v, want the second", second)
 	}
 	w.endTimer(&second[0])
+}
+
+// I15: however much is due to a mind whose wake goes on, as that of an agent which is
+// no longer here does, the timers of others fire.
+func timersHeldBack(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	wake := w.woken(ada, w.say(room, "zoe", "remind us").Space)
+	c := w.step(wake, 0)
+	for i := range 20 {
+		c.Timers = append(c.Timers, spaces.Timer{ID: fmt.Sprint("t", 10+i), Mind: ada, Kind: spaces.TimerAct, Space: room, Due: w.now, Cycle: wake.Cycle.ID})
+	}
+	c.Timers = append(c.Timers, spaces.Timer{ID: "last", Mind: bea, Kind: spaces.TimerAct, Space: room, Due: w.now.Add(time.Second), Cycle: wake.Cycle.ID})
+	w.commit(c)
+	w.rest(wake, 1)
+	w.now = w.now.Add(time.Minute)
+	if got := w.fire(); len(got) != 1 || got[0].Timer.ID != "t10" {
+		t.Fatalf("fired %+v, want the first", got)
+	}
+	got := w.fire()
+	if len(got) != 1 || got[0].Timer.ID != "last" {
+		t.Fatalf("fired %+v, want the timer of the other mind", got)
+	}
 }
 
 func timerResumed(t *testing.T, w *world) {
