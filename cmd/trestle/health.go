@@ -27,7 +27,7 @@ func (s *process) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(h.Extensions, modelExtension(s.config().Model, s.modelFailed()), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(problems.NotTaken, "")))
+	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(problems.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {

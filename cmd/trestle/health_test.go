@@ -97,6 +97,41 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 	})
 }
 
+// DELIVERY 2.2.8, PRD-5.3-4: an endpoint that has not answered for a minute, or refuses
+// us, is not healthy until it answers, or nobody has it any more.
+func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		defer w.stop()
+		s := w.process
+		failed := func(e *endpointSense, k model.Kind) {
+			e.saw(model.Request{}, model.Response{}, &model.Error{Kind: k, Err: io.ErrClosedPipe})
+		}
+		e := s.sense("model", s.config().Model)
+		failed(e, model.Unavailable)
+		if h := s.health(); h.Status != "healthy" {
+			t.Errorf("at first: %+v", h)
+		}
+		pass(time.Minute)
+		h := s.health()
+		if x := part(t, h, "model"); h.Status != "degraded" || x.State != "down" || x.Healthy || !strings.Contains(x.Reason, "closed pipe") {
+			t.Errorf("after a minute: %s, %+v", h.Status, x)
+		}
+		e.saw(model.Request{}, model.Response{}, nil)
+		if h := s.health(); h.Status != "healthy" {
+			t.Errorf("once it has answered: %+v", h)
+		}
+		failed(s.sense("agents.max.model", config.Model{BaseURL: "http://gone.test"}), model.Denied)
+		if x := part(t, s.health(), "agents.max.model"); x.State != "refused" || x.Healthy {
+			t.Errorf("one that refuses: %+v", x)
+		}
+		s.agents() // as when the configuration has changed: there is no max
+		if h := s.health(); h.Status != "healthy" {
+			t.Errorf("once nobody has it any more: %+v", h)
+		}
+	})
+}
+
 // fetched reads a page of the running process.
 func fetched[T any](t *testing.T, url, token string) (v T) {
 	t.Helper()

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/problems"
@@ -113,9 +116,32 @@ func (p *parts) lookAtModels() problems.Look {
 	}
 }
 
-// sense returns what follows the calls of an endpoint; there is one for each
-// entry.
-func (p *parts) sense(entry string) *endpointSense {
-	e, _ := p.sensed.LoadOrStore(entry, &endpointSense{name: entry})
+// sense returns what follows the calls of an endpoint, which an entry names.
+func (p *parts) sense(entry string, m config.Model) *endpointSense {
+	e, _ := p.sensed.LoadOrStore(m, &endpointSense{name: entry})
 	return e.(*endpointSense)
+}
+
+// failingStates are what an endpoint is called that cannot be asked.
+var failingStates = map[problems.Code]string{problems.ModelKey: "refused", problems.NoModel: "missing", problems.ModelDown: "down"}
+
+// modelExtensions says how the configured model stands, and which endpoints of agents
+// cannot be asked.
+func (p *parts) modelExtensions(now time.Time) []extension {
+	all := []extension{modelExtension(p.config().Model, p.modelFailed())}
+	p.sensed.Range(func(_, e any) bool {
+		for _, s := range e.(*endpointSense).see(now) {
+			state, fails := failingStates[s.Code]
+			x := extension{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}
+			switch {
+			case fails && x.Name == all[0].Name:
+				all[0] = x
+			case fails:
+				all = append(all, x)
+			}
+		}
+		return true
+	})
+	slices.SortFunc(all[1:], func(a, b extension) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }

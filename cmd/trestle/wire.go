@@ -64,7 +64,7 @@ type parts struct {
 	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
 	misfits []config.Problem                   // entries that turned out not to run
 
-	sensed sync.Map // entries of models to *endpointSense
+	sensed sync.Map // models of agents to *endpointSense
 
 	clock skew.Clock // beside those of the platforms and the models
 

@@ -30,6 +30,12 @@ func (p *parts) agents() []shell.Agent {
 		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: p.embedder(a)})
 	}
 	p.clients = clients
+	p.sensed.Range(func(m, _ any) bool {
+		if clients[m.(config.Model)] == nil { // no agent has it any more
+			p.sensed.Delete(m)
+		}
+		return true
+	})
 	return all
 }
 
@@ -48,7 +54,7 @@ func (p *parts) model(entry string, m config.Model) model.Model {
 		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
-	return &model.Retry{Model: model.Witness{Model: client, Saw: p.saw(entry)}}
+	return &model.Retry{Model: model.Witness{Model: client, Saw: p.saw(p.sense(entry, m))}}
 }
 
 // openEndpoint makes the client of an endpoint. It calls nobody.

@@ -76,8 +76,7 @@ func (s *process) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run,
 
 // saw returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (p *parts) saw(entry string) func(model.Request, model.Response, time.Duration, error) {
-	sense := p.sense(entry)
+func (p *parts) saw(sense *endpointSense) func(model.Request, model.Response, time.Duration, error) {
 	return func(r model.Request, resp model.Response, took time.Duration, err error) {
 		sense.saw(r, resp, err)
 		if p.telemetry == nil {
