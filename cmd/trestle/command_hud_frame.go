@@ -62,12 +62,12 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 	}
 	if !named {
 		if len(a.Steps) == 0 {
-			return f, &failure{what: "that run has no step yet", where: "hud " + mind, remedy: "see trestle runs", code: exitFailed}
+			return f, &failure{what: "that run has no step yet", where: "run " + string(a.Run), remedy: "see trestle runs", code: exitFailed}
 		}
 		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
 	}
 	err = p.ask(ctx, "/api/runs/"+url.PathEscape(string(a.Run))+"/steps/"+url.PathEscape(step), nil, &f)
-	return f, nothing(err, "that run has no such step", "hud "+mind, "see trestle explain "+string(a.Run))
+	return f, nothing(err, "that run has no such step", "run "+string(a.Run)+":"+step, "see trestle explain "+string(a.Run))
 }
 
 // newestRun returns the newest run of a mind.
