@@ -49,7 +49,7 @@ var rows = []row{
 	{"internal/notify", nil, "a doorbell carries ids, never events: it needs none of our types"},
 	{"internal/notify/redis", []string{"internal/notify", "internal/notify/inproc"}, "what is rung between processes is first rung within this one"},
 	{"internal/notify/...", []string{"internal/notify"}, "a way of ringing knows the contract and itself"},
-	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
+	{"internal/store/storetest", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/check", "internal/console", "internal/jobs", "internal/problems"}, "the suite sees a store only through the ports it checks"},
 	{"internal/store/record", []string{"activity", "adapters", "shell", "spaces", "hud", "internal/console", "internal/jobs", "internal/problems", "internal/calendar", "internal/fault"}, "the record imports what declares the ports it implements, with the types in them; it does not know the engine it stands on"},
 	{"internal/store/recordtest", []string{"internal/store/record", "internal/store/storetest", "spaces"}, "it shows the record to the suite, reads its source, and seeds records of earlier versions"},
 	{"internal/check", nil, "what tests ask knows nothing of what they test"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 )
 
@@ -17,13 +18,9 @@ import (
 // be waited for.
 func TestStartTakesNobodyForDeadWhoOnlyLostAConnection(t *testing.T) {
 	here, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	over := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
-	if err := over.Run(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, over.Run())
 	for name, test := range map[string]struct {
 		host  string
 		pid   int

@@ -13,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -43,28 +44,20 @@ func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 func walked(t *testing.T, database, last string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", server.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	steps := fstest.MapFS{}
 	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, name := range names {
 		text, err := fs.ReadFile(migrations.Postgres, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if base := path.Base(name); base[:len(last)] <= last {
 			steps[base] = &fstest.MapFile{Data: text}
 		}
 	}
 	p, err := goose.NewProvider(goose.DialectPostgres, db, steps, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := p.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +120,7 @@ func TestNewerDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 	database := server.Database(t)
 	o := options(t, database)
 	o.Program = "0.9.1"
-	if err := open(t, o).Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, open(t, o).Close(t.Context()))
 	server.Do(t, database, `insert into goose_db_version (version_id, is_applied) values (9999, true)`)
 	_, opened := postgres.Open(t.Context(), o)
 	_, looked := postgres.Look(t.Context(), o.URL)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -18,9 +19,7 @@ func lived(t *testing.T, messages int) (dir string, room spaces.SpaceID) {
 	t.Helper()
 	dir = t.TempDir()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	room = openRoom(t, s)
 	for n := range messages {
 		in := message(room, "zoe", n)
@@ -30,18 +29,14 @@ func lived(t *testing.T, messages int) (dir string, room spaces.SpaceID) {
 		}
 	}
 	rest(t, s, claim(t, s, "1", room))
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Close(t.Context()))
 	return dir, room
 }
 
 func tables(t *testing.T, dir string) *sqlite.Tables {
 	t.Helper()
 	src, err := sqlite.OpenTables(t.Context(), sqlite.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = src.Close() })
 	return src
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -25,9 +26,7 @@ func openRoom(t *testing.T, s *record.Store) spaces.SpaceID {
 		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return p.Space
 }
 
@@ -44,9 +43,7 @@ func message(room spaces.SpaceID, person string, n int) spaces.Intake {
 func sound(t *testing.T, s *record.Store) {
 	t.Helper()
 	found, err := s.Audit(t.Context(), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, f := range found {
 		t.Error("audit:", f)
 	}
@@ -194,9 +191,7 @@ func TestLivingProcessIsAnObstacleAndADeadOneIsNot(t *testing.T) {
 	if held, ok := errors.AsType[*postgres.InUseError](err); !ok || held.PID == 0 || held.Expires <= 0 {
 		t.Fatalf("got %v, want who has the record", err)
 	}
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Close(t.Context()))
 	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
 values ('dead', 'elsewhere', 7, '', 1, '9', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 30000)`)
 	open(t, o)
@@ -245,9 +240,7 @@ func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 	o := linked(t, link, database)
 	o.Term, o.Lost = 3*time.Second, func(err error) { lost <- err }
 	cut, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	other := open(t, options(t, database))
 	room := openRoom(t, other)
 	inside := make(chan struct{})
@@ -437,21 +430,13 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 	if m := owns(second, false); m.ID != first.Process() || m.PID == 0 {
 		t.Errorf("it is said to be %+v's, want %s's", m, first.Process())
 	}
-	if err := first.Disown(t.Context(), "adapter telegram"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Disown(t.Context(), "adapter telegram"))
 	owns(second, true)
-	if err := second.Disown(t.Context(), "adapter slack"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, second.Disown(t.Context(), "adapter slack"))
 	owns(first, false)
-	if err := second.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, second.Close(t.Context()))
 	owns(first, true)
-	if err := first.Say(t.Context(), "all is well"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Say(t.Context(), "all is well"))
 	all, err := first.Console().Members(t.Context())
 	if err != nil || len(all) != 1 || len(all[0].Has) != 1 || all[0].Bulletin != "all is well" {
 		t.Errorf("processes are %+v (%v), want the one with its account", all, err)
@@ -501,9 +486,7 @@ func TestAStopLeavesWhatIsUnderWayToOthers(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
 	room, begun := begins(t, first, second)
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Close(t.Context()))
 	taken := claim(t, second, second.Process(), room)
 	if taken == nil || taken.Cycle.ID != begun.Cycle.ID || taken.Lease.Epoch <= begun.Lease.Epoch {
 		t.Fatalf("the cycle did not pass on: %+v", taken)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -35,9 +36,7 @@ func TestLostCommitsAreFound(t *testing.T) {
 	o.Lost = func(err error) { lost <- err }
 	o.Rewound = func(known, had int64) { t.Errorf("a new record has had %d turns of %d", had, known) }
 	s, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	room := openRoom(t, s)
 	quiet := options(t, "")
 	quiet.URL = o.URL
@@ -77,9 +76,7 @@ func TestLostCommitsAreFound(t *testing.T) {
 	}
 	for n := range 2 {
 		next, err := postgres.Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		keeps(t, next, room, 5+n)
 		if err := next.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -104,13 +101,9 @@ func TestLostCommitsAreFoundAtTheStart(t *testing.T) {
 	}
 	run := func(n int) {
 		s, err := postgres.Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		keeps(t, s, openRoom(t, s), n)
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Close(context.WithoutCancel(t.Context())))
 	}
 	run(1)
 	private.Crash(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -24,14 +25,10 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	database := server.Database(t)
 	open(t, options(t, database))
 	c, err := pgx.Connect(t.Context(), server.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
 	here, err := c.Query(t.Context(), `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer here.Close()
 	//nolint:rowserrcheck // columns looks for it
 	if diff := cmp.Diff(columns(t, embedded(t)), columns(t, here)); diff != "" {
@@ -44,21 +41,13 @@ func embedded(t *testing.T) *sql.Rows {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, s.Close(t.Context()))
 	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	there, err := db.QueryContext(t.Context(), `select m.name, c.name, c.type from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = there.Close() })
 	return there
 }
@@ -77,9 +66,7 @@ func columns(t *testing.T, rows answer) map[string][]string {
 	out := map[string][]string{}
 	for rows.Next() {
 		var table, column, kind string
-		if err := rows.Scan(&table, &column, &kind); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, rows.Scan(&table, &column, &kind))
 		if slices.Contains(own, table) {
 			continue
 		}
@@ -89,9 +76,7 @@ func columns(t *testing.T, rows answer) map[string][]string {
 		}
 		out[table] = append(out[table], column+" "+kind)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, rows.Err())
 	for table := range maps.Keys(out) {
 		slices.Sort(out[table])
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -19,9 +20,7 @@ type stranger struct{ conn *pgx.Conn }
 func visits(t *testing.T, database string) stranger {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	return stranger{conn}
 }
@@ -38,9 +37,7 @@ func (s stranger) awaits(t *testing.T, most int) {
 	t.Helper()
 	for n := 0; n < most; {
 		err := s.conn.QueryRow(t.Context(), `select count(distinct pid) from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`).Scan(&n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 }
 

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -17,9 +16,7 @@ func TestWhoLooksAfterTheRecordIsNobodyWhoLives(t *testing.T) {
 	o := options(t, database)
 	first := open(t, o)
 	room := openRoom(t, first)
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Close(t.Context()))
 	command := o
 	command.Lives, command.Alone = false, true
 	open(t, command)
@@ -27,9 +24,7 @@ func TestWhoLooksAfterTheRecordIsNobodyWhoLives(t *testing.T) {
 	var marks [][2]spaces.SpanReason
 	read := func(s *record.Store) {
 		found, err := s.Shell().Spans(t.Context(), spaces.Mind{Agent: "ada", Circle: "home"}, room, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		marks = nil
 		for _, p := range slices.Backward(found) {
 			marks = append(marks, [2]spaces.SpanReason{p.Opener, p.Closer})
@@ -37,17 +32,11 @@ func TestWhoLooksAfterTheRecordIsNobodyWhoLives(t *testing.T) {
 	}
 	read(second)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, ""}}
-	if diff := cmp.Diff(want, marks); diff != "" {
-		t.Errorf("spans beside a command (-want +got):\n%s", diff)
-	}
-	if err := second.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Same(t, "spans beside a command", want, marks)
+	check.OK(t, second.Close(t.Context()))
 	third := o
 	third.Lives = false
 	read(open(t, third))
 	want[1][1] = spaces.SpanStopped
-	if diff := cmp.Diff(want, marks); diff != "" {
-		t.Errorf("spans after a stop beside a command (-want +got):\n%s", diff)
-	}
+	check.Same(t, "spans after a stop beside a command", want, marks)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -64,17 +65,13 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 	written := new(overheard)
 	x := &tx{session: written, clock: clock{shared: own.Add(-time.Hour).Round(0), own: own}}
 	said := spaces.Said{Ref: spaces.Ref{Account: "telegram:42", Chat: "1", Message: "2"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1"}}}
-	if err := x.want(t.Context(), spaces.Event{ID: "e", Space: "s", RecvAt: own}, said); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, x.want(t.Context(), spaces.Event{ID: "e", Space: "s", RecvAt: own}, said))
 	due := ms(own.Add(-time.Hour))
 	if !slices.Contains(written.args, any(due)) || slices.Contains(written.args, any(ms(own))) {
 		t.Errorf("a file is noted with %v, want it due at %d", written.args, due)
 	}
 	written.args = nil
-	if err := x.voice(t.Context(), activity.FileOutcome{File: activity.WantedFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, x.voice(t.Context(), activity.FileOutcome{File: activity.WantedFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own}))
 	if len(written.args) != 4 || written.args[3] != any(due) {
 		t.Errorf("a voice is noted with %v, want it due at %d", written.args, due)
 	}

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -39,9 +38,7 @@ func opened(t *testing.T, s *record.Store, key, chat string) spaces.SpaceID {
 		Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return p.Space
 }
 
@@ -58,9 +55,7 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 		From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"},
 		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
 	}}})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check.OK(d.t, err)
 	wake, err := d.s.Shell().Claim(d.t.Context(), spaces.Claim{Mind: mind, Space: d.room, Holder: "one", TTL: time.Minute, At: at, Judge: func(j spaces.Judged) []spaces.Verdict {
 		return []spaces.Verdict{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
 	}})
@@ -88,9 +83,7 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 func (d *diary) cut(day int) {
 	d.t.Helper()
 	k := spaces.Keyframe{Mind: mind, Text: "what was by day " + strconv.Itoa(day), Refs: []spaces.EventID{"e1"}, Tokens: 9, At: start.Add(time.Duration(day) * aDay)}
-	if err := d.s.Shell().Cut(d.t.Context(), "one", k, spaces.Compacted{}); err != nil {
-		d.t.Fatal(err)
-	}
+	check.OK(d.t, d.s.Shell().Cut(d.t.Context(), "one", k, spaces.Compacted{}))
 }
 
 // shed lets go of what is older than a fortnight on a day, two runs at a time.
@@ -111,9 +104,7 @@ func (d *diary) kept() []string {
 	var out []string
 	for i, id := range d.runs {
 		f, err := d.s.Console().Frame(d.t.Context(), id, 0)
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		check.OK(d.t, err)
 		var line strings.Builder
 		fmt.Fprintf(&line, "run %d, %d tokens: ", i+1, f.Step.Usage.Prompt)
 		if f.Step.Expired {
@@ -147,9 +138,7 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		if n := d.shed(14); n != 1 {
 			t.Errorf("on day 14 it took %d slices", n)
 		}
-		if diff := cmp.Diff(whole, d.kept()); diff != "" {
-			t.Errorf("on day 14 (-want +got):\n%s", diff)
-		}
+		check.Same(t, "on day 14", whole, d.kept())
 		if n := d.shed(18); n != 3 {
 			t.Errorf("on day 18 it took %d slices, want 3", n)
 		}
@@ -157,14 +146,10 @@ func TestOldFramesAreLetGoAndTheirSizesStay(t *testing.T) {
 		for n := range 5 {
 			want[n] = fmt.Sprintf("run %d, 100 tokens: expired", n+1)
 		}
-		if diff := cmp.Diff(want, d.kept()); diff != "" {
-			t.Errorf("on day 18 (-want +got):\n%s", diff)
-		}
+		check.Same(t, "on day 18", want, d.kept())
 		d.shed(30)
 		want[5] = "run 6, 100 tokens: expired"
-		if diff := cmp.Diff(want, d.kept()); diff != "" {
-			t.Errorf("on day 30 (-want +got):\n%s", diff)
-		}
+		check.Same(t, "on day 30", want, d.kept())
 		if k, err := s.Shell().Keyframe(t.Context(), mind); err != nil || k.Text != "what was by day 4" {
 			t.Errorf("the keyframe in use is %+v, %v", k, err)
 		}
@@ -190,13 +175,9 @@ func TestFramesOfAnOpenRunStay(t *testing.T) {
 		d.answer(2, 0, true)
 		whole := d.kept()
 		d.shed(14) // what began at that very instant stays
-		if diff := cmp.Diff(whole, d.kept()); diff != "" {
-			t.Errorf("on day 14 (-want +got):\n%s", diff)
-		}
+		check.Same(t, "on day 14", whole, d.kept())
 		d.shed(100)
-		if diff := cmp.Diff([]string{"run 1, 100 tokens: expired", whole[1], whole[2]}, d.kept()); diff != "" {
-			t.Errorf("kept (-want +got):\n%s", diff)
-		}
+		check.Same(t, "kept", []string{"run 1, 100 tokens: expired", whole[1], whole[2]}, d.kept())
 	})
 }
 
@@ -227,12 +208,8 @@ func TestDeletedWordsLeaveWhatFramesWereMadeOf(t *testing.T) {
 		d.answer(0, 0, true)
 		d.answer(1, 0, true)
 		e := shell.Erasure{Event: "e1", Shown: hud.NewRedaction("the tail of 1"), Repeated: hud.NewRedaction("the tail of 2")}
-		if err := s.Shell().Redact(t.Context(), mind, e); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Shell().Redact(t.Context(), mind, e))
 		want := []string{"run 1, 100 tokens: [deleted]; ", "run 2, 100 tokens: [deleted]; "}
-		if diff := cmp.Diff(want, d.kept()); diff != "" {
-			t.Errorf("kept (-want +got):\n%s", diff)
-		}
+		check.Same(t, "kept", want, d.kept())
 	})
 }

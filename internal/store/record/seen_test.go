@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -21,9 +20,7 @@ func (d *diary) shown() (seen []int) {
 	other := spaces.Mind{Agent: "ada", Circle: "other"}
 	for n := range 48 {
 		minds, err := d.s.Shell().ShownTo(d.t.Context(), other, spaces.EventID("e"+strconv.Itoa(n+1)))
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		check.OK(d.t, err)
 		if slices.Equal(minds, []spaces.Mind{mind}) {
 			seen = append(seen, n+1)
 		} else if len(minds) > 0 {
@@ -37,9 +34,7 @@ func (d *diary) shown() (seen []int) {
 func (d *diary) do(statement string, args ...any) {
 	d.t.Helper()
 	err := d.s.Write(d.t.Context(), func(ctx context.Context, t *record.Tx) error { return t.Do(ctx, statement, args...) })
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check.OK(d.t, err)
 }
 
 // DESIGN 2: who was shown a message is known however long ago it was and whatever
@@ -52,29 +47,21 @@ func TestWhoWasShownAMessageIsNotedOnce(t *testing.T) {
 		for n := range 32 {
 			d.answer(n-60, 0, true)
 			if all = append(all, n+1); n == 9 {
-				if diff := cmp.Diff(all, d.shown()); diff != "" {
-					t.Errorf("of few (-want +got):\n%s", diff)
-				}
+				check.Same(t, "of few", all, d.shown())
 			}
 		}
 		const late = 20
 		d.do(`update cycles set state = 'open', stop = null, n = null where id = $1`, string(d.runs[late]))
-		if diff := cmp.Diff(all, d.shown()); diff != "" {
-			t.Errorf("while one is under way (-want +got):\n%s", diff)
-		}
+		check.Same(t, "while one is under way", all, d.shown())
 		d.do(`update steps set refs = '[]' where cycle <> $1`, string(d.runs[late]))
 		d.do(`update cycles set state = 'abandoned', stop = 'coordinator' where id = $1`, string(d.runs[late]))
 		for n := range 16 { // again there is enough to note
 			d.answer(n-20, 0, true)
 			all = append(all, 33+n)
 		}
-		if diff := cmp.Diff(all, d.shown()); diff != "" {
-			t.Errorf("when it ended (-want +got):\n%s", diff)
-		}
+		check.Same(t, "when it ended", all, d.shown())
 		d.do(`update steps set refs = '[]'`)
-		if diff := cmp.Diff(all, d.shown()); diff != "" {
-			t.Errorf("from what was noted (-want +got):\n%s", diff)
-		}
+		check.Same(t, "from what was noted", all, d.shown())
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -23,9 +24,7 @@ func keep(name string) write {
 func rowsOf(t *testing.T, s *record.Store) int {
 	t.Helper()
 	n, err := s.Count(t.Context(), `select count(*) from meta`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return n
 }
 
@@ -130,9 +129,7 @@ func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
 				panic("own bug")
 			})
 		}()
-		if err := s.Write(t.Context(), keep("kept")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Write(t.Context(), keep("kept")))
 		if got := rowsOf(t, s); got != 1 {
 			t.Errorf("%d rows, want the one after the panic", got)
 		}
@@ -142,9 +139,7 @@ func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
 func TestClosedStoreTakesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, s *record.Store) {
 		t.Helper()
-		if err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Close(t.Context()))
 		if err := s.Write(t.Context(), keep("late")); !errors.Is(err, record.ErrClosed) {
 			t.Errorf("got %v, want ErrClosed", err)
 		}

@@ -3,8 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -34,16 +33,10 @@ func roomsShared(t *testing.T, w *world) {
 		}
 		return got
 	}
-	if diff := cmp.Diff([]spaces.SpaceID{second, first}, shared(10)); diff != "" {
-		t.Errorf("rooms shared with zoe (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]spaces.SpaceID{second}, shared(1)); diff != "" {
-		t.Errorf("the newest of them (-want +got):\n%s", diff)
-	}
+	check.Same(t, "rooms shared with zoe", []spaces.SpaceID{second, first}, shared(10))
+	check.Same(t, "the newest of them", []spaces.SpaceID{second}, shared(1))
 	left := w.fact(second, "zoe", spaces.Left{})
 	left.Who = []spaces.Identity{person("zoe")}
 	w.record(left)
-	if diff := cmp.Diff([]spaces.SpaceID{first}, shared(10)); diff != "" {
-		t.Errorf("after zoe left one (-want +got):\n%s", diff)
-	}
+	check.Same(t, "after zoe left one", []spaces.SpaceID{first}, shared(10))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -113,9 +114,7 @@ func refusalsCounted(t *testing.T, w *world) {
 	for _, r := range got {
 		counts[r.Chat+" "+r.User+" "+r.Kind] = r.Count
 	}
-	if diff := cmp.Diff(map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts); diff != "" {
-		t.Errorf("refusals (-want +got):\n%s", diff)
-	}
+	check.Same(t, "refusals", map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts)
 }
 
 // SECURITY S20: nothing is lost of what somebody writes too fast.
@@ -210,9 +209,7 @@ func muteMoves(t *testing.T, w *world) {
 		t.Helper()
 		changed, err := w.s.Shell.Mute(t.Context(), spaces.Muting{Space: room, Agent: agent, Lifted: lifted})
 		w.ok(err)
-		if diff := cmp.Diff(want, changed); diff != "" {
-			t.Errorf("new for (-want +got):\n%s", diff)
-		}
+		check.Same(t, "new for", want, changed)
 	}
 	muted := func(space spaces.SpaceID) (who []spaces.AgentID) {
 		now, err := w.s.Border.Now(t.Context(), space, w.now)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -68,13 +69,9 @@ func stepWhole(t *testing.T, w *world) {
 		Agent: "ada", Text: "not **much**", Target: asked.ID, Policy: spaces.ResendOnce, State: spaces.ActionSending,
 		Attempts: 1, Expires: w.now.Add(time.Hour), Created: w.now,
 	}
-	if diff := cmp.Diff(want, due[0]); diff != "" {
-		t.Errorf("action (-want +got):\n%s", diff)
-	}
+	check.Same(t, "action", want, due[0])
 	inner := w.inner(ada)
-	if diff := cmp.Diff(c.Inner, inner[len(inner)-2:]); diff != "" {
-		t.Errorf("inner log (-want +got):\n%s", diff)
-	}
+	check.Same(t, "inner log", c.Inner, inner[len(inner)-2:])
 	self, err := w.s.Shell.Self(t.Context(), ada)
 	w.ok(err)
 	if len(self) != 1 || self[0].Body.(spaces.Noted).Text != "zoe asks" || self[0].Object != spaces.NotesObject {
@@ -223,9 +220,7 @@ func denialKept(t *testing.T, w *world) {
 	}
 	w.ok(w.s.Shell.Deny(t.Context(), ada, d))
 	inner := w.inner(ada)
-	if diff := cmp.Diff(spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1]); diff != "" {
-		t.Errorf("inner log (-want +got):\n%s", diff)
-	}
+	check.Same(t, "inner log", spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1])
 }
 
 func deeds(t *testing.T, w *world) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -41,9 +42,7 @@ func openTwice(t *testing.T, w *world) {
 		t.Errorf("the inner log changed (-before +after):\n%s", diff)
 	}
 	want := []spaces.Kind{spaces.KindLinked, spaces.KindJoined, spaces.KindJoined}
-	if diff := cmp.Diff(want, kinds(before)); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
+	check.Same(t, "kinds", want, kinds(before))
 }
 
 // SEQ-01, SEQ-02, SEQ-15
@@ -58,9 +57,7 @@ func openMakesInner(t *testing.T, w *world) {
 	w.ok(err)
 	head := w.last(room)
 	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Head: head.Seq, Live: true, OpenedAt: morning}}
-	if diff := cmp.Diff(want, ups); diff != "" {
-		t.Errorf("uplinks (-want +got):\n%s", diff)
-	}
+	check.Same(t, "uplinks", want, ups)
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
 	w.ok(err)
 	if len(spans) != 1 || !spans[0].Active() || spans[0].Opener != spaces.SpanLinked || !spans[0].Covers(head.Seq+1) || spans[0].Covers(head.Seq) {
@@ -142,9 +139,7 @@ func twoPlaces(t *testing.T, w *world) {
 	want := []spaces.Placement{
 		{Space: first, Object: spaces.ChatObject, Circle: "home"}, {Space: second, Object: spaces.ChatObject, Circle: "home"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
-	}
+	check.Same(t, "places", want, got)
 }
 
 // F46
@@ -273,9 +268,7 @@ func dismissedAgent(t *testing.T, w *world) {
 	for _, x := range w.waiting() {
 		waits[x.Space] += x.Mind.Agent
 	}
-	if diff := cmp.Diff(map[spaces.SpaceID]spaces.AgentID{room: "bea", elsewhere: "ada"}, waits); diff != "" {
-		t.Errorf("who is waited for (-want +got):\n%s", diff)
-	}
+	check.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{room: "bea", elsewhere: "ada"}, waits)
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
 	if len(ups) != 2 || ups[0].Live || !ups[1].Live {
@@ -337,9 +330,7 @@ func configuredRooms(t *testing.T, w *world) {
 		Space: room, Key: "family", Circle: "home", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada", "bea"},
 		Chats: []spaces.Mapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("configured rooms (-want +got):\n%s", diff)
-	}
+	check.Same(t, "configured rooms", want, got)
 	admitted, err := w.s.Border.Admitted(t.Context(), account)
 	w.ok(err)
 	want = []spaces.Configured{{
@@ -349,9 +340,7 @@ func configuredRooms(t *testing.T, w *world) {
 			{Account: account, Chat: "-300", Space: guest, Object: spaces.ChatObject, Live: true},
 		},
 	}}
-	if diff := cmp.Diff(want, admitted); diff != "" {
-		t.Errorf("admitted rooms (-want +got):\n%s", diff)
-	}
+	check.Same(t, "admitted rooms", want, admitted)
 	if none, err := w.s.Border.Admitted(t.Context(), "telegram:other"); err != nil || len(none) != 0 {
 		t.Errorf("rooms of another account: %+v, %v", none, err)
 	}

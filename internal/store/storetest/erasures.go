@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -164,9 +165,7 @@ func erasedWhere(t *testing.T, w *world) {
 	if again == nil || again.Cycle.ID != open || len(again.Turns) == 0 {
 		t.Fatalf("taken up is %+v", again)
 	}
-	if diff := cmp.Diff("zoe: [deleted]", again.Turns[0].Text); diff != "" {
-		t.Errorf("the open run (-want +got):\n%s", diff)
-	}
+	check.Same(t, "the open run", "zoe: [deleted]", again.Turns[0].Text)
 }
 
 // SECURITY S14: a message that was deleted before the mind it woke was shown it, and what it
@@ -263,9 +262,7 @@ func erasedShown(t *testing.T, w *world) {
 		for _, e := range newest {
 			shown = append(shown, words(e)...)
 		}
-		if diff := cmp.Diff([]string{"[deleted]", "hello", "[deleted]"}, shown); diff != "" {
-			t.Errorf("of the newest (-want +got):\n%s", diff)
-		}
+		check.Same(t, "of the newest", []string{"[deleted]", "hello", "[deleted]"}, shown)
 	}
 	for _, limit := range []int{1, 50} {
 		var shown []string

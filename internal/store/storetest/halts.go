@@ -3,9 +3,8 @@ package storetest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -39,9 +38,7 @@ func haltedRun(t *testing.T, w *world) {
 	w.say(room, "zoe", "write me a book")
 	wake := w.woken(ada, room)
 	want := []spaces.HaltedRun{{Run: wake.Cycle.ID, Mind: ada, Space: room}}
-	if diff := cmp.Diff(want, w.halt(spaces.Halt{Run: wake.Cycle.ID}).Runs); diff != "" {
-		t.Errorf("halted (-want +got):\n%s", diff)
-	}
+	check.Same(t, "halted", want, w.halt(spaces.Halt{Run: wake.Cycle.ID}).Runs)
 	c := w.step(wake, 0)
 	c.Effect = []spaces.Effect{w.reply(wake, "chapter one")}
 	before := len(w.log(room))
@@ -109,8 +106,6 @@ func haltOnTheWire(t *testing.T, w *world) {
 func haltNothing(t *testing.T, w *world) {
 	room := w.family()
 	for _, h := range []spaces.Halt{{}, {Run: "nobody"}, {Space: room, Unsent: true, Say: "Stopped."}, {Space: "nowhere"}} {
-		if diff := cmp.Diff(spaces.Halted{}, w.halt(h)); diff != "" {
-			t.Errorf("halted (-want +got):\n%s", diff)
-		}
+		check.Same(t, "halted", spaces.Halted{}, w.halt(h))
 	}
 }

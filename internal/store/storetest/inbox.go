@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -85,19 +86,13 @@ func claimTakesAll(t *testing.T, w *world) {
 		ID: wake.Cycle.ID, Mind: ada, Space: room, Epoch: 1, State: spaces.CycleOpen, Wake: "direct", Active: room,
 		Upto: cursor, Authority: spaces.OfMember, Started: w.now,
 	}
-	if diff := cmp.Diff(want, wake.Cycle); diff != "" {
-		t.Errorf("cycle (-want +got):\n%s", diff)
-	}
+	check.Same(t, "cycle", want, wake.Cycle)
 	if wake.Lease != (spaces.Lease{Mind: ada, Space: room, Holder: holder, Epoch: 1, Expires: w.now.Add(ttl)}) {
 		t.Errorf("lease %+v", wake.Lease)
 	}
-	if diff := cmp.Diff([]spaces.Event{one, two}, wake.Events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Same(t, "events", []spaces.Event{one, two}, wake.Events)
 	consumed := []spaces.Consumed{{Event: one.ID, Root: one.ID, At: one.Seq}, {Event: two.ID, Root: two.ID, At: two.Seq}}
-	if diff := cmp.Diff(consumed, wake.Consumed); diff != "" {
-		t.Errorf("consumed (-want +got):\n%s", diff)
-	}
+	check.Same(t, "consumed", consumed, wake.Consumed)
 	for _, r := range wake.Rows {
 		if r.State != spaces.RowClaimed || r.Cycle != wake.Cycle.ID || r.Reason != "direct" {
 			t.Errorf("row %+v, want claimed by the cycle", r)
@@ -153,9 +148,7 @@ func gateGiven(t *testing.T, w *world) {
 			t.Errorf("row %d is about %s, its event is %s", i, r.Event, got.Events[i].ID)
 		}
 	}
-	if diff := cmp.Diff(map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada", hello.ID: hello.Actor}, got.ReplyTos); diff != "" {
-		t.Errorf("authors (-want +got):\n%s", diff)
-	}
+	check.Same(t, "authors", map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada", hello.ID: hello.Actor}, got.ReplyTos)
 	if tally := got.Roots[answer.Root]; tally.Messages != 1 || tally.Tokens == 0 {
 		t.Errorf("tally of the chain %+v, want one message and its tokens", tally)
 	}

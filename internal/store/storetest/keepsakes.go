@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -48,9 +49,7 @@ func correcting(t *testing.T, w *world) {
 	want.Fact, want.Former, want.Corrected = "Zoe takes coffee", []string{want.Fact}, w.now
 	has, err := w.s.Memories.Memory(t.Context(), ada)
 	w.ok(err)
-	if diff := cmp.Diff([]spaces.Memory{want}, has.Self.Memories.All); diff != "" {
-		t.Errorf("it remembers (-want +got):\n%s", diff)
-	}
+	check.Same(t, "it remembers", []spaces.Memory{want}, has.Self.Memories.All)
 	had, err := w.s.Shell.Forget(t.Context(), ada, "m1", w.now)
 	w.ok(err)
 	if has, err = w.s.Memories.Memory(t.Context(), ada); err != nil || !had || len(has.Self.Memories.All) != 0 {
@@ -133,13 +132,9 @@ func keyframe(t *testing.T, w *world) {
 		k.N = n
 		got, err := w.s.Shell.Keyframe(t.Context(), ada)
 		w.ok(err)
-		if diff := cmp.Diff(&k, got); diff != "" {
-			t.Errorf("keyframe (-want +got):\n%s", diff)
-		}
+		check.Same(t, "keyframe", &k, got)
 		inner := w.inner(ada)
-		if diff := cmp.Diff(spaces.Body(done), inner[len(inner)-1]); diff != "" {
-			t.Errorf("inner log (-want +got):\n%s", diff)
-		}
+		check.Same(t, "inner log", spaces.Body(done), inner[len(inner)-1])
 	}
 }
 
@@ -250,9 +245,7 @@ func (w *world) left(want ...string) {
 	for _, c := range closed {
 		got = append(got, c.Turns[0].Text, c.Rest)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		w.t.Errorf("left is (-want +got):\n%s", diff)
-	}
+	check.Same(w.t, "left is", want, got)
 }
 
 // DESIGN 2: what a run keeps after words were deleted is taken out when it ends; what
@@ -300,9 +293,7 @@ func digests(t *testing.T, w *world) {
 	want[0].Usage, want[0].Space = spaces.Usage{}, ""
 	got, err := w.s.Shell.Digests(t.Context(), ada)
 	w.ok(err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("digests (-want +got):\n%s", diff)
-	}
+	check.Same(t, "digests", want, got)
 	after, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
 	w.ok(err)
 	if after.All != before.All+2*77 || after.Space != before.Space+2*77 || after.Agent != before.Agent {

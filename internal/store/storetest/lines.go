@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -45,12 +44,8 @@ func lineSpans(t *testing.T, w *world) {
 		{Line: "guild", State: "conflict", Reason: "another", From: at(90 * time.Second), To: at(90 * time.Second), Newest: true},
 		{Line: "acme", Account: account, State: "degraded", Reason: "silent", From: at(7 * time.Minute), To: at(8 * time.Minute), Newest: true},
 	}
-	if diff := cmp.Diff(want, w.lines(0, time.Hour, 10)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want[1:2], w.lines(2*time.Minute, 3*time.Minute, 10)); diff != "" {
-		t.Errorf("in between (-want +got):\n%s", diff)
-	}
+	check.Same(t, "lines", want, w.lines(0, time.Hour, 10))
+	check.Same(t, "in between", want[1:2], w.lines(2*time.Minute, 3*time.Minute, 10))
 	if got := w.lines(0, time.Hour, 2); len(got) != 2 {
 		t.Errorf("%d of at most 2", len(got))
 	}

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -58,9 +57,7 @@ func batchWithCursor(t *testing.T, w *world) {
 		New: 2, Spaces: []spaces.SpaceID{room},
 		Wakes: []spaces.Waiting{{Mind: ada, Space: room, Since: w.now}, {Mind: bea, Space: room, Since: w.now}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
-	}
+	check.Same(t, "recorded", want, got)
 	cursor, err := w.s.Border.Cursor(t.Context(), account)
 	w.ok(err)
 	if string(cursor) != "offset 7" {
@@ -69,9 +66,7 @@ func batchWithCursor(t *testing.T, w *world) {
 	if none, err := w.s.Border.Cursor(t.Context(), "somebody"); err != nil || none != nil {
 		t.Errorf("cursor of an account without one: %q, %v", none, err)
 	}
-	if diff := cmp.Diff(want.Wakes, w.waiting()); diff != "" {
-		t.Errorf("waiting (-want +got):\n%s", diff)
-	}
+	check.Same(t, "waiting", want.Wakes, w.waiting())
 }
 
 // SEQ-08, SEQ-11, SEQ-12, DESIGN 4
@@ -148,9 +143,7 @@ func incoherent(t *testing.T, w *world) {
 	events := w.log(room)
 	tail := events[len(events)-3:]
 	want := []spaces.Kind{spaces.KindUnreadable, spaces.KindUnreadable, spaces.KindSaid}
-	if diff := cmp.Diff(want, kinds(tail)); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
+	check.Same(t, "kinds", want, kinds(tail))
 	if b := tail[0].Body.(spaces.Unreadable); b.What != "said" || b.Reason == "" || len(b.Raw) == 0 {
 		t.Errorf("refusal tells too little: %+v", b)
 	}
@@ -184,9 +177,7 @@ func fork(t *testing.T, w *world) {
 			texts = append(texts, b.Text)
 		}
 	}
-	if diff := cmp.Diff([]string{"one", "instead"}, texts); diff != "" {
-		t.Errorf("the fork reads (-want +got):\n%s", diff)
-	}
+	check.Same(t, "the fork reads", []string{"one", "instead"}, texts)
 	if got := w.last(room).Body.(spaces.Said).Text; got != "two" {
 		t.Errorf("the primary branch ends with %q", got)
 	}
@@ -228,7 +219,5 @@ func pages(t *testing.T, w *world) {
 		}
 		after = page[len(page)-1].Seq
 	}
-	if diff := cmp.Diff(all, got); diff != "" {
-		t.Errorf("pages differ from the whole (-want +got):\n%s", diff)
-	}
+	check.Same(t, "pages differ from the whole", all, got)
 }

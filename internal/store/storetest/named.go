@@ -3,8 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,9 +21,7 @@ func namedPeople(t *testing.T, w *world) {
 	w.record(m)
 	got, broadcast, err := w.s.Border.Named(t.Context(), account, w.last(room).ID, nil)
 	w.ok(err)
-	if diff := cmp.Diff([]spaces.Identity{person("zoe"), person("tom"), person("ann")}, got); diff != "" {
-		t.Errorf("named (-want +got):\n%s", diff)
-	}
+	check.Same(t, "named", []spaces.Identity{person("zoe"), person("tom"), person("ann")}, got)
 	if !broadcast {
 		t.Error("the message is not shown beside its thread")
 	}
@@ -61,7 +58,5 @@ func namedKin(t *testing.T, w *world) {
 		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "Sue"},
 		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "sue.k"},
 	}
-	if diff := cmp.Diff(want, named()); diff != "" {
-		t.Errorf("named (-want +got):\n%s", diff)
-	}
+	check.Same(t, "named", want, named())
 }

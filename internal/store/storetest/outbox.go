@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -95,15 +96,11 @@ func leavesAtOnce(t *testing.T, w *world) {
 	c.Leaves = func(a spaces.Action) bool { offered = append(offered, a.Text); return true }
 	done := w.commit(c)
 	w.rest(wake, 1)
-	if diff := cmp.Diff([]string{"first"}, offered); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
+	check.Same(t, "offered", []string{"first"}, offered)
 	if len(done.Leaving) != 1 || done.Leaving[0].State != spaces.ActionSending || done.Leaving[0].Attempts != 1 {
 		t.Fatalf("leaving %+v, want the first, under way", done.Leaving)
 	}
-	if diff := cmp.Diff([]string{account}, done.Waiting); diff != "" {
-		t.Errorf("accounts with more (-want +got):\n%s", diff)
-	}
+	check.Same(t, "accounts with more", []string{account}, done.Waiting)
 	if got := texts(w.due()); !cmp.Equal(got, []string{"held"}) {
 		t.Errorf("due %q, want the lane of the first to wait", got)
 	}
@@ -149,9 +146,7 @@ func laneOrder(t *testing.T, w *world) {
 		}
 		w.settleAll(due)
 	}
-	if diff := cmp.Diff([]string{"one", "two", "three"}, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	check.Same(t, "order", []string{"one", "two", "three"}, got)
 	d, ok := w.last(room).Body.(spaces.Delivered)
 	if !ok || d.Message != events[2].ID || len(d.Refs) != 1 {
 		t.Errorf("last event %+v, want the third delivered", w.last(room).Body)
@@ -165,9 +160,7 @@ func lanesApart(t *testing.T, w *world) {
 	room := w.family()
 	w.speak(room, spaces.Effect{Text: "a1", Thread: "a"}, spaces.Effect{Text: "a2", Thread: "a"}, spaces.Effect{Text: "b1", Thread: "b"})
 	first := w.due()
-	if diff := cmp.Diff([]string{"a1", "b1"}, texts(first)); diff != "" {
-		t.Errorf("due (-want +got):\n%s", diff)
-	}
+	check.Same(t, "due", []string{"a1", "b1"}, texts(first))
 	w.settle(activity.Settlement{Action: first[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
 	if again := w.due(); len(again) != 0 {
 		t.Errorf("%v overtook one that waits", texts(again))
@@ -254,9 +247,7 @@ func parts(t *testing.T, w *world) {
 	}
 	where, _, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
 	w.ok(err)
-	if diff := cmp.Diff(want, where); diff != "" {
-		t.Errorf("where (-want +got):\n%s", diff)
-	}
+	check.Same(t, "where", want, where)
 	reply := w.message(room, "zoe", "to the second part")
 	reply.ReplyRef = ref("p1")
 	w.record(reply)

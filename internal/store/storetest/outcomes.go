@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,21 +16,15 @@ func failure(t *testing.T, w *world) {
 	a := w.due()[0]
 	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
 	want := spaces.Failed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
-	if diff := cmp.Diff(spaces.Body(want), w.last(room).Body); diff != "" {
-		t.Errorf("last event (-want +got):\n%s", diff)
-	}
+	check.Same(t, "last event", spaces.Body(want), w.last(room).Body)
 	failed, err := w.s.Shell.Failures(t.Context(), ada, morning)
 	w.ok(err)
-	if diff := cmp.Diff([]spaces.Failed{want}, failed); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	check.Same(t, "failures", []spaces.Failed{want}, failed)
 	if later, err := w.s.Shell.Failures(t.Context(), ada, w.now.Add(time.Second)); err != nil || len(later) != 0 {
 		t.Errorf("failures since later %+v, %v", later, err)
 	}
 	next := w.due()
-	if diff := cmp.Diff([]string{"good"}, texts(next)); diff != "" {
-		t.Errorf("due (-want +got):\n%s", diff)
-	}
+	check.Same(t, "due", []string{"good"}, texts(next))
 	w.settleAll(next)
 }
 

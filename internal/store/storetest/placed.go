@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -66,12 +65,8 @@ func editShrinks(t *testing.T, w *world) {
 	w.settle(activity.Settlement{Action: edit.ID, State: spaces.ActionSending, Part: 1})
 	w.settle(activity.Settlement{Action: edit.ID, State: spaces.ActionSent, Part: 2, Gone: []spaces.Ref{ref("second")}})
 	words, _, err := w.s.Border.Where(t.Context(), edit.Account, edit.Chat, message.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]spaces.Ref{ref("first")}, words); diff != "" {
-		t.Errorf("it stands at (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Same(t, "it stands at", []spaces.Ref{ref("first")}, words)
 }
 
 // PRD-5.7: what wakes first says why.
@@ -132,7 +127,5 @@ func tallyAgain(t *testing.T, w *world) {
 	if len(got.Rows) != 1 || got.Rows[0].Attempts != 1 {
 		t.Fatalf("judged are %+v", got.Rows)
 	}
-	if diff := cmp.Diff(map[spaces.EventID]spaces.RootTally{e.ID: {Tokens: 120}}, got.Roots); diff != "" {
-		t.Errorf("the chain (-want +got):\n%s", diff)
-	}
+	check.Same(t, "the chain", map[spaces.EventID]spaces.RootTally{e.ID: {Tokens: 120}}, got.Roots)
 }

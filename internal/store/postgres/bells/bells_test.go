@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/notify/notifytest"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
@@ -29,9 +30,7 @@ func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 func begin(t *testing.T, o bells.Options) *bells.Bells {
 	t.Helper()
 	b, err := bells.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	heard, forget := b.Listen("begun")
 	defer forget()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -104,9 +103,7 @@ func TestLostConnectionCostsLatencyOnly(t *testing.T) {
 func TestServerIsToldOnlySoOften(t *testing.T) {
 	url := server.URL(server.Database(t))
 	raw, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = raw.Close(context.WithoutCancel(t.Context())) })
 	if _, err := raw.Exec(t.Context(), "listen trestle_bells"); err != nil {
 		t.Fatal(err)
@@ -120,9 +117,7 @@ func TestServerIsToldOnlySoOften(t *testing.T) {
 	told := 0
 	for {
 		n, err := raw.WaitForNotification(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if strings.HasSuffix(n.Payload, "\nend") {
 			break
 		}
