@@ -16,7 +16,6 @@ type Level struct {
 // SEQ-69, SEQ-70).
 var levelShares = [...]float64{0.995, 0.7, 0.4, 0.1}
 
-// maxLevel is the highest level.
 const maxLevel = len(levelShares) + 1
 
 // shares are how much of an element its forms show.

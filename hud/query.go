@@ -36,7 +36,6 @@ func (q *query) words() []string {
 	return words
 }
 
-// asking makes the query of a text.
 func asking(text string) query {
 	var q query
 	q.add(text, 1)

@@ -28,7 +28,6 @@ const (
 	talkOther   talk = "other"
 )
 
-// shares returns the shares of the view.
 func (v *View) shares() Shares {
 	if v.Limits.Threads == nil {
 		return DefaultShares()

@@ -59,7 +59,6 @@ func WeightNames() []string {
 	return []string{"neighbour", "second", "answer", "session", "focus", "alike", "kin", "date", "meaning", "crowding", "thrift"}
 }
 
-// weights returns the weights of the view.
 func (v *View) weights() Weights {
 	if v.Weights == nil {
 		return DefaultWeights()

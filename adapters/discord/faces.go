@@ -110,7 +110,6 @@ type wireHook struct {
 	Token       string `json:"token"`
 }
 
-// errNoHook says that a channel has no webhook of ours.
 var errNoHook = errors.New("the channel has no webhook of ours")
 
 // hookOf returns our webhook of a channel. When there is none, it makes one, or

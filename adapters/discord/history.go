@@ -229,7 +229,6 @@ func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild stri
 	return r.client.updatesOf(ctx, r.self, &m, raw)
 }
 
-// idOf returns a message's id.
 func idOf(raw json.RawMessage) snowflake {
 	var m struct {
 		ID string `json:"id"`

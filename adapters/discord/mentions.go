@@ -12,7 +12,6 @@ import (
 // untouched is what in a part is not words: code, addresses and signs.
 var untouched = regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`]*`|<[^<>\\s]*>|(?i:https?)://[^\\s<]+")
 
-// emojiRule is an emoji by its name.
 var emojiRule = regexp.MustCompile(`:(\w{2,32}):`)
 
 // called returns the words of p with @Name made a call of each person given, and

@@ -116,7 +116,6 @@ func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// threadList is one page of threads.
 type threadList struct {
 	Threads elements[channel] `json:"threads"`
 	More    bool              `json:"has_more"`

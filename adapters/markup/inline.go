@@ -16,7 +16,6 @@ func (w *walk) inlines(n ast.Node) {
 	}
 }
 
-// inline writes one inline node.
 func (w *walk) inline(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:

@@ -16,7 +16,6 @@ func (spoilers) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(spoilers{}, 500)))
 }
 
-// kindSpoiler is the spoiler's kind of node.
 var kindSpoiler = ast.NewNodeKind("Spoiler")
 
 // spoiler is text that is shown only on request.

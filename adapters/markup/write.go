@@ -114,7 +114,6 @@ func (w *marksWriter) italic(m Span) string {
 	return "_"
 }
 
-// codeSpan returns words as code in a line.
 func codeSpan(words string) string {
 	fence := strings.Repeat("`", longestRun(words)+1)
 	pad := ""

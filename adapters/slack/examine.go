@@ -57,7 +57,6 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 	return found
 }
 
-// mendScopes is what to do about scopes that are missing.
 const mendScopes = "add what is missing under OAuth & Permissions, then reinstall the app"
 
 func fine(me self, chats int) string {

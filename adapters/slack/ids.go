@@ -45,7 +45,6 @@ func timeOf(ts string) time.Time {
 	return time.Unix(seconds, micros*1000).UTC()
 }
 
-// tsAt returns the ts of a moment.
 func tsAt(t time.Time) string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
 }

@@ -29,7 +29,6 @@ func (c *Client) learnScopes(listed string) {
 	c.faceless.Store(listed != "" && !slices.Contains(scopesIn(listed), customize))
 }
 
-// scopesIn returns the scopes of a list.
 func scopesIn(listed string) []string {
 	return strings.FieldsFunc(listed, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -83,7 +83,6 @@ func (r reader) happened(ctx context.Context, m *message) ([]adapters.Update, er
 	return []adapters.Update{r.said(ctx, m)}, nil
 }
 
-// said returns the update of something said.
 func (r reader) said(ctx context.Context, m *message) adapters.Update {
 	u := adapters.Update{
 		Key:  messageKey(m.Channel, m.TS),

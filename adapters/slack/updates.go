@@ -216,7 +216,6 @@ func (r reader) who(ctx context.Context, id, team string) adapters.Person {
 	return p
 }
 
-// us returns ourselves as a person.
 func (r reader) us() adapters.Person {
 	return adapters.Person{ID: r.self.account(), Scope: r.self.Team, Kind: adapters.Bot, Name: r.self.Name, Handle: r.self.Name}
 }

@@ -61,7 +61,6 @@ func (p *page) empty() bool { return strings.TrimSpace(p.text.String()) == "" }
 // breakLine asks for n line breaks before the next words.
 func (p *page) breakLine(n int) { p.owed = max(p.owed, n) }
 
-// write adds words.
 func (p *page) write(words string) {
 	if words == "" {
 		return

@@ -32,7 +32,6 @@ type backfillArgs struct {
 	Chats []backfillChat `json:"chats"`
 }
 
-// A backfillChat is one chat on one account.
 type backfillChat struct {
 	Account adapters.Account `json:"account"`
 	Chat    string           `json:"chat"`

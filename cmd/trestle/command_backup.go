@@ -20,7 +20,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
-// backupAnswer is the answer of `trestle backup`.
 type backupAnswer struct {
 	File    string  `json:"file"`
 	Bytes   int64   `json:"bytes"`

@@ -70,7 +70,6 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 	return f, nothing(err, "that run has no such step", "run "+string(a.Run)+":"+step, "see trestle explain "+string(a.Run))
 }
 
-// newestRun returns the newest run of a mind.
 func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
 	var a struct {
 		Minds []mindRow `json:"minds"`

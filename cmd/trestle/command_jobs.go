@@ -129,7 +129,6 @@ func (p *program) showJob(ctx context.Context, text string, follow bool) error {
 	return err
 }
 
-// readJob reads one job.
 func (p *program) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) {
 	return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// openAnswer is the answer of `trestle open`.
 type openAnswer struct {
 	URL     string    `json:"url"`
 	Expires time.Time `json:"expires"`

@@ -37,7 +37,6 @@ func chapters() []chapter {
 	}
 }
 
-// reportAnswer is the answer of `trestle report`.
 type reportAnswer struct {
 	File  string    `json:"file"`
 	Bytes int       `json:"bytes"`

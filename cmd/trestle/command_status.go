@@ -17,7 +17,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
-// statusAnswer is the answer of `trestle status`.
 type statusAnswer struct {
 	Version  string          `json:"version"`
 	Data     string          `json:"data"`

@@ -19,7 +19,6 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// importKind is the kind of jobs that import.
 const importKind = "import"
 
 // importRequest is what an import needs to know; it is the job's arguments.
@@ -97,7 +96,6 @@ func (w importing) firstHeard(ctx context.Context, space spaces.SpaceID) (time.T
 	}
 }
 
-// work does an import job.
 func (w importing) work(ctx context.Context, t *jobs.Task) error {
 	var q importRequest
 	var at importCursor

@@ -36,7 +36,6 @@ func RowOf(y spaces.Cycle) RunRow {
 	return r
 }
 
-// runsAnswer is a page of runs.
 type runsAnswer struct {
 	Runs []RunRow       `json:"runs"`
 	Next spaces.CycleID `json:"next,omitempty"` // goes into before for the next page; empty at the end
@@ -193,7 +192,6 @@ type SpaceRow struct {
 	Chats   []chatRow         `json:"chats"`
 }
 
-// A chatRow is one chat of a space.
 type chatRow struct {
 	Account string `json:"account"`
 	Chat    string `json:"chat"`
@@ -242,7 +240,6 @@ type markRow struct {
 	Run    spaces.CycleID  `json:"run,omitempty"`
 }
 
-// A mindRow is one mind.
 type mindRow struct {
 	Mind   string  `json:"mind"`
 	Cycles int64   `json:"cycles"`
@@ -335,7 +332,6 @@ type FrameAnswer struct {
 	Keyframe json.RawMessage `json:"keyframe_plan"` // null without a keyframe
 }
 
-// A messageRow is one message of a frame.
 type messageRow struct {
 	Part   string            `json:"part"` // system, keyframe, log, cycle, tail
 	Run    spaces.CycleID    `json:"run,omitempty"`

@@ -85,7 +85,6 @@ func (s *Stage) Legend() string {
 	return strings.Join(all, "   ")
 }
 
-// room returns the room of a key.
 func (s *Stage) room(key string) Room {
 	for _, r := range s.rooms {
 		if r.Key == key {

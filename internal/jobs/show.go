@@ -134,7 +134,6 @@ func Text(j Job, now time.Time) string {
 	return strings.Join(parts, "   ")
 }
 
-// bar draws done of total.
 func bar(done, total int64) string {
 	eighths := int(min(max(done, 0), total) * barWidth * 8 / total)
 	text := strings.Repeat("█", eighths/8)

@@ -107,7 +107,6 @@ func (c *Channel) interaction(p *Person, b *Bot, kind int, data any, under ID) (
 	return i, told
 }
 
-// firstAnswer is the first answer to an interaction.
 type firstAnswer struct {
 	Type int `json:"type"`
 	Data struct {

@@ -48,5 +48,4 @@ func (e *engine) checkSchema(ctx context.Context) error {
 // Schema returns the version of the schema that this program writes.
 func Schema() int64 { return slices.Max(steps()) }
 
-// steps returns the numbers of all migrations.
 func steps() []int64 { return migrations.Steps(migrations.Postgres, "postgres") }

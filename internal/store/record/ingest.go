@@ -176,7 +176,6 @@ func (i *intake) messageAt(ctx context.Context, space spaces.SpaceID, ref spaces
 	return "", nil
 }
 
-// platformOf returns the platform of an account's key.
 func platformOf(account string) string {
 	platform, _, _ := strings.Cut(account, ":")
 	return platform
