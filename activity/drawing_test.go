@@ -17,7 +17,6 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// soup is a draft in a group, as a message.
 var soup = spaces.Draft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup.", Message: true}
 
 // told is the action that takes soup over.

@@ -19,11 +19,7 @@ import (
 func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID})
 	check.OK(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	port := store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
 	us := adapters.Account{Platform: "telegram", ID: "77", Name: "Ada"}

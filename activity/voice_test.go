@@ -43,7 +43,6 @@ func carries(t *testing.T, p adapters.Adapter, actions ...spaces.Action) {
 	carriesFrom(t, newRecord(), p, actions...)
 }
 
-// carriesFrom is carries with a record.
 func carriesFrom(t *testing.T, r *record, p adapters.Adapter, actions ...spaces.Action) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -37,11 +37,7 @@ func TestADialEndsWithItsContext(t *testing.T) {
 		n := new(fake.Network)
 		ln, err := n.Listen("busy.test")
 		check.OK(t, err)
-		t.Cleanup(func() {
-			if err := ln.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { check.OK(t, ln.Close()) })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()

@@ -20,11 +20,7 @@ func (s stage) open(t *testing.T) *record.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
 	check.OK(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	return store
 }
 
@@ -72,9 +68,7 @@ func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	if a, err := (backingUp{store, s.folder}).add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
 		t.Errorf("a job was added for a folder that is not there: %+v", a)
 	}
-	if out, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone { // the record is taken, and nobody answers
-		t.Fatalf("exit %s: %s%s", code, out, errs)
-	}
+	s.done(t, "", "backup", "monday.db") // the record is taken, and nobody answers
 	if checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json"); len(checked.Findings) > 0 || len(s.partials(t)) > 0 {
 		t.Errorf("the copy has %q, left %q", checked.Findings, s.partials(t))
 	}
@@ -136,9 +130,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 		t.Errorf("the copy has %q, %v", findings, err)
 	}
 
-	if out, errs, code := s.do(t, "", "restore", "monday.db", "--data", "elsewhere"); code != exitDone {
-		t.Fatalf("restore: exit %s: %s%s", code, out, errs)
-	}
+	s.done(t, "", "restore", "monday.db", "--data", "elsewhere")
 	check.OK(t, os.Remove(file))
 	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: newID})
 	check.OK(t, err)
@@ -153,9 +145,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 // interrupted.
 func TestInterruptedCheckLeavesNoCopyOfTheRecord(t *testing.T) {
 	s := aTalk(t)
-	if _, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone {
-		t.Fatal(errs)
-	}
+	s.done(t, "", "backup", "monday.db")
 	between := t.TempDir()
 	t.Setenv("TMPDIR", between)
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -21,11 +21,7 @@ import (
 // processes, and a database that passes nothing on is said.
 func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	var server servertest.Postgres
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
 	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)

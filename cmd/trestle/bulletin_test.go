@@ -82,11 +82,7 @@ func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: newID})
 	check.OK(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	s := &process{parts: &parts{store: store}}
 	deaf := problems.Sighting{Code: problems.Deaf, Subject: "telegram"}
 	both := problems.Sighting{Code: problems.Deaf, Subject: "slack"}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
@@ -15,11 +16,7 @@ import (
 // the process that serves an account what it waits for.
 func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 	var server servertest.Postgres
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, server.Stop()) })
 	telegram, url := onTelegram(t, "7003:served")
 	serving := stage{folder: t.TempDir(), env: "TRESTLE_DATABASE=" + server.URL(server.Database(t)) + "\nTRESTLE_LISTEN=\n" +
 		"TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}

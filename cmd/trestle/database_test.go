@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/servertest"
@@ -22,11 +23,7 @@ import (
 // lost, one process at a time has it, and every command reads it there.
 func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	var server servertest.Postgres
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, server.Stop()) })
 	s := aTalk(t)
 	blank := s
 	blank.env += "\nTRESTLE_DATABASE=" + server.URL(server.Database(t))
@@ -40,9 +37,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 		t.Fatalf("move: exit %s: %s%s", code, out, errs)
 	}
 	s.env += "\nTRESTLE_DATABASE=" + address
-	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
-		t.Fatalf("chat: exit %s: %s", code, errs)
-	}
+	s.done(t, "hello again\n", "chat")
 	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
 		t.Errorf("the move is not among the jobs: %+v", all)

@@ -84,9 +84,7 @@ func TestFollowedJobIsShownUntilItIsOver(t *testing.T) {
 		ended <- p.run(t.Context(), []string{"jobs", "show", "1", "--follow", "-o", "jsonl"})
 	}()
 	<-first.seen
-	if _, errs, code := s.do(t, "", "jobs", "cancel", "1"); code != exitDone {
-		t.Fatalf("cancel: %s", errs)
-	}
+	s.done(t, "", "jobs", "cancel", "1")
 	if code := <-ended; code != exitDone {
 		t.Errorf("exit %s: %s", code, errs)
 	}

@@ -25,9 +25,7 @@ import (
 func aTalk(t *testing.T) stage {
 	t.Helper()
 	s := stage0(t)
-	if _, errs, code := s.do(t, "hello\n", "chat"); code != exitDone {
-		t.Fatalf("exit %s: %s", code, errs)
-	}
+	s.done(t, "hello\n", "chat")
 	return s
 }
 
@@ -35,9 +33,7 @@ func aTalk(t *testing.T) stage {
 // an empty folder, and tells the same story there.
 func TestBackupIsCheckedAndRestored(t *testing.T) {
 	s := aTalk(t)
-	if _, errs, code := s.do(t, "", "backup", "monday.db"); code != exitDone {
-		t.Fatalf("backup: %s", errs)
-	}
+	s.done(t, "", "backup", "monday.db")
 	copied := filepath.Join(s.folder, "monday.db")
 	before := sumOf(t, copied)
 	checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json")
@@ -64,9 +60,7 @@ func TestBackupIsCheckedAndRestored(t *testing.T) {
 
 func TestBrokenBackupIsRefused(t *testing.T) {
 	s := aTalk(t)
-	if _, errs, code := s.do(t, "", "backup", "whole.db"); code != exitDone {
-		t.Fatalf("backup: %s", errs)
-	}
+	s.done(t, "", "backup", "whole.db")
 	whole, err := os.ReadFile(filepath.Join(s.folder, "whole.db"))
 	check.OK(t, err)
 	for name, text := range map[string][]byte{
@@ -95,9 +89,7 @@ func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
 	s := stage0(t)
 	s.env = "TELEGRAM_BOT_TOKEN=7001:planted-secret\nTELEGRAM_API_URL=http://127.0.0.1:1\nOPENAI_API_KEY=sk-planted-key"
 	quiet := stage{folder: s.folder}
-	if _, errs, code := quiet.do(t, "the planted words\n", "chat"); code != exitDone {
-		t.Fatalf("exit %s: %s", code, errs)
-	}
+	quiet.done(t, "the planted words\n", "chat")
 	out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz")
 	if code != exitDone || !strings.HasPrefix(out, "version.json") {
 		t.Fatalf("exit %s: %s%s", code, out, errs)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
@@ -17,11 +18,7 @@ import (
 func TestLiveEventsOfAnotherProcessAreFollowed(t *testing.T) {
 	var database servertest.Postgres
 	var bells servertest.Redis
-	t.Cleanup(func() {
-		if err := errors.Join(database.Stop(), bells.Stop()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, errors.Join(database.Stop(), bells.Stop())) })
 	for _, test := range []struct{ name, redis, last string }{
 		{"redis", bells.URL(t), "mission_stop"},
 		{"database alone", "", "delivery_sent"},

@@ -19,11 +19,7 @@ import (
 // is so in the memory of another one, too, though every bell between them is lost.
 func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 	var server servertest.Postgres
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	here, there := opened(t, address, "redis://127.0.0.1:1"), opened(t, address, "redis://127.0.0.1:1")
 	ctx, cancel := context.WithCancel(t.Context())

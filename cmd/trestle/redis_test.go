@@ -26,11 +26,7 @@ import (
 // and the operator is told.
 func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	var server servertest.Redis
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, server.Stop()) })
 	url := server.URL(t)
 	s := aTalk(t)
 	s.env += "\nTRESTLE_REDIS=" + url
@@ -38,9 +34,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 		t.Errorf("doctor: exit %s: %s%s", code, out, errs)
 	}
 	heard := elsewhere(t, url, installationOf(t, s))
-	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
-		t.Fatalf("chat: exit %s: %s", code, errs)
-	}
+	s.done(t, "hello again\n", "chat")
 	select {
 	case e := <-heard:
 		if e.From == "" {
@@ -50,9 +44,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 		t.Fatal("another process sees nothing")
 	}
 	server.Crash(t)
-	if _, errs, code := s.do(t, "and again\n", "chat"); code != exitDone {
-		t.Errorf("chat without the server: exit %s: %s", code, errs)
-	}
+	s.done(t, "and again\n", "chat")
 	if out, errs, _ := s.do(t, "", "doctor", "redis"); !strings.Contains(out+errs, "TRS-R12") {
 		t.Errorf("doctor does not say that the server is away: %s%s", out, errs)
 	}
@@ -66,11 +58,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
 	var database servertest.Postgres
 	var server servertest.Redis
-	t.Cleanup(func() {
-		if err := errors.Join(database.Stop(), server.Stop()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, errors.Join(database.Stop(), server.Stop())) })
 	url, home, next := server.URL(t), database.URL(database.Database(t)), database.URL(database.Database(t))
 	here, there, neighbour := opened(t, home, url), opened(t, home, url), opened(t, next, url)
 	joins(t, here, there, neighbour)
@@ -101,11 +89,7 @@ func opened(t *testing.T, database, redis string) *process {
 	check.OK(t, err)
 	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
 	check.OK(t, s.openStore(t.Context()))
-	t.Cleanup(func() {
-		if err := errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells())) })
 	s.shell = s.newShell()
 	return s
 }

@@ -51,6 +51,16 @@ func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, co
 	return stdout.String(), stderr.String(), code
 }
 
+// done is do for what goes well. It returns what stdout got.
+func (s stage) done(t *testing.T, in string, args ...string) string {
+	t.Helper()
+	out, errs, code := s.do(t, in, args...)
+	if code != exitDone {
+		t.Fatalf("trestle %s: exit %s\n%s%s", strings.Join(args, " "), code, out, errs)
+	}
+	return out
+}
+
 func (s stage) program(in io.Reader, out, errs io.Writer) *program {
 	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
 	return &program{in: in, out: out, errs: errs, folder: s.folder, lookup: lookup, environ: environ}
@@ -147,9 +157,7 @@ func TestBootSaysEachStage(t *testing.T) {
 // ECOSYSTEM 3.1: read commands work without a running process.
 func TestReadingNeedsNoRunningProcess(t *testing.T) {
 	s := stage{folder: t.TempDir()}
-	if _, errs, code := s.do(t, "tell me\n", "run"); code != exitDone {
-		t.Fatalf("exit %s:\n%s", code, errs)
-	}
+	s.done(t, "tell me\n", "run")
 	runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	if len(runs) != 1 || runs[0].Stop != "completed" || runs[0].Mind != "ada/home" || runs[0].Tokens == 0 {
 		t.Fatalf("runs are %+v", runs)
@@ -187,10 +195,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 
 func answerOf[T any](t *testing.T, s stage, args ...string) T {
 	t.Helper()
-	out, errs, code := s.do(t, "", args...)
-	if code != exitDone {
-		t.Fatalf("%v: exit %s: %s", args, code, errs)
-	}
+	out := s.done(t, "", args...)
 	var v T
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatalf("%v: %v in\n%s", args, err, out)

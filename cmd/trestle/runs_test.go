@@ -15,9 +15,7 @@ func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stage0(t)
 			s.write(t, "budget: {per_cycle: 90k}\nspaces:\n  den: {wake: all, budget: {per_cycle: 50k}}\n", 0o600)
-			if _, errs, code := s.do(t, "hello\n", "chat"); code != exitDone {
-				t.Fatalf("exit %s: %s", code, errs)
-			}
+			s.done(t, "hello\n", "chat")
 			if running {
 				s.serve(t)
 			}

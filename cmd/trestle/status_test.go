@@ -73,9 +73,7 @@ func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 		t.Errorf("with the gate shut: %q", got)
 	}
 	s := stage{folder: t.TempDir()}
-	if _, errs, code := s.do(t, "hello\n", "run"); code != exitDone {
-		t.Fatalf("exit %s: %s", code, errs)
-	}
+	s.done(t, "hello\n", "run")
 	if out, _, code := s.do(t, "", "status", "--check"); code != exitFailed || out != "nothing runs\n" {
 		t.Errorf("without a process: exit %s, %q", code, out)
 	}
@@ -89,9 +87,7 @@ func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 // last, by their rooms' names, and says how to see the rest.
 func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 	s := stage{folder: t.TempDir()}
-	if _, errs, code := s.do(t, "hello\n", "run"); code != exitDone {
-		t.Fatalf("exit %s: %s", code, errs)
-	}
+	s.done(t, "hello\n", "run")
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
 	check.OK(t, err)
 	const many = 30
@@ -122,9 +118,7 @@ func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 // ECOSYSTEM 3.2: --watch shows it until it is interrupted.
 func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
 	s := stage{folder: t.TempDir()}
-	if _, errs, code := s.do(t, "hello\n", "run"); code != exitDone {
-		t.Fatalf("exit %s: %s", code, errs)
-	}
+	s.done(t, "hello\n", "run")
 	shown := &watch{want: "not running", seen: make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan exitCode, 1)

@@ -45,9 +45,7 @@ func TestCommandsSayNothingOfWhereAgentsWere(t *testing.T) {
 	if diff := cmp.Diff(before, s.spans(t)); diff != "" || len(before) == 0 {
 		t.Errorf("%d spans, and after the commands (-before +after):\n%s", len(before), diff)
 	}
-	if _, errs, code := s.do(t, "hello again\n", "chat"); code != exitDone {
-		t.Fatalf("chat: exit %s: %s", code, errs)
-	}
+	s.done(t, "hello again\n", "chat")
 	if after := s.spans(t); len(after) != len(before)+1 || after[0].Opener != spaces.SpanStarted || after[0].Closer != spaces.SpanStopped {
 		t.Errorf("spans are %+v, want one more of the talk", after)
 	}

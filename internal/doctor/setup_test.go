@@ -90,11 +90,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
 			check.OK(t, err)
-			t.Cleanup(func() {
-				if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 		}, adjust: func(r *doctor.Record) {
 			if r.Holder != os.Getpid() {
 				r.Damage = "the holder is not named"

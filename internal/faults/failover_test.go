@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
@@ -20,11 +21,7 @@ func TestCrewNoticesLostCommits(t *testing.T) {
 		t.Helper()
 		behind := servertest.NewLink(t, local(s.postgres.Port))
 		replica := s.postgres.Follow(t, behind.Port())
-		t.Cleanup(func() {
-			if err := replica.Stop(); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { check.OK(t, replica.Stop()) })
 		hush := s.talks(seed)
 		defer hush()
 		s.converses(ctx, t)

@@ -104,7 +104,6 @@ func readRecord(t *testing.T, dir string) record {
 	return readTables(t, db)
 }
 
-// readTables reads a database.
 func readTables(t *testing.T, db *sql.DB) record {
 	t.Helper()
 	r := record{cycles: map[string]cycle{}, mapped: map[message]string{}, files: map[string]int{}}

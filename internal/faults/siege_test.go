@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 )
 
@@ -40,11 +41,7 @@ func besiege(t *testing.T, id string, play func(ctx context.Context, t *testing.
 func newSiege(t *testing.T, w *world) *siege {
 	t.Helper()
 	s := &siege{crew: &crew{world: w}, postgres: &servertest.Postgres{}, redis: &servertest.Redis{}}
-	t.Cleanup(func() {
-		if err := errors.Join(s.postgres.Stop(), s.redis.Stop()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, errors.Join(s.postgres.Stop(), s.redis.Stop())) })
 	s.database = s.postgres.Database(t)
 	s.redis.URL(t)
 	for range 3 {

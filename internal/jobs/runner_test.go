@@ -28,11 +28,7 @@ func newBench(t *testing.T, work jobs.Work) *bench {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: func() string { return "id" }})
 	check.OK(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 	b := &bench{desk: s.Jobs()}
 	b.Runner = jobs.Runner{
 		Ledger: b.desk, Kinds: map[string]jobs.Work{"count": work}, Holder: "one",

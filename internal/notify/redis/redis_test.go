@@ -139,11 +139,7 @@ func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 func ownServer(t *testing.T) (own *servertest.Redis, url string) {
 	t.Helper()
 	own = &servertest.Redis{}
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, own.Stop()) })
 	return own, own.URL(t)
 }
 

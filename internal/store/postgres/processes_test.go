@@ -294,11 +294,7 @@ func linked(t *testing.T, link *servertest.Link, database string) postgres.Optio
 func ownServer(t *testing.T) (private *servertest.Postgres, database string) {
 	t.Helper()
 	private = &servertest.Postgres{}
-	t.Cleanup(func() {
-		if err := private.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.OK(t, private.Stop()) })
 	return private, private.Database(t)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -44,11 +45,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, s *record.Store)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() {
-				if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 			test(t, s)
 		})
 	}
