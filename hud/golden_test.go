@@ -3,9 +3,7 @@ package hud
 import (
 	"flag"
 	"maps"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -163,15 +161,7 @@ func TestFramesAreAsReviewed(t *testing.T) {
 				t.Errorf("the same inputs gave other bytes:\n%s", cmp.Diff(got, again))
 			}
 			file := filepath.Join("testdata", name+".txt")
-			if *update {
-				check.OK(t, os.MkdirAll("testdata", 0o755))
-				check.OK(t, os.WriteFile(file, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			check.OK(t, err)
-			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-				t.Errorf("-want +got\n%s", d)
-			}
+			check.Golden(t, *update, file, got)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package hud
 import (
 	"encoding/xml"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -102,12 +101,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 		t.Errorf("%d messages, want 3, none forged or deleted:\n%s", n, got)
 	}
 	const file = "testdata/verbose_bundle.xml"
-	if *update {
-		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	golden, err := os.ReadFile(file)
-	check.OK(t, err)
-	check.Same(t, "bundle; write it with -update", string(golden), got)
+	check.Golden(t, *update, file, got)
 
 	for n := range 30 {
 		w.says(id, []string{"kai", "sage"}[n%2], fmt.Sprintf("plumber number %d is on holiday, too", n))

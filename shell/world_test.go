@@ -447,12 +447,7 @@ func (b *bus) golden(t *testing.T, file string) {
 		check.OK(t, err)
 		got.Write(append(line, '\n'))
 	}
-	if *update {
-		check.OK(t, os.WriteFile(file, got.Bytes(), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	check.Same(t, "live events; write them with -update", string(want), got.String())
+	check.Golden(t, *update, file, got.String())
 }
 
 // kinds returns the kinds published, in order.

@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -115,12 +114,7 @@ func TestStoredFormsStay(t *testing.T) {
 			fmt.Fprintf(&got, "%s %s\n", b.Kind(), stored)
 		}
 	}
-	if *update {
-		check.OK(t, os.WriteFile(goldenBodies, got.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(goldenBodies)
-	check.OK(t, err)
-	check.Same(t, "stored forms changed", string(want), got.String())
+	check.Golden(t, *update, goldenBodies, got.String())
 }
 
 func TestSamplesSetEveryField(t *testing.T) {

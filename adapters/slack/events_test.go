@@ -50,12 +50,7 @@ func TestEveryDocumentedEventIsAccountedFor(t *testing.T) {
 		fmt.Fprintf(&lines, "%s: %s\n", strings.TrimSuffix(filepath.Base(file), "Payload.json"), outcome(r.read(t.Context(), d)))
 	}
 	golden := filepath.Join("testdata", "events.golden")
-	if *update {
-		check.OK(t, os.WriteFile(golden, []byte(lines.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	check.OK(t, err)
-	check.Same(t, "what becomes of the events", string(want), lines.String())
+	check.Golden(t, *update, golden, lines.String())
 }
 
 // outcome says what updates tell.

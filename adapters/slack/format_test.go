@@ -31,12 +31,7 @@ func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
 		}
 	}
 	golden := filepath.Join("testdata", "forms.golden")
-	if *update {
-		check.OK(t, os.WriteFile(golden, []byte(out.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	check.OK(t, err)
-	check.Same(t, "parts", string(want), out.String())
+	check.Golden(t, *update, golden, out.String())
 }
 
 func formNamed(part string) (form, text string) {

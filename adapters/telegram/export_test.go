@@ -59,12 +59,7 @@ func TestEveryKindOfExportedMessageIsRead(t *testing.T) {
 		fmt.Fprintf(&got, "%s %s/%s %s %q (%s) thread %s %q\n  %T %s\n", u.Key, u.Chat.ID, u.Chat.Kind, u.From.ID, u.From.Name, at, u.Thread.ID, u.Thread.Title, u.Body, body)
 	}
 	const golden = "testdata/export/group.golden"
-	if *update {
-		check.OK(t, os.WriteFile(golden, []byte(got.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	check.OK(t, err)
-	check.Same(t, "read", string(want), got.String())
+	check.Golden(t, *update, golden, got.String())
 }
 
 // SEQ-04: the same content has the same key, whether it was heard or exported.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/internal/check"
 )
 
@@ -51,14 +49,7 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	got.WriteString("\n## Optional\n\n- [Decisions](docs/adr/README.md): what was chosen, and what was given up\n- [Changes](CHANGELOG.md): release by release\n" +
 		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n")
 	file := filepath.Join(root, "llms.txt")
-	if *update {
-		check.OK(t, os.WriteFile(file, []byte(got.String()), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("llms.txt (-file +pages):\n%s", diff)
-	}
+	check.Golden(t, *update, file, got.String())
 }
 
 // headOf returns the title of a page and its first sentence.

@@ -3,6 +3,7 @@ package check_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/check"
@@ -29,5 +30,18 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	check.Same(p, "list", []int{1}, []int{2})
 	if got := fmt.Sprint(p.said); got != "[fatal: no error: %s (-want +got):\n%s]" {
 		t.Errorf("said of what is wrong: %q", got)
+	}
+}
+
+func TestAFileIsWrittenAnewWhenToldTo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "golden")
+	p := &patient{TB: t}
+	check.Golden(p, true, file, "one")
+	check.Golden(p, false, file, "one")
+	if len(p.said) != 0 {
+		t.Errorf("said of what is right: %q", p.said)
+	}
+	if check.Golden(p, false, file, "two"); len(p.said) != 1 {
+		t.Errorf("said of what is wrong: %q", p.said)
 	}
 }

@@ -19,14 +19,7 @@ const docs = "../../docs/"
 // ECOSYSTEM 4: the schema that is checked in is the one that the program prints.
 func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
 	file := docs + SchemaFile
-	if *update {
-		check.OK(t, os.WriteFile(file, Schema(), 0o644))
-	}
-	text, err := os.ReadFile(file)
-	check.OK(t, err)
-	if diff := cmp.Diff(string(Schema()), string(text)); diff != "" {
-		t.Errorf("%s; write it with: go test ./internal/config -update (-program +file)\n%s", file, diff)
-	}
+	check.Golden(t, *update, file, string(Schema()))
 }
 
 // A page that differs from the program is worse than none.

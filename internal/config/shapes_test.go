@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/internal/check"
 )
 
@@ -40,14 +38,7 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 			}
 			got := strings.ReplaceAll(out.String(), dir, "DIR")
 			shown := strings.TrimSuffix(file, ".yaml") + ".shown"
-			if *update {
-				check.OK(t, os.WriteFile(shown, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(shown)
-			check.OK(t, err)
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			check.Golden(t, *update, shown, got)
 		})
 	}
 }

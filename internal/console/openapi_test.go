@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -111,14 +108,7 @@ func TestOpenAPIIsThatOfTheRoutesAndStructs(t *testing.T) {
 		},
 	})
 	check.OK(t, err)
-	if *update {
-		check.OK(t, os.WriteFile("openapi.json", got, 0o600))
-	}
-	want, err := os.ReadFile("openapi.json")
-	check.OK(t, err)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("openapi.json; write it with -update (-file +code):\n%s", diff)
-	}
+	check.Golden(t, *update, "openapi.json", string(got))
 }
 
 func marshal(v any) ([]byte, error) {

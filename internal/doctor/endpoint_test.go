@@ -5,7 +5,6 @@ import (
 	"flag"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -41,14 +40,7 @@ func golden(t *testing.T, name, text string) {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
 	}
 	file := filepath.Join(testdata, strings.ReplaceAll(name, " ", "_")+".txt")
-	if *update {
-		check.OK(t, os.MkdirAll(testdata, 0o750))
-		check.OK(t, os.WriteFile(file, []byte(text), 0o600))
-		return
-	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	check.Same(t, file, string(want), text)
+	check.Golden(t, *update, file, text)
 }
 
 // printed examines one part and returns the report as people see it.

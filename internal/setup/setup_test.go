@@ -18,12 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", file)
-	if *update {
-		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	check.Same(t, file, string(want), got)
+	check.Golden(t, *update, file, got)
 }
 
 func environment(pairs ...string) func(string) (string, bool) {

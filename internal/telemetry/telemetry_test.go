@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -281,14 +279,7 @@ func ours(page string) string { return foreign.ReplaceAllString(page, "") }
 
 func golden(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		check.OK(t, os.WriteFile(file, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s; write it with -update (-file +now):\n%s", file, diff)
-	}
+	check.Golden(t, *update, file, got)
 }
 
 var _ sdk.SpanExporter = kept{}
