@@ -26,6 +26,7 @@ var outboxTests = map[string]func(*testing.T, *world){
 	"WaitingForATurnIsNoAttempt":         noAttempt,
 	"FailureIsAnEventAndLetsTheNextPass": failure,
 	"ExpiredActionIsNeverSent":           expiry,
+	"ExpiryIsNotHeldUpInItsLane":         expiryBehind,
 	"CrashInTheSendWindowFollowsPolicy":  recovery,
 	"UnknownOutcomeMayStillBeTold":       unknownTold,
 	"EchoOfOurOwnMessageIsNoEvent":       echo,

@@ -44,6 +44,30 @@ func expiry(t *testing.T, w *world) {
 	}
 }
 
+// I6: what expires behind one that waits longer is ended at its time.
+func expiryBehind(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "speak")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	c.Effect = []spaces.Effect{w.reply(wake, "lasts"), w.reply(wake, "passes")}
+	c.Effect[0].Expires = time.Time{}
+	w.commit(c)
+	w.rest(wake, 1)
+	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(2 * time.Hour), Code: "limited"})
+	next, waits, err := w.s.Border.Next(t.Context(), account)
+	if w.ok(err); !waits || !next.Equal(c.Effect[1].Expires) {
+		t.Errorf("next at %v (%t), want the expiry at %v", next, waits, c.Effect[1].Expires)
+	}
+	w.now = c.Effect[1].Expires
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v", texts(got))
+	}
+	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired {
+		t.Errorf("last event %+v, want expired", w.last(room).Body)
+	}
+}
+
 // K16 … K18, M9
 func recovery(t *testing.T, w *world) {
 	room := w.family()
@@ -70,12 +94,13 @@ func recovery(t *testing.T, w *world) {
 	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
 		t.Errorf("last event %+v, want unknown", w.last(room).Body)
 	}
+	copies := 2
 	for range 4 {
 		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
-		got = w.due()
+		copies += len(w.due())
 	}
-	if len(got) != 0 {
-		t.Errorf("resent a sixth time: %+v", got)
+	if copies != 5 {
+		t.Errorf("crashes cost %d copies, want 5", copies)
 	}
 }
 
