@@ -43,7 +43,7 @@ func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, b
 	var list []message
 	err = c.call(ctx, channelRoute("get messages", http.MethodGet, to, "/messages?limit=100"), nil, &list)
 	if err == nil && len(list) == 0 {
-		err = c.unshown(ctx, to)
+		err = c.unshown(ctx, to, ch.GuildID)
 	}
 	if err != nil {
 		return adapters.Receipt{}, false, err

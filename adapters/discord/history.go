@@ -25,9 +25,6 @@ func (c *Client) page(ctx context.Context, channel string, after snowflake) (lis
 	if err := c.patiently(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
 		return nil, false, err
 	}
-	if len(list) == 0 {
-		return nil, false, c.unshown(ctx, channel)
-	}
 	type named struct {
 		id  snowflake
 		raw json.RawMessage
@@ -167,6 +164,9 @@ func (r *receiver) pastBehind(ctx context.Context, channel, guild string, after 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	list, more, err := r.client.page(ctx, channel, after)
+	if err == nil && len(list) == 0 && guild != "" { // a direct chat is always shown
+		err = r.client.unshown(ctx, channel, guild)
+	}
 	if err != nil {
 		return nil, after, false, err
 	}
@@ -301,6 +301,9 @@ func (m mark) bytes() []byte { return fmt.Appendf(nil, `{"c":%q,"a":"%s"}`, m.Ch
 // pastPage reads a page behind at, which it moves, until the moment to.
 func (c *Client) pastPage(ctx context.Context, self account, at *mark, to time.Time) (updates []adapters.Update, more bool, err error) {
 	list, more, err := c.page(ctx, at.Channel, at.After)
+	if err == nil && len(list) == 0 {
+		err = c.unshown(ctx, at.Channel, "")
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -111,8 +111,8 @@ var errUnshown = errors.New("the bot has no right Read Message History there")
 // unshown returns an error where a channel seems to hold no messages because we may
 // not read what was said before: Discord then shows none, and does not refuse
 // (docs.discord.com/developers/resources/message#get-channel-messages).
-func (c *Client) unshown(ctx context.Context, id string) error {
-	ch, err := c.channelOf(ctx, id, "")
+func (c *Client) unshown(ctx context.Context, id, guild string) error {
+	ch, err := c.channelOf(ctx, id, guild)
 	if err != nil || ch.GuildID == "" {
 		return err
 	}

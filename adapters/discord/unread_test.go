@@ -87,3 +87,27 @@ func TestAPastThatIsNotShownIsSaidToBe(t *testing.T) {
 		}
 	})
 }
+
+// PLATFORMS 3.3: calls are few. A direct chat in which nothing was said is read once, and
+// not asked where it belongs.
+func TestAQuietDirectChatTakesOneCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		direct := w.bot.Direct(w.kai)
+		direct.Says(w.kai, "hello", fakediscord.Said{})
+		w.inbox.take()
+		check.OK(t, w.stop())
+		before := len(w.Ledger().Calls)
+		w.bot.Forget()
+		w.client = w.newClient()
+		w.receive()
+		pass(time.Minute)
+		var about []string
+		for _, c := range w.Ledger().Calls[before:] {
+			if c.Channel == direct.ID {
+				about = append(about, c.Method)
+			}
+		}
+		check.Same(t, "calls about the chat", []string{"get messages"}, about)
+	})
+}
