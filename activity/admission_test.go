@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -119,9 +118,7 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 		told = append(told, group+" "+string(s))
 	}})
 	take(t, again, "2", says(adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"}, kai, "9", "hello again"))
-	if diff := cmp.Diff([]string{"112233 space-1"}, told); diff != "" {
-		t.Errorf("after a restart it is told whose room it is (-want +got):\n%s", diff)
-	}
+	check.Same(t, "after a restart it is told whose room it is", []string{"112233 space-1"}, told)
 	if said, _ := r.events[0].Event.Body.(spaces.Said); len(said.Mentions) != 1 || said.Mentions[0] != "agent:max" {
 		t.Errorf("the account speaks there for %v, want max", said.Mentions)
 	}

@@ -8,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -70,9 +69,7 @@ func TestADraftGrowsSlowlyAndEndsWithItsStep(t *testing.T) {
 				t.Errorf("shown under %q", c.Key)
 			}
 		}
-		if diff := cmp.Diff([]string{"0s show 2", "1s show 20", "2s show 50", "3s show 80"}, got); diff != "" {
-			t.Errorf("shown (-want +got):\n%s", diff)
-		}
+		check.Same(t, "shown", []string{"0s show 2", "1s show 20", "2s show 50", "3s show 80"}, got)
 		if len(e.drafts.all) != 0 {
 			t.Errorf("%d drafts are kept", len(e.drafts.all))
 		}

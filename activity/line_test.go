@@ -8,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -129,9 +128,7 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 			t.Errorf("a minute after the path healed got %+v, want connected", s)
 		}
 		// The first is for what another process may have left deaf.
-		if diff := cmp.Diff([]bool{true, false, true}, r.hearing); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "hearing", []bool{true, false, true}, r.hearing)
 		// ECOSYSTEM 6: how it stood can be looked at later, from its first state on.
 		type stood struct {
 			After   time.Duration
@@ -151,9 +148,7 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 			{6*time.Minute + 30*time.Second, LineDegraded, errDeaf.Error(), ours.Key(), false},
 			{7*time.Minute + time.Second, LineConnected, "", ours.Key(), false},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("stood (-want +got):\n%s", diff)
-		}
+		check.Same(t, "stood", want, got)
 		if n := len(r.seen); n != 7 {
 			t.Errorf("seen %d times in seven and a half minutes", n)
 		}
@@ -216,9 +211,7 @@ func TestRefusedCredentialsAreTriedSlowly(t *testing.T) {
 				t.Fatalf("after %s: %+v", time.Since(began), s)
 			}
 		}
-		if diff := cmp.Diff([]time.Duration{0, 1, 3, 7, 15, 25, 35}, at); diff != "" {
-			t.Errorf("tried in these minutes (-want +got):\n%s", diff)
-		}
+		check.Same(t, "tried in these minutes", []time.Duration{0, 1, 3, 7, 15, 25, 35}, at)
 	})
 }
 
@@ -311,9 +304,7 @@ func TestALineResumesAfterTheCursorItStored(t *testing.T) {
 		r := newRecord()
 		run(t, p, r)
 		after(time.Minute)
-		if diff := cmp.Diff([]string{"", "a", "b"}, cursors); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, "cursors", []string{"", "a", "b"}, cursors)
 		if n := len(r.said()); n != 1 {
 			t.Errorf("three deliveries became %d events", n)
 		}

@@ -6,9 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -80,9 +79,7 @@ func TestAThreadOfTheRoomGoesOnInTheChat(t *testing.T) {
 						got[len(got)-1] += " ↩" + c.ReplyTo
 					}
 				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("the platform was asked (-want +got):\n%s", diff)
-				}
+				check.Same(t, "the platform was asked", test.want, got)
 				if a := r.action("1"); a.State != spaces.ActionSent || a.Code != "" {
 					t.Errorf("the message is %s %s", a.State, a.Code)
 				}

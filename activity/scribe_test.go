@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -88,9 +87,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
-				if diff := cmp.Diff(c.want, r.outcomes); diff != "" {
-					t.Errorf("outcomes (-want +got):\n%s", diff)
-				}
+				check.Same(t, "outcomes", c.want, r.outcomes)
 			})
 		})
 	}

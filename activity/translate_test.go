@@ -7,9 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -86,9 +85,7 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, "what came", tt.want, got)
 			if len(sources) != len(items) {
 				t.Errorf("%d facts share %d sources", len(items), len(sources))
 			}

@@ -3,7 +3,7 @@ package hud
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // SEQ-47, SEQ-71: a plan tells how strongly each part is compressed, from 1 to 5.
@@ -19,9 +19,7 @@ func TestPlanTellsLevels(t *testing.T) {
 	want := []Level{
 		{"all", 3, 0.52}, {"spaces", 1, 1}, {"history s1", 2, 0.85}, {"history s2", 4, 0.2}, {"notes", 5, 0},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("levels (-want +got):\n%s", diff)
-	}
+	check.Same(t, "levels", want, got)
 }
 
 // SEQ-33, SEQ-41, SEQ-48: the tighter the budget of a cut, the higher the levels of its plan.

@@ -5,8 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -42,8 +41,6 @@ func TestAMessageIsClaimedWithItsCommitWhereTheMindIsFree(t *testing.T) {
 			t.Errorf("%d claims after the mind has rested", w.claims.Load())
 		}
 		w.settle()
-		if diff := cmp.Diff([]string{"@Ada are you there?", "@Ada again"}, w.spoken(one)); diff != "" {
-			t.Errorf("said (-want +got):\n%s", diff)
-		}
+		check.Same(t, "said", []string{"@Ada are you there?", "@Ada again"}, w.spoken(one))
 	})
 }

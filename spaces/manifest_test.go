@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // PRD-7.2-1: a version has the name of all that there is about its acts: nothing
@@ -45,9 +45,7 @@ func TestManifestIsNamedByAllOfItsActs(t *testing.T) {
 func TestArgumentsAreThoseOfTheSchema(t *testing.T) {
 	o := Offer{Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"},"at":{"type":"integer"}},"required":["text"]}`)}
 	want := []Argument{{"at", false, `{"type":"integer"}`}, {"text", true, `{"type":"string"}`}}
-	if diff := cmp.Diff(want, o.Arguments()); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
+	check.Same(t, "arguments", want, o.Arguments())
 	for _, none := range []string{`{"type":"object"}`, `true`} {
 		if got := (Offer{Schema: []byte(none)}).Arguments(); got != nil {
 			t.Errorf("%s takes %v", none, got)

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // words returns what a reader sees of the messages in a channel.
@@ -61,9 +60,7 @@ func TestAFileLeavesTheWordsOfItsMessage(t *testing.T) {
 						w.t.Error(err)
 					}
 				}
-				if diff := cmp.Diff(want, words(w.ops)); diff != "" {
-					w.t.Error(diff)
-				}
+				check.Same(w.t, "words", want, words(w.ops))
 			})
 		})
 	}
@@ -75,14 +72,10 @@ func TestALongTextCanBeEdited(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		c := w.adapter(w.options())
 		sent, err := c.Send(w.t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("short * and sweet")[0]})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		check.OK(w.t, err)
 		long := "*2* " + strings.Repeat("<& ", 1000)
 		part := c.Split(strings.NewReplacer("*", `\*`, "<", `\<`, "&", `\&`).Replace(long))[0]
-		if err := c.Edit(w.t.Context(), adapters.Ref{Chat: w.ops.ID, Message: sent.Message}, part); err != nil {
-			w.t.Fatal(err)
-		}
+		check.OK(w.t, c.Edit(w.t.Context(), adapters.Ref{Chat: w.ops.ID, Message: sent.Message}, part))
 		if got := w.ops.Sent()[0].Text; strings.TrimSpace(got) != strings.TrimSpace(long) {
 			w.t.Errorf("got %.40q of %d letters", got, len(got))
 		}
@@ -106,8 +99,6 @@ func TestAFileLeavesTheWordsOfAMessageWithoutItsFace(t *testing.T) {
 		if _, found, err := w.adapter(w.options()).Find(w.t.Context(), p); !found || err != nil {
 			w.t.Errorf("found %t, %v", found, err)
 		}
-		if diff := cmp.Diff([]string{"Max: the table + t.csv"}, words(w.ops)); diff != "" {
-			w.t.Error(diff)
-		}
+		check.Same(w.t, "words", []string{"Max: the table + t.csv"}, words(w.ops))
 	})
 }

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/adapters"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/check"
 )
 
 // PLATFORMS 2.3: a message that is deleted under its thread leaves a stone, live and in
@@ -45,11 +44,7 @@ func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 			}
 			return nil
 		}
-		if err := w.adapter(w.options()).History(w.t.Context(), adapters.Stretch{Chat: w.ops.ID}, take); err != nil {
-			w.t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{"stays"}, past); diff != "" {
-			w.t.Error(diff)
-		}
+		check.OK(w.t, w.adapter(w.options()).History(w.t.Context(), adapters.Stretch{Chat: w.ops.ID}, take))
+		check.Same(w.t, "past", []string{"stays"}, past)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 )
 
@@ -23,9 +24,7 @@ func user(text string) model.Message { return model.Message{Role: model.User, Te
 func ask(t *testing.T, r model.Request) model.Response {
 	t.Helper()
 	got, err := Model{}.Generate(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if again, err := (Model{}).Generate(t.Context(), r); err != nil || !cmp.Equal(got, again) {
 		t.Errorf("the same request has two answers: %+v and %+v (%v)", got, again, err)
 	}
@@ -49,9 +48,7 @@ func TestWholeCycleInCalls(t *testing.T) {
 		t.Fatalf("act = %+v, want one send_message", act)
 	}
 	var args struct{ Text string }
-	if err := json.Unmarshal([]byte(act.Calls[0].Args), &args); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(act.Calls[0].Args), &args))
 	if want := `(offline model) You said: “hello <there>, "you"”.`; !strings.HasPrefix(args.Text, want) {
 		t.Errorf("text = %s, want %s …", args.Text, want)
 	}

@@ -42,9 +42,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, s *record.Store)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 			test(t, s)
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 )
 
@@ -106,13 +107,9 @@ func plan(t *testing.T, db *sql.DB, text string, args []any) (steps []string) {
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, rows.Scan(&id, &parent, &unused, &detail))
 		steps = append(steps, detail)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, rows.Err())
 	return steps
 }

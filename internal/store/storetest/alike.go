@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -39,9 +38,7 @@ func alikePair(t *testing.T, w *world) {
 	got := []int{w.heardBy(account, room, 1, 2).New, w.heardBy(second, room, 71, 72, 73).New}
 	w.s = w.s.Restart(t, false)
 	got = append(got, w.heardBy(account, room, 2, 3).New, w.heardBy(second, room, 73, 74).New, w.heardBy(account, room, 4).New)
-	if diff := cmp.Diff([]int{2, 1, 0, 1, 0}, got); diff != "" {
-		t.Errorf("new messages of each telling (-want +got):\n%s", diff)
-	}
+	check.Same(t, "new messages of each telling", []int{2, 1, 0, 1, 0}, got)
 	var said []spaces.EventID
 	for _, e := range w.log(room) {
 		if e.Body.Kind() == spaces.KindSaid {

@@ -4,8 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -32,9 +31,7 @@ func closing(t *testing.T, w *world) {
 			spaces.Summed{Cycle: wake.Cycle.ID, N: n, Text: "Responded."},
 			spaces.Stopped{Cycle: wake.Cycle.ID, Reason: spaces.StopCompleted},
 		}
-		if diff := cmp.Diff(want, tail); diff != "" {
-			t.Errorf("inner log (-want +got):\n%s", diff)
-		}
+		check.Same(t, "inner log", want, tail)
 	}
 }
 

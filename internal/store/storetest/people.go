@@ -4,8 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -83,9 +82,7 @@ func namesCurrent(t *testing.T, w *world) {
 	got, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{who, "nobody"})
 	w.ok(err)
 	want := map[spaces.EntityID]spaces.Entity{who: {ID: who, Kind: spaces.Human, Name: "Zoé", Handle: "zoe"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entities (-want +got):\n%s", diff)
-	}
+	check.Same(t, "entities", want, got)
 }
 
 func boundIdentity(t *testing.T, w *world) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -190,18 +191,14 @@ func deletedOnTheWay(t *testing.T, w *world) {
 	answer.ReplyRef = gone.Ref
 	w.record(w.fact(room, "zoe", spaces.Edited{Ref: gone.Ref, Text: "my pin is 4321"}), answer, w.fact(room, "zoe", spaces.Deleted{Ref: gone.Ref}))
 	lines, due := w.carried()
-	if diff := cmp.Diff([]string{"send tom telegram → " + other + ": oh dear"}, lines); diff != "" {
-		t.Errorf("carried (-want +got):\n%s", diff)
-	}
+	check.Same(t, "carried", []string{"send tom telegram → " + other + ": oh dear"}, lines)
 	w.settleAll(due)
 	w.record(leaving)
 	_, due = w.carried()
 	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: leaving.Ref}))
 	w.settleAll(due)
 	lines, due = w.carried()
-	if diff := cmp.Diff([]string{"delete zoe telegram → " + other + ": "}, lines); diff != "" {
-		t.Errorf("carried afterwards (-want +got):\n%s", diff)
-	}
+	check.Same(t, "carried afterwards", []string{"delete zoe telegram → " + other + ": "}, lines)
 	w.settleAll(due)
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried at last %q", lines)
@@ -221,9 +218,7 @@ func editedOnTheWay(t *testing.T, w *world) {
 		for i := range want {
 			want[i] = strings.Replace(want[i], ":", " zoe telegram → "+other+":", 1)
 		}
-		if diff := cmp.Diff(want, lines); diff != "" {
-			t.Errorf("carried (-want +got):\n%s", diff)
-		}
+		check.Same(t, "carried", want, lines)
 		return due
 	}
 	waits := w.message(room, "zoe", "my pin is 1234")
@@ -310,9 +305,7 @@ func filesCarried(t *testing.T, w *world) {
 	event := w.shows(room, "look", "f1", "f2")
 	w.shows(room, "", "f1")
 	lines, due := w.carried()
-	if diff := cmp.Diff([]string{"send zoe telegram → " + other + ": look"}, lines); diff != "" {
-		t.Errorf("before the files are here (-want +got):\n%s", diff)
-	}
+	check.Same(t, "before the files are here", []string{"send zoe telegram → " + other + ": look"}, lines)
 	w.settleAll(due)
 	w.s = w.s.Restart(t, false)
 	stored := activity.FileOutcome{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
@@ -334,9 +327,7 @@ func filesCarried(t *testing.T, w *world) {
 			w.settle(s)
 		}
 	}
-	if diff := cmp.Diff([]string{want, want, "send zoe telegram → " + other + ": once more", want}, got); diff != "" {
-		t.Errorf("carried (-want +got):\n%s", diff)
-	}
+	check.Same(t, "carried", []string{want, want, "send zoe telegram → " + other + ": once more", want}, got)
 	words, files, err := w.s.Border.Where(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(words) != 1 || len(files) != 1 {
@@ -354,9 +345,7 @@ func filesNamed(t *testing.T, w *world) {
 	want := "send zoe telegram → " + other + ": 📎 photo f1.jpg did not come along: it has 30 MB."
 	for range 2 {
 		lines, due := w.carried()
-		if diff := cmp.Diff([]string{want}, lines); diff != "" {
-			t.Errorf("carried (-want +got):\n%s", diff)
-		}
+		check.Same(t, "carried", []string{want}, lines)
 		w.settleAll(due)
 	}
 }

@@ -3,9 +3,8 @@ package storetest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -62,9 +61,7 @@ func setUpReadBack(t *testing.T, w *world) {
 	w.noted(room, asked, want)
 	at := w.now
 	w.s = w.s.Restart(t, false)
-	if diff := cmp.Diff(spaces.RoomSetUp{SetUp: *want, At: at}, w.setUpOf(room)); diff != "" {
-		t.Errorf("after a restart (-want +got):\n%s", diff)
-	}
+	check.Same(t, "after a restart", spaces.RoomSetUp{SetUp: *want, At: at}, w.setUpOf(room))
 }
 
 // SECURITY S14: with a message that led to it a proposal is gone from all that the

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -64,9 +63,7 @@ func timerOnce(t *testing.T, w *world) {
 	if len(got) != 1 {
 		t.Fatalf("fired %d times, want once", len(got))
 	}
-	if diff := cmp.Diff(&timer, got[0].Timer); diff != "" {
-		t.Errorf("timer (-want +got):\n%s", diff)
-	}
+	check.Same(t, "timer", &timer, got[0].Timer)
 	if y := got[0].Cycle; y.Space != "" || y.Active != "" || y.Wake != "timer" || y.Mind != ada {
 		t.Errorf("cycle %+v, want one without a space (BLU-10)", y)
 	}

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -81,9 +80,7 @@ func waitAnswered(t *testing.T, w *world) {
 	}
 	wake := w.ended(ada, room, spaces.WaitReplied)
 	want := []spaces.WaitAnswer{{Who: answer.Actor, Outcome: spaces.WaitReplied, Event: answer.ID}}
-	if diff := cmp.Diff(want, wake.Waits[0].Answers); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	check.Same(t, "answers", want, wake.Waits[0].Answers)
 	if len(wake.Rows) != 1 || wake.Waits[0].Call == "" || len(w.lasting(ada)) != 0 {
 		t.Errorf("rows %+v, call %q, still waits for %+v", wake.Rows, wake.Waits[0].Call, w.lasting(ada))
 	}
