@@ -84,6 +84,9 @@ func idleTimes(t *testing.T, w *world) {
 	w.say(room, "zoe", "are you there?")
 	w.now = due.Add(time.Minute)
 	w.wantMinds("it sleeps")
+	if w.claim(ada, room) != nil {
+		t.Error("it is woken in its sleep")
+	}
 	w.now = due.Add(2 * time.Minute)
 	w.wantMinds("a timer that does not fire", problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 1, Since: due})
 	for _, woken := range w.fire() {

@@ -14,6 +14,7 @@ import (
 
 var inboxTests = map[string]func(*testing.T, *world){
 	"ClaimTakesEveryReadyRow":              claimTakesAll,
+	"WhatOneClaimDoesNotHoldIsNotLost":     claimOverflows,
 	"MessageClaimsAMindThatIsFree":         claimedAtOnce,
 	"ClaimThatIsUndoneWakesNobody":         claimUndone,
 	"IgnoredRowsWaitForNobody":             ignored,
@@ -31,6 +32,22 @@ var inboxTests = map[string]func(*testing.T, *world){
 	"OnlyWhatIsSaidOrDoneToWordsIsBrought": knocking,
 	"RestartEndsEveryLease":                restartEndsLeases,
 	"StoppedChainIsShownToTheGate":         stoppedChain,
+}
+
+// F48: more rows than one claim judges wait for the next one.
+func claimOverflows(t *testing.T, w *world) {
+	room := w.family()
+	items := make([]spaces.Incoming, 1001)
+	for i := range items {
+		items[i] = w.message(room, "zoe", "more")
+	}
+	w.record(items...)
+	if w.claimAs(holder, ada, room, wakeNone) != nil {
+		t.Fatal("it wakes although the gate lets nothing pass")
+	}
+	if wake := w.woken(ada, room); len(wake.Rows) != 1 {
+		t.Errorf("%d rows are left, want the last", len(wake.Rows))
+	}
 }
 
 // DESIGN 2, 6.2: the commit that records a message may claim the minds that are

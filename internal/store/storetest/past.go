@@ -10,6 +10,7 @@ import (
 var pastTests = map[string]func(*testing.T, *world){
 	"PastIsNewsToNobody":          pastIsNoNews,
 	"PastAndPresentAreOneMessage": pastKnown,
+	"PastRenamesNobody":           pastRenamesNobody,
 }
 
 // before is a message that was said long ago and is told now.
@@ -67,4 +68,22 @@ func pastKnown(t *testing.T, w *world) {
 	if got := w.record(late); got.New != 0 || len(got.Wakes) != 0 {
 		t.Errorf("recorded %+v, want nothing new", got)
 	}
+}
+
+// SEQ-04: what somebody was called long ago is not what they are called now.
+func pastRenamesNobody(t *testing.T, w *world) {
+	room := w.family()
+	now := w.message(room, "zoe", "now")
+	now.From.Name = "Zoe Today"
+	past := w.before(room, "zoe", "long ago")
+	past.From.Name = "Zoe Before"
+	w.record(now, past)
+	_, members, err := w.s.Shell.Space(t.Context(), room)
+	w.ok(err)
+	for _, m := range members {
+		if m.Name == "Zoe Today" {
+			return
+		}
+	}
+	t.Errorf("members %+v, want Zoe Today among them", members)
 }
