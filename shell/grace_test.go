@@ -1,0 +1,35 @@
+package shell_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// DELIVERY K8, K28: a process that ends while a model thinks leaves the run to the next
+// one: nothing has failed, and there is one run.
+func TestAStopWhileAModelThinksIsNoFailure(t *testing.T) {
+	var hung atomic.Bool
+	m := mindful(func(ctx context.Context, _ model.Request) (model.Response, error) {
+		if !hung.Swap(true) {
+			<-ctx.Done()
+			return model.Response{}, ctx.Err()
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		synctest.Wait()
+		w.crash()
+		w.start()
+		w.settle()
+		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopSilent}, w.stops(mind("Ada")))
+	})
+}
