@@ -12,6 +12,7 @@ const (
 	spaceByKey  query = `select id from spaces where config_key = $1`
 	spaceByChat query = `select m.space from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 and ($3 = '' or s.config_key is null) order by m.n limit 1`
+	knownThere  query = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
 	insertSpace query = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
 values ($1, 'room', $2, $3, $4, $5, $6, $7, $8)`
 	renewSpace query = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
@@ -27,10 +28,15 @@ where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' an
 )
 
 // Open implements [activity.Directory]. A room is found by its key, or by its
-// first chat: a keyed opening takes over a room that was admitted without one.
+// first chat: a keyed opening takes over a room that was admitted without one. A
+// chat that has another id by now leads to the room it is in, which stays as it is.
 func (b Border) Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error) {
 	var place spaces.Placement
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		if r, err := t.movedOn(ctx, o); err != nil || r != nil {
+			place = placed(r)
+			return err
+		}
 		r, err := t.findOrCreate(ctx, o)
 		if err != nil {
 			return err
@@ -45,13 +51,42 @@ func (b Border) Open(ctx context.Context, o spaces.Opening) (spaces.Placement, e
 				return err
 			}
 		}
-		place = spaces.Placement{Space: r.ID, Object: spaces.ChatObject, Circle: r.Circle}
+		place = placed(r)
 		return nil
 	})
 	if err != nil {
 		return spaces.Placement{}, fmt.Errorf("open space %q: %w", o.Name, err)
 	}
 	return place, nil
+}
+
+// placed returns where a room's chats lead; nowhere for none.
+func placed(r *room) spaces.Placement {
+	if r == nil {
+		return spaces.Placement{}
+	}
+	return spaces.Placement{Space: r.ID, Object: spaces.ChatObject, Circle: r.Circle}
+}
+
+// movedOn finds the room of a chat that has another id by now: what is told late, or
+// twice, of the former one belongs there.
+func (t *tx) movedOn(ctx context.Context, o spaces.Opening) (*room, error) {
+	if o.Key != "" || len(o.Chats) == 0 {
+		return nil, nil
+	}
+	c := o.Chats[0]
+	if known, err := t.mapped(ctx, c.Account, c.Chat); err != nil || len(known) > 0 {
+		return nil, err
+	}
+	var id spaces.SpaceID
+	if found, err := one(ctx, t, knownThere, []any{c.Account, c.Chat}, &id); err != nil || !found {
+		return nil, err
+	}
+	moves, err := movesOf(ctx, t, id)
+	if err != nil || !slices.ContainsFunc(moves, func(m spaces.Migrated) bool { return m.Account == c.Account && m.From == c.Chat }) {
+		return nil, err
+	}
+	return t.room(ctx, id)
 }
 
 func (t *tx) findOrCreate(ctx context.Context, o spaces.Opening) (*room, error) {

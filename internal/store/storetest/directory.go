@@ -22,6 +22,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"ChatInTwoSpacesHasTwoPlaces":          twoPlaces,
 	"MigrationMovesMappingsAndActions":     migration,
 	"MigrationKeepsNamesThatStayTheSame":   sameNames,
+	"FormerChatLeadsToItsRoom":             formerChat,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
 	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
@@ -170,6 +171,32 @@ func migration(t *testing.T, w *world) {
 	w.ok(err)
 	if len(chats) != 1 || chats[0].Chat != "-1010" || w.last(room).ID != before.ID {
 		t.Errorf("opened again the room has the chats %+v, and last %+v", chats, w.last(room).Body)
+	}
+}
+
+// I2, PLATFORMS 1.3: what is told twice, or late, of a chat that has another id by now
+// opens no second room; a chat that was given up opens one.
+func formerChat(t *testing.T, w *world) {
+	wild := spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}}
+	room := w.open(wild)
+	w.say(room, "zoe", "hello")
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
+	wild.Name = "another club"
+	if again := w.open(wild); again != room {
+		t.Errorf("its former chat opens %s, want %s", again, room)
+	}
+	if r, _, err := w.s.Shell.Space(t.Context(), room); err != nil || r.Name != "club" {
+		t.Errorf("the room is %+v, %v, want it as it was", r, err)
+	}
+	chats, err := w.s.Border.Chats(t.Context(), account, "")
+	w.ok(err)
+	if len(chats) != 1 || chats[0].Chat != "-1009" {
+		t.Errorf("the chats are %+v, want the one that it moved to", chats)
+	}
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Chats: chats, At: w.now}))
+	wild.Chats[0].Chat = "-1009"
+	if again := w.open(wild); again == room {
+		t.Error("a chat that was given up is in its old room again")
 	}
 }
 
