@@ -13,7 +13,7 @@ import (
 
 const (
 	alreadyKnown query = `select exists (select 1 from events where space = $1 and source = $2),
-  exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1))`
+  exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or $6 = 1))`
 	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
@@ -56,7 +56,8 @@ type intake struct {
 	done   spaces.Recorded
 	common bool // of the item under way
 
-	chat, title string // of the item under way: where it happened, and how its thread is called
+	heard       spaces.Ref // the message of the item before, or of the one under way
+	chat, title string     // of the item under way: where it happened, and how its thread is called
 
 	hushed string // why the item under way wakes nobody; empty when the gate judges it
 }
@@ -181,16 +182,23 @@ func platformOf(account string) string {
 	return platform
 }
 
-// duplicate reports whether the item is in the record already: by its source,
-// or because it is the echo of a message of ours.
+// duplicate reports whether the item is in the record already: by its source, because
+// it is the echo of a message of ours, or because it was heard while its chat was in
+// another room. Several rooms of a chat hear a message together; the past is read into
+// whichever room asks for it.
 func (i *intake) duplicate(ctx context.Context, it spaces.Incoming) (bool, error) {
-	ref := it.Ref
-	if it.Event.Body.Kind() != spaces.KindSaid {
+	ref, elsewhere := it.Ref, 0
+	b, said := it.Event.Body.(spaces.Said)
+	if !said {
 		ref = spaces.Ref{} // an edit names the message it is about
 	}
+	if said && !b.Past && ref != i.heard {
+		elsewhere = 1
+	}
+	i.heard = ref
 	var bySource, byRef bool
 	_, err := one(ctx, i.tx, alreadyKnown,
-		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message}, &bySource, &byRef)
+		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message, elsewhere}, &bySource, &byRef)
 	return bySource || byRef, err
 }
 

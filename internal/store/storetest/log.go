@@ -10,23 +10,24 @@ import (
 )
 
 var logTests = map[string]func(*testing.T, *world){
-	"SameUpdateTwiceIsOneEvent":           sameUpdateTwice,
-	"BatchIsRecordedWithItsCursor":        batchWithCursor,
-	"PersonIsRootOfTheirOwnWords":         personIsRoot,
-	"ReplyFindsItsMessage":                replyFindsMessage,
-	"EditFindsItsMessage":                 editFindsMessage,
-	"MentionsBecomeEntities":              mentions,
-	"IncoherentItemIsRecordedAsSuch":      incoherent,
-	"UpdateWithoutASpaceStopsNobody":      stray,
-	"JoinedIsOneEventAPerson":             joinedEach,
-	"ReadersFollowTheMembers":             readersFollow,
-	"RoomsSharedWithSomebodyAreFound":     roomsShared,
-	"NamesAreKeptCurrent":                 namesCurrent,
-	"BoundIdentityIsTheAgent":             boundIdentity,
-	"ForkSharesItsPastAndReachesNobody":   fork,
-	"AgentRunIsCountedUntilAPersonSpeaks": agentRun,
-	"EventsComeInPages":                   pages,
-	"EqualWordsHeardByTwoPairInOrder":     alikePair,
+	"SameUpdateTwiceIsOneEvent":             sameUpdateTwice,
+	"ChatThatChangedItsRoomIsNotHeardTwice": roomChanged,
+	"BatchIsRecordedWithItsCursor":          batchWithCursor,
+	"PersonIsRootOfTheirOwnWords":           personIsRoot,
+	"ReplyFindsItsMessage":                  replyFindsMessage,
+	"EditFindsItsMessage":                   editFindsMessage,
+	"MentionsBecomeEntities":                mentions,
+	"IncoherentItemIsRecordedAsSuch":        incoherent,
+	"UpdateWithoutASpaceStopsNobody":        stray,
+	"JoinedIsOneEventAPerson":               joinedEach,
+	"ReadersFollowTheMembers":               readersFollow,
+	"RoomsSharedWithSomebodyAreFound":       roomsShared,
+	"NamesAreKeptCurrent":                   namesCurrent,
+	"BoundIdentityIsTheAgent":               boundIdentity,
+	"ForkSharesItsPastAndReachesNobody":     fork,
+	"AgentRunIsCountedUntilAPersonSpeaks":   agentRun,
+	"EventsComeInPages":                     pages,
+	"EqualWordsHeardByTwoPairInOrder":       alikePair,
 }
 
 // I2, DELIVERY 2.3 K3
@@ -42,6 +43,32 @@ func sameUpdateTwice(t *testing.T, w *world) {
 	said := slices.DeleteFunc(w.log(room), func(e spaces.Event) bool { return e.Body.Kind() != spaces.KindSaid })
 	if len(said) != 1 {
 		t.Errorf("the log has %d messages, want 1", len(said))
+	}
+}
+
+// I2: what a platform tells again once the chat is in another room is no news there,
+// unless that room reads the past; two rooms of a chat hear it together.
+func roomChanged(t *testing.T, w *world) {
+	before, after := w.family(), w.open(spaces.Opening{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
+	m := w.message(before, "zoe", "hello")
+	w.record(m)
+	again := m
+	again.Event.Space = after
+	if got := w.record(again); got.Duplicates != 1 || len(got.Wakes) != 0 {
+		t.Errorf("told again: %+v, want a duplicate that wakes nobody", got)
+	}
+	again.Event.Body = spaces.Said{Text: "hello", Past: true}
+	if got := w.record(again); got.New != 1 {
+		t.Errorf("read as the past: %+v, want an event", got)
+	}
+	both := []spaces.Incoming{w.message(before, "zoe", "to both")}
+	both = append(both, both[0])
+	both[1].Event.Space = after
+	if got := w.record(both...); got.New != 2 {
+		t.Errorf("told of two rooms: %+v, want an event in each", got)
+	}
+	if got := w.record(both...); got.Duplicates != 2 {
+		t.Errorf("told of two rooms again: %+v, want two duplicates", got)
 	}
 }
 
