@@ -144,8 +144,15 @@ func (w *world) reload(text string) {
 	}
 }
 
-// start brings the program up on the world's data folder.
+// start brings the program up on the world's data folder, and it comes to rest.
 func (w *world) start() {
+	w.t.Helper()
+	w.boot()
+	w.settle()
+}
+
+// boot brings the program up.
+func (w *world) boot() {
 	w.t.Helper()
 	c := w.load()
 	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
@@ -165,7 +172,6 @@ func (w *world) start() {
 		}
 	}
 	<-s.ready
-	w.settle()
 }
 
 // live runs the process without its socket and its web page: real listeners

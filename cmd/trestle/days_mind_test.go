@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+)
+
+// Whimsical is a model that answers what it is newly shown, with a number of its own
+// on each answer, does all kinds of other things, takes its time, and fails when it
+// is moody.
+type whimsical struct {
+	mu     sync.Mutex // guards what follows
+	rng    *rand.Rand
+	minted int
+	mood   bool
+	shown  map[string]bool // tokens of people that it was shown
+	broken error           // the first transcript that no endpoint takes
+}
+
+func newWhimsical(rng *rand.Rand) *whimsical { return &whimsical{rng: rng, shown: map[string]bool{}} }
+
+var (
+	dayToken = regexp.MustCompile(`\bm[0-9]{5}\b`)
+	dayMark  = regexp.MustCompile(`\b[am][0-9]{5}\b`)
+	dayPlace = regexp.MustCompile(`(?m)^(#[a-z]?[0-9]+) `)
+)
+
+// moody says whether calls may fail.
+func (w *whimsical) moody(yes bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mood = yes
+}
+
+// Generate implements [model.Model].
+func (w *whimsical) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	took, resp, err := w.decides(r)
+	select {
+	case <-time.After(took):
+		return resp, err
+	case <-ctx.Done():
+		return model.Response{}, model.Interrupted(ctx)
+	}
+}
+
+func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == nil {
+		w.broken = modeltest.Check(r.Messages, r.Tools)
+	}
+	took := time.Duration(w.rng.IntN(3000)) * time.Millisecond
+	if w.rng.IntN(30) == 0 {
+		took = time.Duration(w.rng.IntN(120)) * time.Second
+	}
+	asked, places := w.asked(r.Messages)
+	if w.mood && w.rng.IntN(3) == 0 {
+		kind := model.Kind(w.rng.IntN(int(model.TooLong)))
+		return took, model.Response{}, &model.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
+	}
+	resp := model.Response{Finish: model.Stopped, Usage: model.Usage{Prompt: 1000, Output: 50}}
+	switch {
+	case r.NoCalls:
+		resp.Text = "I think of " + strings.Join(asked, ", ") + "."
+	case len(asked) == 0 && w.rng.IntN(10) > 0:
+		resp.Text = "Responded to them. Nothing is pending."
+	case w.rng.IntN(12) == 0:
+		resp.Text = "Responded to nobody. I only listen."
+	default:
+		resp.Calls, resp.Finish = w.acts(asked, places), model.Called
+	}
+	return took, resp, nil
+}
+
+// asked returns the tokens that people said since the last answer, and the places
+// in the prompt that an act may be about.
+func (w *whimsical) asked(messages []model.Message) (tokens, places []string) {
+	from := 0
+	for i := range messages {
+		if messages[i].Role == model.User {
+			places = append(places, dayPlace.FindAllString(messages[i].Text, -1)...)
+		}
+		for _, token := range dayToken.FindAllString(messages[i].Text, -1) {
+			w.shown[token] = true
+		}
+		if messages[i].Role == model.Result && strings.Contains(messages[i].Text, `"messageId"`) {
+			from = i + 1
+		}
+	}
+	for i := range messages[from:] {
+		if m := &messages[from+i]; m.Role == model.User && strings.Contains(m.Text, "INBOX (") {
+			_, fresh, _ := strings.Cut(m.Text, "INBOX (")
+			tokens = append(tokens, dayToken.FindAllString(fresh, -1)...)
+		}
+	}
+	return tokens, places
+}
+
+// acts are the calls of one answer: one send, mostly, and now and then something else.
+func (w *whimsical) acts(asked, places []string) []model.Call {
+	var calls []model.Call
+	add := func(name string, args any) {
+		calls = append(calls, modeltest.Call("call_"+w.mints(), name, args))
+	}
+	place := "#1"
+	if len(places) > 0 {
+		place = strings.TrimSpace(places[w.rng.IntN(len(places))])
+	}
+	switch w.rng.IntN(14) {
+	case 0:
+		add("react", map[string]any{"message": place, "emoji": "👍"})
+	case 1:
+		add("timer", map[string]any{"seconds": 1 + w.rng.IntN(4000), "note": "look at " + w.mints()})
+	case 2:
+		add("note", map[string]any{"text": "it was said: " + strings.Join(asked, " ")})
+	case 3:
+		add("edit_message", map[string]any{"message": place, "text": w.mints() + " corrected"})
+	case 4:
+		add("delete_message", map[string]any{"message": place})
+	case 5:
+		add("enter_space", map[string]any{"space": "s2"})
+	case 6:
+		add("search", map[string]any{"query": "so on"})
+	}
+	words := map[string]any{"text": w.mints() + " re " + strings.Join(asked, " ") + " " + someWords(w.rng, w.length())}
+	switch w.rng.IntN(10) {
+	case 0:
+		words["wait"] = true
+	case 1:
+		words["text"] = fmt.Sprint(words["text"], " @Max what do you say?")
+	case 2:
+		words["space"], words["why"] = fmt.Sprintf("s%d", 1+w.rng.IntN(4)), "it came up"
+	}
+	add("send_message", words)
+	return calls
+}
+
+// mints returns a number that no answer had before.
+func (w *whimsical) mints() string {
+	w.minted++
+	return fmt.Sprintf("a%05d", w.minted)
+}
+
+// length is how long an answer is in bytes: at times several messages.
+func (w *whimsical) length() int {
+	if w.rng.IntN(10) == 0 {
+		return 4000 + w.rng.IntN(9000)
+	}
+	return 10 + w.rng.IntN(300)
+}
+
+// someWords returns up to n bytes of words.
+func someWords(rng *rand.Rand, n int) string {
+	all := []string{"the", "pump", "**is**", "on\n\n", "`again`", "and", "nobody", "knows", "why;", "- maybe\n", "ask", "them"}
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(all[rng.IntN(len(all))] + " ")
+	}
+	return strings.TrimSpace(b.String())
+}

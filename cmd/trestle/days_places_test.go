@@ -1,0 +1,159 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+)
+
+// A place is a chat of a platform in which the people of a day talk.
+type place interface {
+	says(who, text string, answers bool) (message string)
+	edits(message, text string)
+	deletes(message string) bool // false: the platform tells nobody
+	whose() string               // of a direct chat; empty for others
+	title() string
+}
+
+// A telegramPlace may have topics.
+type telegramPlace struct {
+	d      *day
+	name   string
+	topics []int64
+	direct bool
+}
+
+func (p telegramPlace) says(who, text string, answers bool) string {
+	chat := p.d.chats[p.name]
+	s := fake.Said{Thread: p.topics[p.d.rng.IntN(len(p.topics))]}
+	if sent := chat.Sent(); answers && len(sent) > 0 {
+		last := sent[len(sent)-1]
+		s.ReplyTo, s.Thread = last.ID, last.Thread
+	}
+	return strconv.FormatInt(chat.Says(p.d.people[who], text, s), 10)
+}
+
+func (p telegramPlace) edits(message, text string) {
+	id, _ := strconv.ParseInt(message, 10, 64)
+	p.d.chats[p.name].Edits(id, text)
+}
+
+func (telegramPlace) deletes(string) bool { return false }
+
+func (p telegramPlace) whose() string {
+	if p.direct {
+		return p.name
+	}
+	return ""
+}
+
+func (p telegramPlace) title() string { return p.name }
+
+// A slackPlace is a channel, or the direct chat of somebody.
+type slackPlace struct {
+	d    *day
+	room *fakeslack.Channel
+	who  string
+}
+
+func (p slackPlace) says(who, text string, answers bool) string {
+	var s fakeslack.Said
+	if sent := p.room.Sent(); answers && len(sent) > 0 {
+		last := sent[len(sent)-1]
+		if s.Thread = last.Thread; s.Thread == "" {
+			s.Thread = last.TS
+		}
+	}
+	text = strings.ReplaceAll(text, "@ada_bot", "<@"+p.d.slack.app.User()+">")
+	return p.room.Says(p.d.slack.people[who], text, s)
+}
+
+func (p slackPlace) edits(message, text string)  { p.room.Edits(message, text) }
+func (p slackPlace) deletes(message string) bool { p.room.Deletes(message); return true }
+func (p slackPlace) whose() string               { return p.who }
+func (p slackPlace) title() string               { return "slack " + p.room.ID }
+
+// A discordPlace is a channel, or a thread of one.
+type discordPlace struct {
+	d    *day
+	room *fakediscord.Channel
+}
+
+func (p discordPlace) says(who, text string, answers bool) string {
+	var s fakediscord.Said
+	if sent := p.room.Sent(p.d.discord.bot); answers && len(sent) > 0 {
+		s.ReplyTo = sent[len(sent)-1].ID
+	}
+	text = strings.ReplaceAll(text, "@ada_bot", "<@"+p.d.discord.bot.ID.String()+">")
+	return p.room.Says(p.d.discord.person(who), text, s).String()
+}
+
+func (p discordPlace) edits(message, text string) { p.room.Edits(p.d.discord.message(message), text) }
+
+func (p discordPlace) deletes(message string) bool {
+	p.room.Deletes(p.d.discord.message(message))
+	return true
+}
+
+func (discordPlace) whose() string   { return "" }
+func (p discordPlace) title() string { return "discord " + p.room.ID.String() }
+
+// loses has the ways to platforms break as they do.
+func (d *day) loses() {
+	n := d.rng.IntN(9)
+	if d.remapped && n >= 7 {
+		return // what is told again would be news in another room
+	}
+	switch n {
+	case 0:
+		d.slack.app.Sever()
+	case 1:
+		d.slack.app.Disconnect("refresh_requested")
+	case 2:
+		d.slack.app.Freeze()
+	case 3:
+		d.discord.lose("resumed")
+	case 4:
+		d.discord.lose("forgotten")
+	case 5:
+		d.discord.bot.Freeze()
+	case 6:
+		d.discord.bot.Invalidate(d.rng.IntN(2) == 0)
+	case 7:
+		d.slack.app.Redeliver(20)
+	case 8:
+		d.bot.Redeliver(20)
+	}
+}
+
+// A posted is a message that a platform took from the program.
+type posted struct {
+	platform, message, text string
+	at                      time.Time
+	struck                  bool // its answer was harmed
+	early                   time.Duration
+}
+
+// posts returns what the platforms took, in the order of each.
+func (d *day) posts() (all []posted) {
+	for _, c := range d.telegram.Ledger().Calls {
+		if c.Method == "sendMessage" && c.Applied {
+			all = append(all, posted{"telegram", strconv.FormatInt(c.Chat, 10) + "/" + strconv.FormatInt(c.Message, 10), c.Text, c.At, c.Fault != "", c.Early})
+		}
+	}
+	for _, c := range d.slack.Ledger().Calls {
+		if c.Method == "chat.postMessage" && c.Applied {
+			all = append(all, posted{"slack", c.Message, c.Text, c.At, c.Fault != "", c.Early})
+		}
+	}
+	for _, c := range d.discord.Ledger().Calls {
+		if (c.Method == "create message" || c.Method == "execute webhook") && c.Applied {
+			all = append(all, posted{"discord", c.Message.String(), c.Text, c.At, c.Fault != "", c.Early})
+		}
+	}
+	return all
+}
