@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -94,6 +95,9 @@ func (b Border) Migrate(ctx context.Context, account string, to spaces.Move, at 
 		if err := t.run(ctx, dropChat, account, to.From); err != nil {
 			return err
 		}
+		if err := t.giveWay(ctx, account, to.To, moved, at); err != nil {
+			return err
+		}
 		if to.Same {
 			if err := t.rename(ctx, account, to, moved); err != nil {
 				return err
@@ -108,6 +112,35 @@ func (b Border) Migrate(ctx context.Context, account string, to spaces.Move, at 
 	})
 	if err != nil {
 		return fmt.Errorf("migrate chat %s of %s: %w", to.From, account, err)
+	}
+	return nil
+}
+
+// giveWay takes a chat out of the rooms that it opened under its new id, before it was
+// known to be the chat of others.
+func (t *tx) giveWay(ctx context.Context, account, chat string, to []mapped, at time.Time) error {
+	if len(to) == 0 {
+		return nil
+	}
+	all, err := t.mapped(ctx, account, chat)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if slices.ContainsFunc(to, func(x mapped) bool { return x.space == m.space }) {
+			continue
+		}
+		r, err := t.room(ctx, m.space)
+		if err != nil {
+			return err
+		}
+		if r == nil || r.Configured {
+			continue
+		}
+		c := spaces.Mapping{Account: account, Chat: chat}
+		if err := t.unmap(ctx, r, c, spaces.Dismissal{Reason: "it is the chat of an older room", At: at}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"MigrationMovesMappingsAndActions":     migration,
 	"MigrationKeepsNamesThatStayTheSame":   sameNames,
 	"FormerChatLeadsToItsRoom":             formerChat,
+	"ChatThatMovesIsInItsOldRoomAlone":     movedInto,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
 	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
@@ -198,6 +199,25 @@ func formerChat(t *testing.T, w *world) {
 	if again := w.open(wild); again == room {
 		t.Error("a chat that was given up is in its old room again")
 	}
+}
+
+// I2, PLATFORMS 1.3: a group speaks under its new id before it is told that it moved: the
+// room that it opened there gives way to the one it had, and a configured one does not.
+func movedInto(t *testing.T, w *world) {
+	room := w.open(spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}})
+	w.open(spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1009"}}})
+	named := w.open(spaces.Opening{Key: "named", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1"}, {Account: account, Chat: "-1009"}}})
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
+	places, err := w.s.Border.Place(t.Context(), account, "-1009")
+	w.ok(err)
+	got := []spaces.SpaceID{}
+	for _, p := range places {
+		got = append(got, p.Space)
+	}
+	if diff := cmp.Diff([]spaces.SpaceID{room, named}, got); diff != "" {
+		t.Errorf("rooms of the chat (-want +got):\n%s", diff)
+	}
+	w.sound()
 }
 
 // PLATFORMS 2.3, SEQ-07: where messages keep their ids under the new one of their chat,
