@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // judged compares what the platform, the endpoint and the record hold when a day is
@@ -79,13 +80,14 @@ func (d *day) restsWhole(db *sql.DB) {
 	for _, s := range d.said {
 		gone[s.token] = s.gone
 	}
-	d.each(db, `select i.agent || ' ' || i.space || ' ' || i.seq, i.state, i.reason, e.kind, e.body from inbox i join events e on e.id = i.event`, func(c []string) {
+	d.each(db, `select i.agent || ' ' || i.space || ' ' || i.seq, i.state, i.reason, e.body, coalesce(y.stop, '') from inbox i
+join events e on e.id = i.event left join cycles y on y.id = i.cycle`, func(c []string) {
 		switch c[1] {
 		case "ready", "claimed":
-			d.t.Errorf("I4: row %s is %s in peace (%s): %s", c[0], c[1], c[2], c[4])
+			d.t.Errorf("I4: row %s is %s in peace (%s): %s", c[0], c[1], c[2], c[3])
 		case "consumed":
-			for _, token := range dayToken.FindAllString(c[4], 1) {
-				if !d.mind.shown[token] && !gone[token] {
+			for _, token := range dayToken.FindAllString(c[3], 1) {
+				if !d.mind.shown[token] && !gone[token] && c[4] != string(spaces.StopCancelled) {
 					d.t.Errorf("I3: %s is consumed and was never shown", token)
 				}
 			}

@@ -115,7 +115,7 @@ func (w *whimsical) acts(asked, places []string) []model.Call {
 	if len(places) > 0 {
 		place = strings.TrimSpace(places[w.rng.IntN(len(places))])
 	}
-	switch w.rng.IntN(14) {
+	switch w.rng.IntN(18) {
 	case 0:
 		add("react", map[string]any{"message": place, "emoji": "👍"})
 	case 1:
@@ -130,15 +130,26 @@ func (w *whimsical) acts(asked, places []string) []model.Call {
 		add("enter_space", map[string]any{"space": "s2"})
 	case 6:
 		add("search", map[string]any{"query": "so on"})
+	case 7:
+		add("sleep", map[string]any{"seconds": 1 + w.rng.IntN(600)})
+	case 8:
+		add("fork", map[string]any{"reason": "to try " + w.mints()})
+	case 9:
+		add("send_file", map[string]any{"name": "plan.md", "content": "the plan " + w.mints()})
+	case 10:
+		add("plan", map[string]any{"cron": "*/20 * * * *", "note": "look at " + w.mints()})
 	}
 	words := map[string]any{"text": w.mints() + " re " + strings.Join(asked, " ") + " " + someWords(w.rng, w.length())}
-	switch w.rng.IntN(10) {
+	switch w.rng.IntN(12) {
 	case 0:
 		words["wait"] = true
 	case 1:
 		words["text"] = fmt.Sprint(words["text"], " @Max what do you say?")
 	case 2:
 		words["space"], words["why"] = fmt.Sprintf("s%d", 1+w.rng.IntN(4)), "it came up"
+	case 3:
+		delete(words, "text")
+		words["space"], words["instruction"] = fmt.Sprintf("s%d", 1+w.rng.IntN(4)), "say that it came up"
 	}
 	add("send_message", words)
 	return calls

@@ -13,6 +13,8 @@ import (
 // A place is a chat of a platform in which the people of a day talk.
 type place interface {
 	says(who, text string, answers bool) (message string)
+	shares(who, text string)   // a file, with words beside it
+	likes(who, message string) // or what was said last by the agents
 	edits(message, text string)
 	deletes(message string) bool // false: the platform tells nobody
 	whose() string               // of a direct chat; empty for others
@@ -35,6 +37,18 @@ func (p telegramPlace) says(who, text string, answers bool) string {
 		s.ReplyTo, s.Thread = last.ID, last.Thread
 	}
 	return strconv.FormatInt(chat.Says(p.d.people[who], text, s), 10)
+}
+
+func (p telegramPlace) shares(who, text string) {
+	p.d.chats[p.name].Says(p.d.people[who], text, fake.Said{File: &fake.File{Kind: "document", Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
+}
+
+func (p telegramPlace) likes(who, message string) {
+	id, _ := strconv.ParseInt(message, 10, 64)
+	if sent := p.d.chats[p.name].Sent(); len(sent) > 0 {
+		id = sent[len(sent)-1].ID
+	}
+	p.d.chats[p.name].Reacts(p.d.people[who], id, "👍")
 }
 
 func (p telegramPlace) edits(message, text string) {
@@ -72,6 +86,17 @@ func (p slackPlace) says(who, text string, answers bool) string {
 	return p.room.Says(p.d.slack.people[who], text, s)
 }
 
+func (p slackPlace) shares(who, text string) {
+	p.room.Says(p.d.slack.people[who], text, fakeslack.Said{File: &fakeslack.File{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
+}
+
+func (p slackPlace) likes(who, message string) {
+	if sent := p.room.Sent(); len(sent) > 0 {
+		message = sent[len(sent)-1].TS
+	}
+	p.room.Reacts(p.d.slack.people[who], message, "tada")
+}
+
 func (p slackPlace) edits(message, text string)  { p.room.Edits(message, text) }
 func (p slackPlace) deletes(message string) bool { p.room.Deletes(message); return true }
 func (p slackPlace) whose() string               { return p.who }
@@ -92,6 +117,18 @@ func (p discordPlace) says(who, text string, answers bool) string {
 	return p.room.Says(p.d.discord.person(who), text, s).String()
 }
 
+func (p discordPlace) shares(who, text string) {
+	p.room.Says(p.d.discord.person(who), text, fakediscord.Said{Files: []fakediscord.File{{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}}})
+}
+
+func (p discordPlace) likes(who, message string) {
+	id := p.d.discord.message(message)
+	if sent := p.room.Sent(p.d.discord.bot); len(sent) > 0 {
+		id = sent[len(sent)-1].ID
+	}
+	p.room.Reacts(p.d.discord.person(who), id, "👍")
+}
+
 func (p discordPlace) edits(message, text string) { p.room.Edits(p.d.discord.message(message), text) }
 
 func (p discordPlace) deletes(message string) bool {
@@ -104,7 +141,7 @@ func (p discordPlace) title() string { return "discord " + p.room.ID.String() }
 
 // loses has the ways to platforms break as they do.
 func (d *day) loses() {
-	n := d.rng.IntN(9)
+	n := d.rng.IntN(11)
 	if d.remapped && n >= 7 {
 		return // what is told again would be news in another room
 	}
@@ -127,6 +164,10 @@ func (d *day) loses() {
 		d.slack.app.Redeliver(20)
 	case 8:
 		d.bot.Redeliver(20)
+	case 9:
+		d.slack.app.Disorder(1 + d.rng.IntN(3))
+	case 10:
+		d.bot.Disorder(fake.Disorder{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
 	}
 }
 

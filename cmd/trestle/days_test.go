@@ -135,9 +135,16 @@ func (d *day) while() time.Duration {
 func (d *day) happens() {
 	p := d.places[d.rng.IntN(len(d.places))]
 	switch n := d.rng.IntN(100); {
-	case n < 52:
+	case n < 47:
 		for range 1 + d.rng.IntN(3)*d.rng.IntN(3) {
 			d.talks(p)
+		}
+	case n < 50:
+		p.shares(d.somebody(p), "here")
+	case n < 52:
+		if len(d.said) > 0 {
+			s := d.said[len(d.said)-1]
+			s.place.likes(d.somebody(s.place), s.message)
 		}
 	case n < 60:
 		d.changes()
@@ -179,11 +186,15 @@ func (d *day) talks(p place) {
 
 // does has somebody who may write something, and returns the message.
 func (d *day) does(p place, text string) string {
-	who := []string{"Kai", "Nova", "Maya"}[d.rng.IntN(3)]
+	return p.says(d.somebody(p), text, d.rng.IntN(5) == 0)
+}
+
+// somebody is one of those who are in a place.
+func (d *day) somebody(p place) string {
 	if one := p.whose(); one != "" {
-		who = one
+		return one
 	}
-	return p.says(who, text, d.rng.IntN(5) == 0)
+	return []string{"Kai", "Nova", "Maya"}[d.rng.IntN(3)]
 }
 
 // changes has somebody change, or take back, what was said lately.
