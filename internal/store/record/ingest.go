@@ -13,7 +13,7 @@ import (
 
 const (
 	alreadyKnown query = `select exists (select 1 from events where space = $1 and source = $2),
-  exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or $6 = 1))`
+  exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or cast($6 as bigint) = 1))`
 	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
