@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege hostile bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege days hostile bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -88,6 +88,9 @@ siege: ## crash the Postgres server twenty times under three processes
 
 rolling: ## replace three processes by those of another version and back, under load
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/faults
+
+days: ## play a hundred days of whatever happens, each by its seed; DAYS=17 plays one
+	@DAYS=$(or $(DAYS),0-99) go test -count=1 -run TestDaysOfWhateverHappens -timeout 60m ./cmd/trestle
 
 hostile: ## render 259,200 hostile texts and read every frame back (some minutes)
 	@HOSTILE=all go test -count=1 -run TestNoFieldCanForgeALine -timeout 20m ./hud
