@@ -30,7 +30,10 @@ join events e on e.space = u.space and e.branch = 'main'
 where u.live = 1 and e.kind in ('said', 'edited', 'deleted', 'reacted', 'unreacted') and e.actor <> 'agent:' || u.agent
   and e.seq >= (select min(s.from_seq) from spans s where s.agent = u.agent and s.circle = u.circle and s.space = u.space)
   and not exists (select 1 from uplinks v join inbox i on i.agent = v.agent and i.circle = v.circle and i.space = v.space and i.seq = e.seq
-    where v.agent = u.agent and v.space = e.space)`
+    where v.agent = u.agent and v.space = e.space)
+  and not exists (select 1 from events l where l.space = e.space and l.branch = 'main' and l.seq < e.seq and l.kind = 'left' and l.actor = 'agent:' || u.agent
+    and not exists (select 1 from events j where j.space = l.space and j.branch = 'main' and j.seq > l.seq and j.seq < e.seq
+      and j.kind = 'joined' and j.actor = l.actor))`
 	rowWithoutEvent query = `select i.agent || '/' || i.circle || ' ' || i.space || ' ' || i.seq, 'row has no event' from inbox i
 where not exists (select 1 from events e where e.space = i.space and e.branch = 'main' and e.seq = i.seq and e.id = i.event)`
 	rowAstray query = `select i.agent || '/' || i.circle || ' ' || i.space || ' ' || i.seq,

@@ -326,9 +326,11 @@ func dismissedAgent(t *testing.T, w *world) {
 	if len(rooms) != 2 || !slices.Equal(rooms[0].Agents, []spaces.AgentID{"bea"}) || !slices.Equal(rooms[1].Agents, []spaces.AgentID{"ada"}) {
 		t.Errorf("who is where: %+v", rooms)
 	}
+	w.say(room, "zoe", "she is away")
 	w.family("ada", "bea")
 	w.say(room, "zoe", "welcome back")
 	w.answer(ada, room, "here I am")
+	w.sound() // what was said in her absence is nothing that she lacks
 }
 
 // DESIGN 5: a chat that leaves a circle hears nothing of it any more.
