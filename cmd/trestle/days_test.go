@@ -63,7 +63,7 @@ func TestDaysOfWhateverHappens(t *testing.T) {
 func newDay(t *testing.T, seed uint64) *day {
 	t.Helper()
 	d := &day{rng: rand.New(rand.NewPCG(seed, 7)), mind: newWhimsical(rand.New(rand.NewPCG(seed, 8)))}
-	d.world = newWorldOf(t, daySettings("all", `"acme:C0000009", "guild:9"`), d.mind)
+	d.world = newWorldOf(t, daySettings("agents: [ada, max], wake: all", `"acme:C0000009", "guild:9"`), d.mind)
 	d.stop()
 	d.plugsIn()
 	people := []string{"Kai", "Nova", "Maya"}
@@ -89,16 +89,16 @@ func newDay(t *testing.T, seed uint64) *day {
 	return d
 }
 
-// daySettings has a room on Telegram that also has other chats, with what wakes there.
-func daySettings(wake, chats string) string {
+// daySettings has a room on Telegram that also has other chats, and who hears what there.
+func daySettings(more, chats string) string {
 	return fmt.Sprintf(`# slack, discord
 admit: open
 agents:
   ada: {name: Ada}
   max: {name: Max, phases: one}
 spaces:
-  family: {agents: [ada, max], wake: %s, relay: true, chats: ["telegram:-1001000000001", %s]}
-`, wake, chats)
+  family: {%s, relay: true, chats: ["telegram:-1001000000001", %s]}
+`, more, chats)
 }
 
 // goesBy has n things happen, then peace, and looks at what is left.
@@ -111,6 +111,9 @@ func (d *day) goesBy(n int) {
 	d.calms()
 	d.mind.moody(false)
 	pass(time.Hour)
+	for n := 0; n < 300 && !d.process.shell.Idle(); n++ { // what an agent planned comes at any time
+		pass(time.Second)
+	}
 	d.audited()
 	if h := d.process.health(); h.Status != "healthy" {
 		d.t.Errorf("in peace its health is %+v", h)
@@ -167,7 +170,9 @@ func (d *day) happens() {
 		d.boot()
 	case n < 98:
 		d.remapped = true
-		d.reload(daySettings([]string{"all", "mention", "none"}[d.rng.IntN(3)], []string{`"acme:C0000009"`, `"guild:9"`, `"acme:C0000009", "guild:9"`}[d.rng.IntN(3)]))
+		more := []string{"agents: [ada, max], wake: all", "agents: [ada, max], wake: mention", "agents: [ada], wake: none", "agents: [max, ada], circle: apart"}
+		chats := []string{`"acme:C0000009"`, `"guild:9"`, `"acme:C0000009", "guild:9"`}
+		d.reload(daySettings(more[d.rng.IntN(len(more))], chats[d.rng.IntN(len(chats))]))
 	default:
 		pass(time.Duration(d.rng.IntN(40)) * time.Minute)
 	}
