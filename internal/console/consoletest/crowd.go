@@ -23,7 +23,7 @@ type Crowd struct {
 // was busy for long. It takes minutes.
 func (w *World) Crowd(events, runs int) Crowd {
 	w.t.Helper()
-	w.Program.Text = "a reason"
+	w.Program.Say("a reason")
 	mind := spaces.Mind{Agent: "ada", Circle: "home"}
 	w.ok(w.Store.Border().Agents(w.t.Context(), []spaces.Entity{{ID: mind.Agent.Entity(), Kind: spaces.Agent, Name: "Ada"}}))
 	begin := time.Now().Add(-7 * 24 * time.Hour).Truncate(time.Millisecond)

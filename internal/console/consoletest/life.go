@@ -27,7 +27,7 @@ const account = "telegram:42"
 // refused.
 func (w *World) Live(text string) Life {
 	w.t.Helper()
-	w.Program.Text = text
+	w.Program.Say(text)
 	now := time.Now().Truncate(time.Millisecond)
 	chat := "-" + strconv.Itoa(100+w.said)
 	l := Life{Mind: spaces.Mind{Agent: "ada", Circle: "home"}}

@@ -11,12 +11,23 @@ import (
 
 // A Program is a running program that is made up.
 type Program struct {
-	// Text stands in every field that holds words from elsewhere.
-	Text string
-
 	mu        sync.Mutex // guards the fields below
+	words     string
 	cancelled []spaces.CycleID
 	forgotten []string
+}
+
+// Say has text stand in every field that holds words from elsewhere.
+func (p *Program) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.words = text
+}
+
+func (p *Program) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.words
 }
 
 var (
@@ -32,7 +43,7 @@ func (p *Program) Health() console.Health {
 	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: Started, Listen: "127.0.0.1:7420"}
 	h.Extensions = []console.Part{
 		{Name: "model", Kind: "model", State: "configured", Healthy: true},
-		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.Text, Handle: p.Text, Since: &Started, Heard: &Started},
+		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.text(), Handle: p.text(), Since: &Started, Heard: &Started},
 	}
 	h.Summarise(true)
 	return h
@@ -40,24 +51,24 @@ func (p *Program) Health() console.Health {
 
 // Boot implements [console.Process].
 func (p *Program) Boot() console.Boot {
-	return console.Boot{StartedAt: Started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.Text}}, Failed: []string{"adapter_telegram"}}
+	return console.Boot{StartedAt: Started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.text()}}, Failed: []string{"adapter_telegram"}}
 }
 
 // Problems implements [console.Process].
 func (p *Program) Problems(context.Context) ([]console.Problem, error) {
 	return []console.Problem{{
-		Code: "TRS-A04", Severity: "fail", Subject: p.Text, Says: p.Text, Evidence: p.Text, Remedy: p.Text, Opened: Started, Seen: Started, Count: 2,
+		Code: "TRS-A04", Severity: "fail", Subject: p.text(), Says: p.text(), Evidence: p.text(), Remedy: p.text(), Opened: Started, Seen: Started, Count: 2,
 	}}, nil
 }
 
 // Adapters implements [console.Process].
 func (p *Program) Adapters() []console.Adapter {
-	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.Text, State: "degraded", Reason: p.Text, Paused: p.Text, Since: &Started, Heard: &Started}}
+	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.text(), State: "degraded", Reason: p.text(), Paused: p.text(), Since: &Started, Heard: &Started}}
 }
 
 // Pairings implements [console.Process].
 func (p *Program) Pairings(context.Context) ([]console.Pairing, error) {
-	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.Text, Expires: Started}}, nil
+	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.text(), Expires: Started}}, nil
 }
 
 // Cancel implements [console.Process].
@@ -124,7 +135,7 @@ func (p *Program) Rows() []console.Row {
 	return []console.Row{
 		{Path: "data", Value: "./data", Origin: "default"},
 		{Path: "token", Value: "***", Origin: "trestle.yaml:3"},
-		{Path: "agents.ada.persona", Value: p.Text, Origin: "trestle.yaml:9"},
+		{Path: "agents.ada.persona", Value: p.text(), Origin: "trestle.yaml:9"},
 		{Path: "budget.per_day", Value: "50000000", Origin: "default"},
 	}
 }
