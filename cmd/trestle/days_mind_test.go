@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
-// Whimsical is a model that answers what it is newly shown, with a number of its own
+// A whimsical model answers what it is newly shown, with a number of its own
 // on each answer, does all kinds of other things, takes its time, and fails when it
 // is moody.
 type whimsical struct {

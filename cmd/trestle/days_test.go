@@ -258,8 +258,9 @@ func (d *day) calms() {
 	d.discord.ClearFaults()
 }
 
-// killed ends the program between two instructions: what it had written stays,
-// nobody hears of it again, and it starts anew after a while.
+// killed ends the program while all of it waits, for the network, the model or the
+// time: what it had written stays, nobody hears of it again, and it starts anew after a
+// while. Between two instructions it is killed by internal/faults.
 func (d *day) killed() {
 	synctest.Wait()
 	dir := d.t.TempDir()
@@ -268,7 +269,7 @@ func (d *day) killed() {
 	}
 	d.plug.pull()
 	d.kills = append(d.kills, time.Now())
-	d.end() // the shade of it; what it still writes stands where nobody looks
+	d.end() // what it still writes stands where nobody looks
 	d.dir = dir
 	d.plugsIn()
 	pass(d.while())
