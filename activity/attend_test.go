@@ -244,6 +244,8 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		{Agent: "zed", Reason: "direct", Woke: true, Run: "r2", Stop: spaces.StopSilent, Denied: []string{"not_a_member", "authority"}, Usage: usage},
 		{Agent: "kim", Reason: "reply", Woke: true, Run: "r3"},
 		{Agent: "new"},
+		{Agent: "lou", Tries: 2},
+		{Agent: "ann", Reason: "attempts model_error", Tries: 5, GaveUp: true, Stop: spaces.StopModelError},
 		{Agent: "odd", Reason: "unheard_of"},
 	}
 	a := r.attendant()

@@ -236,6 +236,8 @@ type AgentNow struct {
 type Answered struct {
 	Agent  spaces.AgentID
 	Reason string // the gate's word on the message; empty while nobody has judged it
+	Tries  int    // runs over it that came to nothing
+	GaveUp bool   // no other is made; Stop says how the last one ended
 	Woke   bool
 	Run    spaces.CycleID    // empty when it did not wake
 	Stop   spaces.StopReason // empty while the run is open

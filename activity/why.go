@@ -29,6 +29,10 @@ func (a *Attendant) why(ctx context.Context, q Request) (string, error) {
 func (a *Attendant) explain(x Answered) string {
 	who := "**" + a.name(x.Agent) + "**"
 	switch {
+	case x.GaveUp:
+		return fmt.Sprintf("%s could not answer: %s. It tried %s and has given up.", who, stopWords(x.Stop), counted(x.Tries, "time", "times"))
+	case x.Reason == "" && x.Tries > 0:
+		return fmt.Sprintf("%s could not answer yet. It tried %s and tries again by itself.", who, counted(x.Tries, "time", "times"))
 	case x.Reason == "":
 		return who + " has not looked at it yet."
 	case !x.Woke:

@@ -72,7 +72,7 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 // no part of what the mind remembers.
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
-	why := "attempts " + string(k.c.Close.Stop)
+	why := wornOut + string(k.c.Close.Stop)
 	retry := notBefore(k.clock.of(k.c.Close.RetryAt))
 	if err := k.run(ctx, returnAll, string(k.c.Step.Cycle), retry, maxAttempts, why); err != nil {
 		return "", nil, err

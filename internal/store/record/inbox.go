@@ -54,6 +54,8 @@ const (
 	maxAttempts = 5    // of a row whose cycle went back, before it is dead (I10)
 	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
 	maxRows     = 1000 // judged in one claim
+
+	wornOut = "attempts " // begins why a row is dead after them; the last one's stop reason follows
 )
 
 // A post is where a mind reads: one room.

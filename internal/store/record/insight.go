@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -163,7 +164,13 @@ func newestWords(ctx context.Context, src Reader, m spaces.Mind, space spaces.Sp
 
 // answered tells what became of a row.
 func answered(ctx context.Context, src Reader, m spaces.Mind, e entry) (activity.Answered, error) {
-	x := activity.Answered{Agent: m.Agent, Reason: e.Reason, Run: e.Cycle, Woke: e.Cycle != ""}
+	x := activity.Answered{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
+	if e.State == spaces.RowDead {
+		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
+		if stop, ok := strings.CutPrefix(e.Reason, wornOut); ok {
+			x.Stop = spaces.StopReason(stop)
+		}
+	}
 	if !x.Woke {
 		return x, nil
 	}

@@ -68,6 +68,11 @@ func goBack(t *testing.T, w *world) {
 		if len(w.waiting()) != 0 || w.claim(ada, room) != nil {
 			t.Error("the row is due before its time")
 		}
+		told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+		w.ok(err)
+		if len(told) != 1 || told[0].Woke || told[0].Tries != n+1 || told[0].GaveUp != (n == 4) || told[0].GaveUp != (told[0].Stop == spaces.StopModelError) {
+			t.Errorf("after attempt %d the room is told %+v", n, told) // PRD-10-9
+		}
 		at, waits, err := w.s.Shell.NextTimer(t.Context())
 		w.ok(err)
 		if n < 4 && (!waits || !at.Equal(w.now.Add(time.Minute))) {
