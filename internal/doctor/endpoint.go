@@ -79,6 +79,9 @@ func (e Endpoint) refused(err error) adapters.Finding {
 	case model.Denied:
 		return Fail("TRS-M01", "the endpoint refuses the key: "+said(err), "set "+e.Entry+".api_key to a key that is good, and see that it has credit")
 	case model.NoModel:
+		if !strings.Contains(strings.ToLower(said(err)), "model") { // there is no such path
+			return Fail("TRS-M11", "nothing speaks chat completions at "+e.Entry+".base_url: "+said(err), "see that it ends in the API's version, such as /v1, and not in /chat/completions")
+		}
 		return Fail("TRS-M02", fmt.Sprintf("the endpoint has no model called %q", e.Name), "set "+e.Entry+".name to one that it lists under /models")
 	case model.Limited:
 		return Warn("TRS-M10", "the endpoint takes no more requests for now: "+said(err), "wait, or ask its provider for a higher limit")

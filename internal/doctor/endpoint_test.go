@@ -154,6 +154,16 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			}
 		}
 	})
+	t.Run("model behind no such path", func(t *testing.T) {
+		server := httptest.NewServer(http.NotFoundHandler())
+		defer server.Close()
+		e := doctor.Endpoint{Model: client(t, server.URL), Name: "gpt-5-mini", Entry: "model", Window: 8000, Count: quarter}
+		text, r := printed(t, "model", e.Examine)
+		if r.Findings[0].Code != "TRS-M11" {
+			t.Errorf("found %q", r.Findings[0].Code)
+		}
+		golden(t, "model behind no such path", text)
+	})
 	t.Run("model unreachable", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
