@@ -20,6 +20,8 @@ func (d *decoder) check(top *section) {
 	d.checkLayers()
 	d.warnOfOpen(top)
 	d.warnOfNoPace(top)
+	d.warnOfHome()
+	d.warnOfNamesakes()
 }
 
 // checkVersion refuses nothing: a file for a later program is read as far as

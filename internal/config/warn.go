@@ -114,3 +114,26 @@ func (d *decoder) warnOfNoPace(top *section) {
 		}
 	}
 }
+
+// warnOfHome says that only a shell knows what the tilde stands for.
+func (d *decoder) warnOfHome() {
+	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "data", Fault: Fault{
+			At: n.origin, What: "this is a folder called ~, not the home folder", Remedy: "write ${HOME} in place of ~",
+		}})
+	}
+}
+
+// warnOfNamesakes says which agents people cannot tell apart.
+func (d *decoder) warnOfNamesakes() {
+	for i, a := range d.config.Agents {
+		for _, b := range d.config.Agents[:i] {
+			if strings.EqualFold(a.Name, b.Name) {
+				d.config.Warnings = append(d.config.Warnings, Warning{Entry: "agents." + a.ID, Fault: Fault{
+					At: d.config.doc.root.get("agents").get(a.ID).origin, What: "it has the name of agents." + b.ID + ", and who calls one by name calls only the first that is there",
+					Remedy: "give it a name of its own",
+				}})
+			}
+		}
+	}
+}
