@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,11 +52,8 @@ type aside struct {
 }
 
 // asideFor returns what tells of runs in a room of the terminal from now on; nil
-// when nothing is to be shown.
+// when there is no such room.
 func asideFor(ctx context.Context, r record.Console, account, room string, show []string) (*aside, error) {
-	if len(show) == 0 {
-		return nil, nil
-	}
 	rooms, err := r.Rooms(ctx)
 	if err != nil {
 		return nil, err
@@ -98,6 +96,9 @@ func (a *aside) news(ctx context.Context) ([]string, error) {
 func (a *aside) tell(run console.Run) []string {
 	var lines []string
 	y := run.Cycle
+	if slices.Contains([]spaces.StopReason{spaces.StopModelError, spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopBudget, spaces.StopCoordinator}, y.Stop) {
+		lines = append(lines, "  no answer: "+plain(cmp.Or(y.Detail, string(y.Stop)))+"; see trestle explain "+string(y.ID))
+	}
 	var plan hud.Plan
 	if slices.Contains(a.show, showHUD) && json.Unmarshal(y.Plan, &plan) == nil {
 		var areas []string

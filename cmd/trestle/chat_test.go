@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/model/modeltest"
 )
 
 // ECOSYSTEM 3.2: chat --as speaks as somebody else, --show tells what stands
@@ -66,5 +70,42 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 		if code != exitDone || !strings.Contains(errs, "  ended  completed") {
 			t.Errorf("with the rooms %s: exit %s, shown %q", rooms, code, errs)
 		}
+	}
+}
+
+// cutShort is a model whose answers are all cut at the limit of their tokens.
+type cutShort struct{}
+
+func (cutShort) Generate(context.Context, model.Request) (model.Response, error) {
+	return model.Response{Finish: model.Length}, nil
+}
+
+// ECOSYSTEM 1 rule 6: whoever talks in a terminal is told why nothing comes, and
+// where to read more.
+func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: cutShort{}})}
+	out, errs, code := s.do(t, "hello\n", "chat")
+	if code != exitDone || out != "" || !strings.Contains(errs, "  no answer: answers were cut at the token limit; see trestle explain ") {
+		t.Errorf("exit %s: %q, said %q", code, out, errs)
+	}
+}
+
+// leaver is a model that is asked as somebody loses patience.
+type leaver struct{ leave func() }
+
+func (m leaver) Generate(context.Context, model.Request) (model.Response, error) {
+	m.leave()
+	return model.Response{}, &model.Error{Kind: model.Denied}
+}
+
+// ECOSYSTEM 3.1: whoever does not wait for an answer is told of no failure.
+func TestInterruptedChatIsNoFailure(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: leaver{stop}})}
+	var errs screen
+	code := s.program(strings.NewReader("hello\n"), io.Discard, &errs).run(ctx, []string{"chat"})
+	if code != exitInterrupted || !strings.Contains(errs.String(), "trestle: interrupted") {
+		t.Errorf("exit %s: %s", code, &errs)
 	}
 }

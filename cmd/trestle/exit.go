@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,10 @@ func report(w io.Writer, err error) exitCode {
 			fmt.Fprintf(w, "  do:    %s\n", f.remedy)
 		}
 		return f.code
+	}
+	if errors.Is(err, context.Canceled) { // nothing but a signal ends the context of a command
+		fmt.Fprintln(w, "trestle: interrupted before it was done")
+		return exitInterrupted
 	}
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		config.WriteFaults(w, invalid.Text, invalid.Faults)
