@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/problems"
@@ -98,7 +99,16 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	if diff := cmp.Diff([]problems.Sighting{both, deaf}, got); diff != "" || err != nil {
 		t.Errorf("seen (-want +got), %v:\n%s", err, diff)
 	}
-	if account, name := s.accountOf("telegram"), s.adapterOf("telegram:7001"); account != "telegram:7001" || name != "telegram" {
-		t.Errorf("the account of telegram is %q, and its name %q", account, name)
+	check.Same(t, "account", "telegram:7001", s.accountOf("telegram"))
+	called := func(account string) string {
+		t.Helper()
+		name, err := s.adapterOf(t.Context(), account)
+		check.OK(t, err)
+		return name
 	}
+	check.Same(t, "who serves it told", "telegram", called("telegram:7001"))
+	s.known.Store(nil)
+	check.Same(t, "nobody told", "telegram:7001", called("telegram:7001"))
+	check.OK(t, store.Border().Stood(t.Context(), activity.LineSpan{Line: "telegram", Account: "telegram:7001", State: activity.LineConnected, From: time.Now(), First: true}))
+	check.Same(t, "who served it is gone", "telegram", called("telegram:7001"))
 }

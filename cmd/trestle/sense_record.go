@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,7 +48,10 @@ func (s *process) lookAtRecord() problems.Look {
 				lostAt = now
 			}
 			lost, first = v.Lost, false
-			all := s.seeOutbox(v, now)
+			all, err := s.seeOutbox(ctx, v, now)
+			if err != nil {
+				return nil, err
+			}
 			all = append(all, s.seeBudgets(v)...)
 			all = append(all, s.seeBackup(v, now)...)
 			if v.Slowest > slowCommit {
@@ -77,36 +82,39 @@ func (s *process) lookAtServer() problems.Look {
 }
 
 // seeOutbox sees what waits too long, and what nobody knows the outcome of.
-func (s *process) seeOutbox(v problems.Vitals, now time.Time) (all []problems.Sighting) {
+func (s *process) seeOutbox(ctx context.Context, v problems.Vitals, now time.Time) (all []problems.Sighting, err error) {
+	see := func(code problems.Code, account, evidence string) {
+		name, failed := s.adapterOf(ctx, account)
+		all, err = append(all, problems.Sighting{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
+	}
 	for _, q := range v.Queues {
 		if now.Sub(q.Oldest) > waitsLong {
-			all = append(all, problems.Sighting{
-				Code: problems.OutboxOld, Subject: s.adapterOf(q.Account),
-				Evidence: fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)),
-			})
+			see(problems.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)))
 		}
 	}
 	for _, u := range v.Unknown {
-		all = append(all, problems.Sighting{Code: problems.Unknown, Subject: s.adapterOf(u.Name), Evidence: fmt.Sprintf("%d in ten minutes", u.N)})
+		see(problems.Unknown, u.Name, fmt.Sprintf("%d in ten minutes", u.N))
 	}
-	return all
+	return all, err
 }
 
-// adapterOf names the adapter of an account, or else the account.
-func (p *parts) adapterOf(account string) string {
+// adapterOf names the adapter of an account, or else the account. While nobody
+// serves it, it has the name that it was served by last.
+func (p *parts) adapterOf(ctx context.Context, account string) (string, error) {
 	for _, l := range p.lineup.all() {
 		if l.Status().Account == account {
-			return l.name
+			return l.name, nil
 		}
 	}
 	for _, f := range p.fellows() {
 		for name, its := range f.Accounts {
 			if its == account {
-				return name
+				return name, nil
 			}
 		}
 	}
-	return account
+	line, err := p.store.Console().LineOf(ctx, account)
+	return cmp.Or(line, account), err
 }
 
 // seeBudgets sees which budgets of the day are nearly or wholly spent.

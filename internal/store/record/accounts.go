@@ -14,7 +14,8 @@ const (
   (select count(*) from outbox o where o.account = a.account and o.state in ('ready', 'sending')),
   (select count(*) from outbox o where o.account = a.account and o.state = 'unknown')
 from (select account from mappings union select account from cursors) a order by a.account`
-	unsentOf query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
+	lineServing query = `select line from line_spans where account = $1 order by seen desc limit 1`
+	unsentOf    query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
 )
 
 // Accounts implements [console.Accounts].
@@ -35,4 +36,12 @@ func (c Console) Unsent(ctx context.Context, account string) (n int, err error) 
 		return 0, fmt.Errorf("count what %s has not sent: %w", account, err)
 	}
 	return n, nil
+}
+
+// LineOf names the line that has served an account last; empty when none has.
+func (c Console) LineOf(ctx context.Context, account string) (line string, err error) {
+	if _, err := one(ctx, c.engine, lineServing, []any{account}, &line); err != nil {
+		return "", fmt.Errorf("look up who served %s: %w", account, err)
+	}
+	return line, nil
 }

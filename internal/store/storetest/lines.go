@@ -13,6 +13,7 @@ var lineTests = map[string]func(*testing.T, *world){
 	"LineSpanLastsUntilTheNextBegins":         lineSpans,
 	"LineSpanOfADeadRunEndsWhenItWasLastSeen": lineCrash,
 	"LineSpansAreKeptForNinetyDays":           lineKept,
+	"AccountIsCalledAsItWasServedLast":        lineNamed,
 }
 
 func (w *world) stood(s activity.LineSpan, after time.Duration) {
@@ -75,4 +76,20 @@ func lineKept(t *testing.T, w *world) {
 	if got := w.lines(0, 100*24*time.Hour, 10); len(got) != 3 || got[0].State != "degraded" {
 		t.Errorf("an hour later %+v", got)
 	}
+}
+
+// What waits for an account that nobody serves now is told under the name of its entry.
+func lineNamed(t *testing.T, w *world) {
+	named := func() string {
+		t.Helper()
+		line, err := w.s.LineOf(t.Context(), account)
+		w.ok(err)
+		return line
+	}
+	check.Same(t, "before", "", named())
+	w.ok(w.s.Border.Stood(t.Context(), activity.LineSpan{Line: "old", Account: account, State: activity.LineConnected, From: w.now.Add(-time.Hour), First: true}))
+	check.Same(t, "at first", "old", named())
+	w.stood(activity.LineSpan{State: activity.LineConnected, Account: account, First: true}, 0)
+	w.stood(activity.LineSpan{State: activity.LineConnecting, First: true}, time.Minute)
+	check.Same(t, "in the end", "acme", named())
 }

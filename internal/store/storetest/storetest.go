@@ -27,6 +27,8 @@ type Store struct {
 	Jobs Jobs
 	// Lines is what became of the border's logbook.
 	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
+	// LineOf names the line that has served an account.
+	LineOf func(ctx context.Context, account string) (string, error)
 	// Memories is what minds have of their own, as an operator sees it.
 	Memories console.Memories
 	// Latest is lists of rooms and minds, as an operator pages through them.
