@@ -11,6 +11,7 @@ import "slices"
 // The zero Witness has seen nothing. It is not safe for concurrent use.
 type Witness struct {
 	there   map[EntityID][]stay
+	unseen  int64                           // the seq at which the room lost its chat last: who has left since, nobody tells
 	threads map[ThreadID]map[EntityID]int64 // the first line of each in the thread
 	chat    Linked                          // the first one of the room
 	shut    int64                           // from this seq on the room has several chats; 0 is never
@@ -33,6 +34,12 @@ func (w *Witness) Apply(e Event) {
 			w.chat = b
 		} else if w.chat != b && w.shut == 0 {
 			w.shut = e.Seq
+		}
+	}
+	if b, ok := e.Body.(Unlinked); ok && w.chat == (Linked{b.Account, b.Chat}) {
+		w.unseen = e.Seq
+		for who := range w.there {
+			w.left(who, e.Seq)
 		}
 	}
 	if b, ok := e.Body.(Migrated); ok && w.chat == (Linked{b.Account, b.From}) {
@@ -73,12 +80,15 @@ func (w *Witness) OneChat() bool { return w.shut == 0 }
 
 // Read reports whether all of them are known to have read what was written at seq
 // in a thread; empty is none. Nobody is known to read what stands in one of
-// several chats.
+// several chats, nor anything of a room that has lost its chat since they last wrote.
 func (w *Witness) Read(seq int64, thread ThreadID, all []EntityID) bool {
 	if w.shut != 0 && seq >= w.shut {
 		return false
 	}
 	for _, who := range all {
+		if n := len(w.there[who]); n == 0 || w.there[who][n-1].from < w.unseen {
+			return false
+		}
 		if !slices.ContainsFunc(w.there[who], func(s stay) bool { return s.from <= seq && (s.to == 0 || seq < s.to) }) {
 			return false
 		}

@@ -15,11 +15,11 @@ var people = []spaces.EntityID{"kai", "nova", "omar"}
 
 // anyLog draws a log of people who come, speak, write in threads, and leave.
 func anyLog(t *rapid.T) []spaces.Event {
-	var log []spaces.Event
+	log := []spaces.Event{{Body: spaces.Linked{Account: "telegram:1", Chat: "a"}}}
 	for n := range rapid.IntRange(0, 40).Draw(t, "events") {
 		e := spaces.Event{Seq: int64(n + 1), ID: spaces.EventID(fmt.Sprint(n))}
 		who := rapid.SampledFrom(people).Draw(t, "who")
-		switch rapid.IntRange(0, 9).Draw(t, "what") {
+		switch rapid.IntRange(0, 10).Draw(t, "what") {
 		case 0, 1, 2, 3:
 			e.Actor, e.Body = who, spaces.Said{Text: "words"}
 		case 4, 5:
@@ -28,6 +28,8 @@ func anyLog(t *rapid.T) []spaces.Event {
 			e.Body = spaces.Joined{Who: who}
 		case 7:
 			e.Actor, e.Body = who, spaces.Said{Text: "long ago", Past: true}
+		case 8:
+			e.Body = spaces.Unlinked{Account: "telegram:1", Chat: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "chat")}
 		default:
 			e.Body = spaces.Left{Who: who}
 		}
@@ -47,8 +49,25 @@ func proof(log []spaces.Event, who spaces.EntityID, thread spaces.ThreadID, seq,
 		if b, ok := e.Body.(spaces.Left); ok && b.Who == who && e.Seq <= until {
 			proved = false
 		}
+		if b, ok := e.Body.(spaces.Unlinked); ok && b.Chat == "a" && e.Seq <= until {
+			proved = false
+		}
 	}
 	return proved
+}
+
+// seen reports whether somebody has written since the room lost its chat.
+func seen(log []spaces.Event, who spaces.EntityID) bool {
+	wrote := false
+	for _, e := range log {
+		if b, ok := e.Body.(spaces.Said); ok && !b.Past && e.Actor == who {
+			wrote = true
+		}
+		if b, ok := e.Body.(spaces.Unlinked); ok && b.Chat == "a" {
+			wrote = false
+		}
+	}
+	return wrote
 }
 
 // SECURITY S5: what is carried is what every reader here is proven to have read
@@ -74,7 +93,7 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 						continue
 					}
 					all = append(all, who)
-					want = want && proof(log, who, "", e.Seq, e.Seq) && (e.Thread == "" || proof(log, who, e.Thread, e.Seq, int64(len(log))))
+					want = want && seen(log, who) && proof(log, who, "", e.Seq, e.Seq) && (e.Thread == "" || proof(log, who, e.Thread, e.Seq, int64(len(log))))
 				}
 				got := w.Read(e.Seq, e.Thread, all)
 				if got != want {
