@@ -135,6 +135,9 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 		return nil, in.begin(ctx, u, at)
 	case letIn:
 	}
+	if _, left := u.Body.(adapters.Left); left && len(named) > 0 {
+		return places, nil // who leaves has also left the room that the chat may come back to
+	}
 	if len(named) > 0 {
 		return named, nil
 	}

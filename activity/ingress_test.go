@@ -172,6 +172,24 @@ func TestAnUpdateGoesToEverySpaceOfItsChat(t *testing.T) {
 	}
 }
 
+// SECURITY S5, ADR 16: a chat may come back to the room it had before the configuration
+// named it for another one. Who has left it since is not there any more either.
+func TestWhoLeavesAChatLeavesAllItsRooms(t *testing.T) {
+	r := newRecord()
+	for _, s := range []spaces.SpaceID{"den", "hub"} {
+		r.mappings = append(r.mappings, spaces.Mapping{Account: ours.Key(), Chat: hub.ID, Space: s, Live: true})
+	}
+	in := enter(r, IngressOptions{Named: map[spaces.SpaceID][]spaces.AgentID{"hub": nil}})
+	gone := says(hub, kai, "2", "")
+	gone.Body = adapters.Left{People: []adapters.Person{kai}}
+	take(t, in, "1", says(hub, kai, "1", "hello"), gone)
+	var where []string
+	for _, it := range r.events {
+		where = append(where, string(it.Event.Body.Kind())+" in "+string(it.Event.Space))
+	}
+	check.Same(t, "recorded", []string{"said in hub", "left in den", "left in hub"}, where)
+}
+
 func TestAPoisonedUpdateStopsNothing(t *testing.T) {
 	// DELIVERY All, F48, I10
 	r := newRecord()
