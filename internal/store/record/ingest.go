@@ -15,6 +15,7 @@ const (
 	alreadyKnown query = `select exists (select 1 from events where space = $1 and source = $2),
   exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or cast($6 as bigint) = 1))`
 	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	messageRoom   query = `select space from messages where account = $1 and chat = $2 and message = $3 and space <> '' order by event desc limit 1`
 	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
 	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
@@ -95,6 +96,10 @@ func (t *tx) claims(ctx context.Context, ws []spaces.Waiting, wanted func([]spac
 }
 
 func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
+	i.common, i.chat, i.title = it.Common, it.Chat, it.ThreadTitle
+	if err := i.standing(ctx, &it); err != nil {
+		return err
+	}
 	r, err := i.room(ctx, it.Event.Space)
 	if err != nil {
 		return err
@@ -102,7 +107,6 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 	if r == nil {
 		return i.stray(ctx, it.Event, "there is no such space")
 	}
-	i.common, i.chat, i.title = it.Common, it.Chat, it.ThreadTitle
 	if it.Alike != "" {
 		if err := i.sight(ctx, &it); err != nil {
 			return err
@@ -122,6 +126,26 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 		}
 	}
 	return i.translate(ctx, it)
+}
+
+// movedAway is why what happens to a message wakes nobody in the room where it stands.
+const movedAway = "its chat is in another room now"
+
+// standing sends what happens to a message that was said while its chat was in another
+// room to that room: there it is shown, and there it is taken back.
+func (i *intake) standing(ctx context.Context, it *spaces.Incoming) error {
+	id, ref := spaces.Target(it.Event.Body)
+	if id != "" || ref.IsZero() {
+		return nil
+	}
+	if id, err := i.messageAt(ctx, it.Event.Space, ref); err != nil || id != "" {
+		return err
+	}
+	found, err := one(ctx, i.tx, messageRoom, []any{ref.Account, ref.Chat, ref.Message}, &it.Event.Space)
+	if found {
+		i.hushed = movedAway
+	}
+	return err
 }
 
 // author returns who did it. What somebody was called long ago does not change

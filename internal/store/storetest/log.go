@@ -10,24 +10,25 @@ import (
 )
 
 var logTests = map[string]func(*testing.T, *world){
-	"SameUpdateTwiceIsOneEvent":             sameUpdateTwice,
-	"ChatThatChangedItsRoomIsNotHeardTwice": roomChanged,
-	"BatchIsRecordedWithItsCursor":          batchWithCursor,
-	"PersonIsRootOfTheirOwnWords":           personIsRoot,
-	"ReplyFindsItsMessage":                  replyFindsMessage,
-	"EditFindsItsMessage":                   editFindsMessage,
-	"MentionsBecomeEntities":                mentions,
-	"IncoherentItemIsRecordedAsSuch":        incoherent,
-	"UpdateWithoutASpaceStopsNobody":        stray,
-	"JoinedIsOneEventAPerson":               joinedEach,
-	"ReadersFollowTheMembers":               readersFollow,
-	"RoomsSharedWithSomebodyAreFound":       roomsShared,
-	"NamesAreKeptCurrent":                   namesCurrent,
-	"BoundIdentityIsTheAgent":               boundIdentity,
-	"ForkSharesItsPastAndReachesNobody":     fork,
-	"AgentRunIsCountedUntilAPersonSpeaks":   agentRun,
-	"EventsComeInPages":                     pages,
-	"EqualWordsHeardByTwoPairInOrder":       alikePair,
+	"SameUpdateTwiceIsOneEvent":                 sameUpdateTwice,
+	"ChatThatChangedItsRoomIsNotHeardTwice":     roomChanged,
+	"WhatBecomesOfAMessageBecomesOfItInItsRoom": takenBackLater,
+	"BatchIsRecordedWithItsCursor":              batchWithCursor,
+	"PersonIsRootOfTheirOwnWords":               personIsRoot,
+	"ReplyFindsItsMessage":                      replyFindsMessage,
+	"EditFindsItsMessage":                       editFindsMessage,
+	"MentionsBecomeEntities":                    mentions,
+	"IncoherentItemIsRecordedAsSuch":            incoherent,
+	"UpdateWithoutASpaceStopsNobody":            stray,
+	"JoinedIsOneEventAPerson":                   joinedEach,
+	"ReadersFollowTheMembers":                   readersFollow,
+	"RoomsSharedWithSomebodyAreFound":           roomsShared,
+	"NamesAreKeptCurrent":                       namesCurrent,
+	"BoundIdentityIsTheAgent":                   boundIdentity,
+	"ForkSharesItsPastAndReachesNobody":         fork,
+	"AgentRunIsCountedUntilAPersonSpeaks":       agentRun,
+	"EventsComeInPages":                         pages,
+	"EqualWordsHeardByTwoPairInOrder":           alikePair,
 }
 
 // I2, DELIVERY 2.3 K3
@@ -70,6 +71,27 @@ func roomChanged(t *testing.T, w *world) {
 	if got := w.record(both...); got.Duplicates != 2 {
 		t.Errorf("told of two rooms again: %+v, want two duplicates", got)
 	}
+}
+
+// S5, DESIGN 2: what becomes of a message that was said while its chat was in another
+// room becomes of it there, and is told once.
+func takenBackLater(t *testing.T, w *world) {
+	before, after := w.family(), w.open(spaces.Opening{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
+	m := w.message(before, "zoe", "hello")
+	w.record(m)
+	log := w.log(after)
+	gone := w.fact(after, "zoe", spaces.Deleted{Ref: m.Ref})
+	if got := w.record(gone); got.New != 1 || len(got.Wakes) != 0 {
+		t.Errorf("taken back: %+v, want an event that wakes nobody", got)
+	}
+	if got := w.record(gone); got.Duplicates != 1 {
+		t.Errorf("told again: %+v, want a duplicate", got)
+	}
+	said := w.log(before)
+	if b, ok := said[len(said)-1].Body.(spaces.Deleted); !ok || b.Target != said[len(said)-2].ID {
+		t.Errorf("its room ends with %+v, want its deletion", said[len(said)-2:])
+	}
+	check.Same(t, "the other room", log, w.log(after))
 }
 
 // R-TG, K5: events, inbox rows and the cursor are one transaction.
