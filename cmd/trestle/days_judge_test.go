@@ -27,6 +27,8 @@ func (d *day) judged() {
 	d.recordedOnce(db)
 	d.restsWhole(db)
 	d.carriedOut(db)
+	d.keptApart(db)
+	d.saidAloud(db)
 }
 
 // each hands the rows of an answer to f, as texts.
@@ -76,7 +78,10 @@ func (d *day) recordedOnce(db *sql.DB) {
 // restsWhole checks I4 and I6: nothing waits, nothing is under way.
 func (d *day) restsWhole(db *sql.DB) {
 	d.t.Helper()
-	gone := map[string]bool{}
+	shown, gone := map[string]bool{}, map[string]bool{}
+	for g := range d.mind.glimpses {
+		shown[g.token] = true
+	}
 	for _, s := range d.said {
 		gone[s.token] = s.gone
 	}
@@ -87,7 +92,7 @@ join events e on e.id = i.event left join cycles y on y.id = i.cycle`, func(c []
 			d.t.Errorf("I4: row %s is %s in peace (%s): %s", c[0], c[1], c[2], c[3])
 		case "consumed":
 			for _, token := range dayToken.FindAllString(c[3], 1) {
-				if !d.mind.shown[token] && !gone[token] && c[4] != string(spaces.StopCancelled) {
+				if !shown[token] && !gone[token] && c[4] != string(spaces.StopCancelled) {
 					d.t.Errorf("I3: %s is consumed and was never shown", token)
 				}
 			}

@@ -22,11 +22,14 @@ type whimsical struct {
 	rng    *rand.Rand
 	minted int
 	mood   bool
-	shown  map[string]bool // tokens of people that it was shown
-	broken error           // the first transcript that no endpoint takes
+	broken error // the first transcript that no endpoint takes
+
+	glimpses map[glimpse]time.Time // what minds were shown, and when for the last time
 }
 
-func newWhimsical(rng *rand.Rand) *whimsical { return &whimsical{rng: rng, shown: map[string]bool{}} }
+func newWhimsical(rng *rand.Rand) *whimsical {
+	return &whimsical{rng: rng, glimpses: map[glimpse]time.Time{}}
+}
 
 var (
 	dayToken = regexp.MustCompile(`\bm[0-9]{5}\b`)
@@ -62,7 +65,7 @@ func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, err
 	if w.rng.IntN(30) == 0 {
 		took = time.Duration(w.rng.IntN(120)) * time.Second
 	}
-	asked, places := w.asked(r.Messages)
+	asked, places := w.asked(r.Messages, r.CacheKey)
 	if w.mood && w.rng.IntN(3) == 0 {
 		kind := model.Kind(w.rng.IntN(int(model.TooLong)))
 		return took, model.Response{}, &model.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
@@ -70,27 +73,27 @@ func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, err
 	resp := model.Response{Finish: model.Stopped, Usage: model.Usage{Prompt: 1000, Output: 50}}
 	switch {
 	case r.NoCalls:
-		resp.Text = "I think of " + strings.Join(asked, ", ") + "."
+		resp.Text = "I think of " + w.mints() + "."
 	case len(asked) == 0 && w.rng.IntN(10) > 0:
 		resp.Text = "Responded to them. Nothing is pending."
 	case w.rng.IntN(12) == 0:
 		resp.Text = "Responded to nobody. I only listen."
 	default:
-		resp.Calls, resp.Finish = w.acts(asked, places), model.Called
+		resp.Calls, resp.Finish = w.acts(places), model.Called
 	}
 	return took, resp, nil
 }
 
 // asked returns the tokens that people said since the last answer, and the places
 // in the prompt that an act may be about.
-func (w *whimsical) asked(messages []model.Message) (tokens, places []string) {
+func (w *whimsical) asked(messages []model.Message, mind string) (tokens, places []string) {
 	from := 0
 	for i := range messages {
 		if messages[i].Role == model.User {
 			places = append(places, dayPlace.FindAllString(messages[i].Text, -1)...)
 		}
 		for _, token := range dayToken.FindAllString(messages[i].Text, -1) {
-			w.shown[token] = true
+			w.glimpses[glimpse{mind, token}] = time.Now()
 		}
 		if messages[i].Role == model.Result && strings.Contains(messages[i].Text, `"messageId"`) {
 			from = i + 1
@@ -106,7 +109,7 @@ func (w *whimsical) asked(messages []model.Message) (tokens, places []string) {
 }
 
 // acts are the calls of one answer: one send, mostly, and now and then something else.
-func (w *whimsical) acts(asked, places []string) []model.Call {
+func (w *whimsical) acts(places []string) []model.Call {
 	var calls []model.Call
 	add := func(name string, args any) {
 		calls = append(calls, modeltest.Call("call_"+w.mints(), name, args))
@@ -121,7 +124,7 @@ func (w *whimsical) acts(asked, places []string) []model.Call {
 	case 1:
 		add("timer", map[string]any{"seconds": 1 + w.rng.IntN(4000), "note": "look at " + w.mints()})
 	case 2:
-		add("note", map[string]any{"text": "it was said: " + strings.Join(asked, " ")})
+		add("note", map[string]any{"text": "it was said " + w.mints()})
 	case 3:
 		add("edit_message", map[string]any{"message": place, "text": w.mints() + " corrected"})
 	case 4:
@@ -139,7 +142,7 @@ func (w *whimsical) acts(asked, places []string) []model.Call {
 	case 10:
 		add("plan", map[string]any{"cron": "*/20 * * * *", "note": "look at " + w.mints()})
 	}
-	words := map[string]any{"text": w.mints() + " re " + strings.Join(asked, " ") + " " + someWords(w.rng, w.length())}
+	words := map[string]any{"text": w.mints() + " " + someWords(w.rng, w.length())}
 	switch w.rng.IntN(12) {
 	case 0:
 		words["wait"] = true

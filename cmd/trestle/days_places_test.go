@@ -17,7 +17,10 @@ type place interface {
 	likes(who, message string) // or what was said last by the agents
 	edits(message, text string)
 	deletes(message string) bool // false: the platform tells nobody
+	loses(who string)            // who goes reads it no more
+	takes(who string)            // back
 	whose() string               // of a direct chat; empty for others
+	platform() string
 	title() string
 }
 
@@ -57,6 +60,10 @@ func (p telegramPlace) edits(message, text string) {
 }
 
 func (telegramPlace) deletes(string) bool { return false }
+
+func (p telegramPlace) loses(who string) { p.d.chats[p.name].Leaves(p.d.people[who], p.d.people[who]) }
+func (p telegramPlace) takes(who string) { p.d.chats[p.name].Joins(p.d.people[who]) }
+func (telegramPlace) platform() string   { return "telegram" }
 
 func (p telegramPlace) whose() string {
 	if p.direct {
@@ -99,13 +106,17 @@ func (p slackPlace) likes(who, message string) {
 
 func (p slackPlace) edits(message, text string)  { p.room.Edits(message, text) }
 func (p slackPlace) deletes(message string) bool { p.room.Deletes(message); return true }
+func (p slackPlace) loses(who string)            { p.room.Leaves(p.d.slack.people[who]) }
+func (p slackPlace) takes(who string)            { p.room.Joins(p.d.slack.people[who]) }
 func (p slackPlace) whose() string               { return p.who }
+func (slackPlace) platform() string              { return "slack" }
 func (p slackPlace) title() string               { return "slack " + p.room.ID }
 
 // A discordPlace is a channel, or a thread of one.
 type discordPlace struct {
 	d    *day
 	room *fakediscord.Channel
+	who  string
 }
 
 func (p discordPlace) says(who, text string, answers bool) string {
@@ -136,8 +147,11 @@ func (p discordPlace) deletes(message string) bool {
 	return true
 }
 
-func (discordPlace) whose() string   { return "" }
-func (p discordPlace) title() string { return "discord " + p.room.ID.String() }
+func (p discordPlace) loses(who string) { p.room.HidesFrom(p.d.discord.person(who)) }
+func (p discordPlace) takes(who string) { p.room.ShowsAgain(p.d.discord.person(who)) }
+func (p discordPlace) whose() string    { return p.who }
+func (discordPlace) platform() string   { return "discord" }
+func (p discordPlace) title() string    { return "discord " + p.room.ID.String() }
 
 // loses has the ways to platforms break as they do.
 func (d *day) loses() {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,8 @@ type day struct {
 	kills  []time.Time
 	out    bool // the bot is not in the forum
 
-	remapped bool // chats have changed their rooms
+	remapped bool                 // chats have changed their rooms
+	away     map[string]time.Time // place, person: since when they cannot read it
 }
 
 // A daySaying is what somebody wrote where the bot was.
@@ -36,7 +38,8 @@ type daySaying struct {
 	place   place
 	message string
 	token   string
-	gone    bool // taken back
+	gone    bool     // taken back
+	unread  []string // who could not read it when it was said
 }
 
 // DELIVERY 3.1 (layer L1), I1–I9, I11, I12, I15, I16: days of a whole Trestle, with
@@ -62,7 +65,7 @@ func TestDaysOfWhateverHappens(t *testing.T) {
 // newDay opens a room that is on three platforms, and others on each.
 func newDay(t *testing.T, seed uint64) *day {
 	t.Helper()
-	d := &day{rng: rand.New(rand.NewPCG(seed, 7)), mind: newWhimsical(rand.New(rand.NewPCG(seed, 8)))}
+	d := &day{rng: rand.New(rand.NewPCG(seed, 7)), mind: newWhimsical(rand.New(rand.NewPCG(seed, 8))), away: map[string]time.Time{}}
 	d.world = newWorldOf(t, daySettings("agents: [ada, max], wake: all", `"acme:C0000009", "guild:9"`), d.mind)
 	d.stop()
 	d.plugsIn()
@@ -81,10 +84,13 @@ func newDay(t *testing.T, seed uint64) *day {
 		slackPlace{d, d.slack.rooms["ops"], ""},
 		slackPlace{d, d.slack.rooms["cellar"], ""},
 		slackPlace{d, d.slack.app.Direct(d.slack.people["Maya"]), "Maya"},
-		discordPlace{d, d.discord.rooms["porch"]},
-		discordPlace{d, d.discord.rooms["attic"]},
+		discordPlace{d, d.discord.rooms["porch"], ""},
+		discordPlace{d, d.discord.rooms["attic"], ""},
+		discordPlace{d, d.discord.bot.Direct(d.discord.person("Nova")), "Nova"},
 	}
 	d.boot()
+	pass(time.Minute)
+	d.talks(d.places[len(d.places)-1]) // Discord lists no direct chats: what begins one unheard stays unheard
 	pass(time.Minute)
 	return d
 }
@@ -111,6 +117,11 @@ func (d *day) goesBy(n int) {
 	d.calms()
 	d.mind.moody(false)
 	pass(time.Hour)
+	for _, p := range d.places { // now what was deleted is shown to nobody any more
+		d.talks(p)
+		pass(time.Minute)
+	}
+	pass(10 * time.Minute)
 	for n := 0; n < 300 && !d.process.shell.Idle(); n++ { // what an agent planned comes at any time
 		pass(time.Second)
 	}
@@ -151,13 +162,15 @@ func (d *day) happens() {
 		}
 	case n < 60:
 		d.changes()
-	case n < 64:
+	case n < 62:
+		d.comesOrGoes(p)
+	case n < 66:
 		d.does(p, []string{"/status", "/stop", "/why", "/new", "/mute", "/unmute", "/unmute", "/unmute"}[d.rng.IntN(8)])
-	case n < 67:
+	case n < 69:
 		d.moves()
-	case n < 75:
+	case n < 76:
 		d.strikes()
-	case n < 80:
+	case n < 81:
 		d.loses()
 	case n < 85:
 		d.calms()
@@ -186,7 +199,7 @@ func (d *day) talks(p place) {
 		d.does(p, more)
 		return
 	}
-	d.said = append(d.said, &daySaying{place: p, message: d.does(p, token+more), token: token})
+	d.said = append(d.said, &daySaying{place: p, message: d.does(p, token+more), token: token, unread: d.whoIsAway(p)})
 }
 
 // does has somebody who may write something, and returns the message.
@@ -199,7 +212,8 @@ func (d *day) somebody(p place) string {
 	if one := p.whose(); one != "" {
 		return one
 	}
-	return []string{"Kai", "Nova", "Maya"}[d.rng.IntN(3)]
+	there := slices.DeleteFunc([]string{"Kai", "Nova", "Maya"}, func(who string) bool { return d.isAway(p, who) })
+	return there[d.rng.IntN(len(there))]
 }
 
 // changes has somebody change, or take back, what was said lately.

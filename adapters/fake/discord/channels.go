@@ -222,6 +222,14 @@ func (c *Channel) HidesFrom(p *Person) {
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 
+// ShowsAgain takes back what hid the channel from one person.
+func (c *Channel) ShowsAgain(p *Person) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.wire.Overwrites = slices.DeleteFunc(slices.Clone(c.wire.Overwrites), func(o wireOverwrite) bool { return o.ID == p.ID })
+	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
+}
+
 func (c *Channel) isThread() bool { return c.wire.Type == PublicThread || c.wire.Type == PrivateThread }
 
 // Typists returns the bots that were seen typing, in order.

@@ -302,6 +302,9 @@ func (c *Channel) rights(b *Bot) int64 {
 		}
 	}
 	for _, o := range of.wire.Overwrites {
+		if o.Type == 1 && o.ID != b.ID {
+			continue // somebody else's
+		}
 		all = all&^int64(parseID(o.Deny)) | int64(parseID(o.Allow))
 	}
 	if c.isThread() && all&(1<<38) != 0 {
