@@ -123,12 +123,8 @@ const (
 // StepState is where a step stands.
 type StepState string
 
-// The states of a step.
-const (
-	StepStarted StepState = "started"
-	StepDone    StepState = "done"
-	StepUnknown StepState = "unknown"
-)
+// StepDone is where every step stands that is recorded.
+const StepDone StepState = "done"
 
 // A Step is one model call and what it decided.
 type Step struct {
