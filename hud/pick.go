@@ -176,15 +176,15 @@ func (p *picker) take(h hit) {
 	}
 	for _, line := range slices.Backward(chain) {
 		if l := (lineOf{h.seat, line}); !p.taken[l] {
-			p.choose(l, h.score)
+			p.choose(l)
 		}
 	}
 }
 
-func (p *picker) choose(l lineOf, score float64) {
+func (p *picker) choose(l lineOf) {
 	m := &l.seat.Room.Chat.Messages[l.n]
 	p.taken[l] = true
-	p.chosen = append(p.chosen, Recalled{l.seat.Uplink.Space, m.ID, m.Seq, score, l.n})
+	p.chosen = append(p.chosen, Recalled{l.seat.Uplink.Space, m.ID, l.n})
 	t := p.talk(l.seat, l.n)
 	if t.lines++; t.lines == 1 {
 		p.spent += talkHead

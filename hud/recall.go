@@ -12,8 +12,6 @@ import (
 type Recalled struct {
 	Space spaces.SpaceID
 	Event spaces.EventID
-	Seq   int64
-	Score float64
 	Line  int // its place in the room's chat
 }
 
