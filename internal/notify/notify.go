@@ -71,15 +71,6 @@ type Caller interface {
 	Call(key, note string)
 }
 
-// An Attendant answers calls.
-type Attendant interface {
-	// Attend hands calls of key to answer, several at a time, until ctx is done, waits
-	// for the answers under way and returns nil. A call is over when answer returns nil,
-	// however long that takes; when it fails, or its process dies, the call comes again,
-	// here or in another process, and is given up when it has come too often.
-	Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error
-}
-
 // A Budget is how often something may be done, by all processes together: Burst
 // times at once, then once every Every.
 type Budget struct {

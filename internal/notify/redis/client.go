@@ -63,10 +63,9 @@ type Client struct {
 }
 
 var (
-	_ notify.Ringer    = (*Client)(nil)
-	_ notify.Listener  = (*Client)(nil)
-	_ notify.Caller    = (*Client)(nil)
-	_ notify.Attendant = (*Client)(nil)
+	_ notify.Ringer   = (*Client)(nil)
+	_ notify.Listener = (*Client)(nil)
+	_ notify.Caller   = (*Client)(nil)
 )
 
 // Open prepares a client. It calls nobody: a server that is away is no error. The
