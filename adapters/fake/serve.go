@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -39,5 +40,31 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 			return errors.Join(err, closing)
 		}
 		return nil
+	}
+}
+
+// Half answers with a status and half of the body, and breaks the connection.
+func Half(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body[:len(body)/2]) // the client's hanging up is its own affair
+	Break(w)
+}
+
+// Break closes the connection under the answer.
+func Break(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).Flush() // what was written before is on the wire
+	panic(http.ErrAbortHandler)
+}
+
+// Pause waits, and reports false when the client went away first.
+func Pause(r *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+		return false
 	}
 }

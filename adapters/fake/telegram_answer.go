@@ -24,7 +24,7 @@ func (t *Telegram) answer(w http.ResponseWriter, r *http.Request, c *call) {
 	c.entry.Fault = f.Do
 	var done *reply
 	if f.Do == Delay {
-		if !pause(r, f.Wait) {
+		if !Pause(r, f.Wait) {
 			t.ledger.call(c.entry)
 			return
 		}
@@ -85,11 +85,7 @@ func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f Fault
 		_, _ = w.Write([]byte(cmp.Or(f.Description, "{\"ok\":true,\"resu\x00\xff")))
 	case Truncate:
 		t.ledger.call(c.entry)
-		b := done.body()
-		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-		w.WriteHeader(done.status())
-		_, _ = w.Write(b[:len(b)/2])
-		cut(w)
+		Half(w, done.status(), done.body())
 	case Hang:
 		c.entry.Status = 0
 		t.ledger.call(c.entry)
@@ -97,7 +93,7 @@ func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f Fault
 	case Cut:
 		c.entry.Status = 0
 		t.ledger.call(c.entry)
-		cut(w)
+		Break(w)
 	case Delay:
 		panic("fake: a delay does not fail")
 	}
@@ -128,24 +124,6 @@ func (f Fault) status(otherwise int) int {
 		return otherwise
 	}
 	return f.Status
-}
-
-// cut closes the connection under the answer.
-func cut(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).Flush() // what was written before the cut is on the wire
-	panic(http.ErrAbortHandler)
-}
-
-// pause waits, and reports false when the client went away first.
-func pause(r *http.Request, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
 }
 
 // apply lets the call have its effect.

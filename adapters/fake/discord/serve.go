@@ -145,7 +145,7 @@ func (d *Discord) handle(name string, open bool, f func(*call) answer) http.Hand
 		}
 		c.entry.Fault = fault.Do
 		if fault.Do == fake.Delay {
-			pause(r, fault.Wait)
+			fake.Pause(r, fault.Wait)
 			d.finish(w, c, c.apply(f))
 			return
 		}
@@ -278,17 +278,13 @@ func (d *Discord) fail(w http.ResponseWriter, c *call, f fake.Fault, truth answe
 		_, _ = w.Write([]byte(cmp.Or(f.Description, "{\"id\":\"1\x00\xff")))
 	case fake.Truncate:
 		note(truth.status)
-		body := truth.bytes()
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(truth.status)
-		_, _ = w.Write(body[:len(body)/2])
-		cut(w)
+		fake.Half(w, truth.status, truth.bytes())
 	case fake.Hang:
 		note(0)
 		<-c.r.Context().Done()
 	case fake.Cut:
 		note(0)
-		cut(w)
+		fake.Break(w)
 	case fake.Delay:
 		panic("fake: a delay does not fail")
 	}
@@ -310,20 +306,4 @@ func refused(f fake.Fault) answer {
 		a.text = http.StatusText(a.status)
 	}
 	return a
-}
-
-// cut closes the connection under the answer.
-func cut(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).Flush() // what was written before the cut is on the wire
-	panic(http.ErrAbortHandler)
-}
-
-// pause waits, or returns when the client went away.
-func pause(r *http.Request, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
 }

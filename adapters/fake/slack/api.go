@@ -64,7 +64,7 @@ func (s *Slack) serveAPI(w http.ResponseWriter, r *http.Request, method string) 
 		c.finish(w, c.apply())
 	case f.Do == fake.Delay:
 		c.entry.Fault = f.Do
-		if pause(r, f.Wait) {
+		if fake.Pause(r, f.Wait) {
 			c.finish(w, c.apply())
 			return
 		}
@@ -260,9 +260,7 @@ func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
 	case fake.Truncate:
 		c.of.ledger.call(c.entry)
 		_, body := done.bytes()
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		_, _ = w.Write(body[:len(body)/2])
-		cut(w)
+		fake.Half(w, http.StatusOK, body)
 	case fake.Hang:
 		c.entry.Status = 0
 		c.of.ledger.call(c.entry)
@@ -270,7 +268,7 @@ func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
 	case fake.Cut, fake.Delay:
 		c.entry.Status = 0
 		c.of.ledger.call(c.entry)
-		cut(w)
+		fake.Break(w)
 	}
 }
 
@@ -281,24 +279,6 @@ func (c *call) html(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, "<html><head><title>"+strconv.Itoa(status)+"</title></head><body>Server Error</body></html>") // as above
-}
-
-// cut closes the connection under the answer.
-func cut(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).Flush() // what was written before the cut is on the wire
-	panic(http.ErrAbortHandler)
-}
-
-// pause waits, and reports false when the client went away first.
-func pause(r *http.Request, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
 }
 
 // apply lets the call have its effect.
