@@ -170,14 +170,6 @@ type Roles interface {
 	// by an approval; [spaces.OfMember] when nobody gave them one. Whether they are
 	// admitted at all is not its question.
 	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
-	// Appoint replaces the roles that the configuration gives on a platform.
-	Appoint(ctx context.Context, platform string, list []spaces.Appointment) error
-}
-
-// Refusals tells who was turned away.
-type Refusals interface {
-	// Refusals returns the newest first.
-	Refusals(ctx context.Context, limit int) ([]Refused, error)
 }
 
 // Refused is a sender who was turned away in a chat. What they said is nowhere.

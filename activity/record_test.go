@@ -450,10 +450,6 @@ func (r *record) Role(_ context.Context, who spaces.Identity) (spaces.Authority,
 	return role, nil
 }
 
-func (r *record) Appoint(ctx context.Context, _ string, list []spaces.Appointment) error {
-	return r.locked(ctx, func() { r.roles = list })
-}
-
 func (r *record) Halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err error) {
 	err = r.locked(ctx, func() {
 		r.order = append(r.order, "halt "+string(h.Space)+string(h.Agent))

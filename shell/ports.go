@@ -46,8 +46,6 @@ type Journal interface {
 	Redact(ctx context.Context, m spaces.Mind, es ...Erasure) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
-	// Deny records a denial made outside a cycle.
-	Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error
 }
 
 // An Erasure says what goes from what a mind has stored.

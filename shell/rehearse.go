@@ -85,14 +85,6 @@ func (t *tape) ShownTo(context.Context, spaces.Mind, spaces.EventID) ([]spaces.M
 	return nil, nil
 }
 
-// Deny implements [Journal].
-func (t *tape) Deny(_ context.Context, _ spaces.Mind, d spaces.Denial) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.made.Inner = append(t.made.Inner, spaces.Denied{Denial: d})
-	return nil
-}
-
 // Said returns the messages of the rehearsal, in order.
 func (r *Rehearsal) Said() []string {
 	var said []string

@@ -1,18 +1,6 @@
 package console
 
-import (
-	"context"
-	"time"
-)
-
-// Accounts is what the record knows of accounts on platforms.
-type Accounts interface {
-	// Accounts returns every account that the record has to do with, by its key.
-	Accounts(ctx context.Context) ([]Account, error)
-	// Lines returns how the lines of accounts stood at some time between the two, in
-	// the order in which they came to stand so.
-	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
-}
+import "time"
 
 // A LineSpan is a time during which the line of an account stood in one way.
 type LineSpan struct {

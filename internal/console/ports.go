@@ -21,7 +21,9 @@ type Record interface {
 	Runs
 	Minds
 	Memories
-	Accounts
+	// Lines returns how the lines of accounts stood at some time between the two, in
+	// the order in which they came to stand so.
+	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Tally, error)
 	// Names returns who the ids are; unknown ones are absent.

@@ -71,7 +71,7 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	l := w.Live("hello")
 	for _, code := range []string{"authority", "not_a_member", "bad_arguments", "tier_policy", "greeting"} {
 		d := spaces.Denial{Agent: "ada", Act: "x: [evil]", Code: code, Reason: "y: [evil]", Hint: "Do without.", Cycle: l.Closed, At: time.Now()}
-		check.OK(t, w.Store.Shell().Deny(t.Context(), l.Mind, d))
+		w.Deny(d)
 	}
 	rows := get(t, w, "/api/denials?limit=5", 200)["denials"].([]any)
 	grants := map[string]string{}
@@ -95,7 +95,7 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	}
 	check.Same(t, "grants", want, grants)
 	react := spaces.Denial{Agent: "ada", Act: "react", Code: "tier_policy", Reason: "It was taken.", Cycle: l.Closed, At: time.Now()}
-	check.OK(t, w.Store.Shell().Deny(t.Context(), l.Mind, react))
+	w.Deny(react)
 	newest := get(t, w, "/api/denials?limit=1", 200)["denials"].([]any)[0].(map[string]any)
 	if got := newest["grant"].(map[string]any)["yaml"]; got != "acts: {react: true}\n" {
 		t.Errorf("the grant for an act that was taken is %q", got)

@@ -54,6 +54,17 @@ func (w *World) Live(text string) Life {
 	return l
 }
 
+// Deny refuses acts in one more step of the run that is under way.
+func (w *World) Deny(all ...spaces.Denial) {
+	w.t.Helper()
+	w.steps++
+	c := w.step(w.wake, w.steps, time.Now(), "denied", nil, 2)
+	for _, d := range all {
+		c.Inner = append(c.Inner, spaces.Denied{Denial: d})
+	}
+	w.commit(c)
+}
+
 // stand plays a connection that is cut and comes back, on one account, and dead
 // credentials on another. The platform's words say why.
 func (w *World) stand(text string, now time.Time) {
@@ -121,6 +132,7 @@ func (w *World) cycle(l Life, text string, at time.Time, whole bool) (spaces.Cyc
 		Judge: firstWakes,
 	})
 	w.ok(err)
+	w.wake, w.steps = wake, 1
 	id := wake.Cycle.ID
 	turns := []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + text}, {Role: spaces.RoleAssistant, Text: text}}
 	c := w.step(wake, 0, at.Add(time.Second), text, turns[:1], 0)

@@ -40,6 +40,8 @@ type World struct {
 	said   int
 	// keyframe is what frames begin with from now on; nil without one.
 	keyframe *spaces.Keyframe
+	wake     *spaces.Wake // the newest run
+	steps    int          // that it has taken after the first
 
 	mu     sync.Mutex // guards access
 	access console.Access

@@ -18,7 +18,7 @@ from (select account from mappings union select account from cursors) a order by
 	unsentOf    query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
 )
 
-// Accounts implements [console.Accounts].
+// Accounts returns every account that the record has to do with, by its key.
 func (c Console) Accounts(ctx context.Context) ([]console.Account, error) {
 	found, err := all(ctx, c.engine, allAccounts, nil, func(r row) (a console.Account, err error) {
 		return a, r.Scan(&a.Account, stamp{&a.Heard}, stamp{&a.Said}, &a.Waiting, &a.Unknown)

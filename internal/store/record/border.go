@@ -14,7 +14,6 @@ var (
 	_ activity.Notices   = Border{}
 	_ activity.Pairings  = Border{}
 	_ activity.Roles     = Border{}
-	_ activity.Refusals  = Border{}
 	_ activity.Insight   = Border{}
 	_ activity.Shelf     = Border{}
 	_ activity.Voices    = Border{}

@@ -26,17 +26,6 @@ func (t *tx) deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
 	return nil
 }
 
-// Deny implements [shell.Journal]: a denial is a row and an event of the inner
-// log (PRD-5.1).
-func (s Shell) Deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
-	return s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if err := t.deny(ctx, m, d); err != nil {
-			return err
-		}
-		return t.inner(ctx, m, d.At, spaces.Denied{Denial: d})
-	})
-}
-
 // Denials implements [console.Record].
 func (c Console) Denials(ctx context.Context, f console.DenialFilter) ([]console.Denial, error) {
 	if f.Limit <= 0 {

@@ -53,7 +53,7 @@ func (b Border) Seen(ctx context.Context, line string, at time.Time) error {
 	return nil
 }
 
-// Lines implements [console.Accounts].
+// Lines implements [console.Record].
 func (c Console) Lines(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error) {
 	found, err := all(ctx, c.engine, linesWithin, []any{ms(from), ms(to), limit}, func(r row) (s console.LineSpan, err error) {
 		var next time.Time

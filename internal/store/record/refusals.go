@@ -33,7 +33,7 @@ func (i *intake) countRefusals(ctx context.Context) error {
 	return i.run(ctx, forgetRefusals, ms(i.batch.At.Add(-refusalsKept)))
 }
 
-// Refusals implements [activity.Refusals].
+// Refusals returns who was turned away, the newest first.
 func (b Border) Refusals(ctx context.Context, limit int) ([]activity.Refused, error) {
 	found, err := all(ctx, b.s.engine, newestRefusals, []any{limit}, func(r row) (f activity.Refused, err error) {
 		return f, r.Scan(&f.Account, &f.Chat, &f.Scope, &f.User, &f.Kind, &f.Count, stamp{&f.First}, stamp{&f.Last})

@@ -34,7 +34,7 @@ func (b Border) Role(ctx context.Context, who spaces.Identity) (spaces.Authority
 	return max(role, spaces.OfMember), nil
 }
 
-// Appoint implements [activity.Roles].
+// Appoint replaces the roles that the configuration gives on a platform.
 func (b Border) Appoint(ctx context.Context, platform string, list []spaces.Appointment) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		clear(t.cache.powers)

@@ -218,7 +218,10 @@ func denialKept(t *testing.T, w *world) {
 		Agent: "ada", Act: "send_message", Code: "no_active_space", Reason: "There is no active space.", Hint: "enter_space",
 		Space: room, Phase: "engagement", Tier: spaces.TierSystem, Risk: spaces.RiskWriteOwn, At: w.now,
 	}
-	w.ok(w.s.Shell.Deny(t.Context(), ada, d))
+	w.say(room, "zoe", "hello")
+	c := w.step(w.woken(ada, room), 0)
+	c.Inner = []spaces.Body{spaces.Denied{Denial: d}}
+	w.commit(c)
 	inner := w.inner(ada)
 	check.Same(t, "inner log", spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1])
 }

@@ -71,12 +71,13 @@ type Border interface {
 	activity.Notices
 	activity.Pairings
 	activity.Roles
-	activity.Refusals
 	activity.Insight
 	activity.Shelf
 	activity.Stock
 	activity.Voices
 	activity.Drafts
+	Appoint(ctx context.Context, platform string, list []spaces.Appointment) error
+	Refusals(ctx context.Context, limit int) ([]activity.Refused, error)
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.Configured, error)
