@@ -249,20 +249,7 @@ func (t *tx) deafen(ctx context.Context, account string, at time.Time) error {
 	if err := t.run(ctx, beginMeta, metaDeaf+account, strconv.FormatInt(ms(at), 10)); err != nil {
 		return err
 	}
-	ids, err := all(ctx, t, unheardSpaces, []any{account}, scanOnly[spaces.SpaceID])
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		r, err := t.room(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := t.disconnect(ctx, r, spaces.SpanDeaf, at); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.eachRoom(ctx, unheardSpaces, account, func(r *room) error { return t.disconnect(ctx, r, spaces.SpanDeaf, at) })
 }
 
 // hearAgain connects the spaces of an account, if it was deaf.
@@ -271,7 +258,12 @@ func (t *tx) hearAgain(ctx context.Context, account string, at time.Time) error 
 	if err != nil || n == 0 {
 		return err
 	}
-	ids, err := all(ctx, t, heardSpaces, []any{account}, scanOnly[spaces.SpaceID])
+	return t.eachRoom(ctx, heardSpaces, account, func(r *room) error { return t.connect(ctx, r, spaces.SpanHeard, at) })
+}
+
+// eachRoom calls do for every space of an account that q names.
+func (t *tx) eachRoom(ctx context.Context, q query, account string, do func(*room) error) error {
+	ids, err := all(ctx, t, q, []any{account}, scanOnly[spaces.SpaceID])
 	if err != nil {
 		return err
 	}
@@ -280,7 +272,7 @@ func (t *tx) hearAgain(ctx context.Context, account string, at time.Time) error 
 		if err != nil {
 			return err
 		}
-		if err := t.connect(ctx, r, spaces.SpanHeard, at); err != nil {
+		if err := do(r); err != nil {
 			return err
 		}
 	}
