@@ -50,12 +50,7 @@ func (a sendFile) perform(s *stage) outcome {
 	}
 	e := s.effect(spaces.ActSend, to)
 	e.Text, e.Files = text, []spaces.File{f}
-	if to.ID() != s.active {
-		e.Policy = spaces.Hold
-		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: a.Why}
-	}
-	e.Mention = ParseMentions(text, to.Members())
-	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
+	s.speaks(&e, to, a.Why)
 	return s.do(e)
 }
 

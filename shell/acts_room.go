@@ -43,13 +43,8 @@ func (a sendMessage) perform(s *stage) outcome {
 	if a.Thread != "" {
 		e.Thread = spaces.ThreadID(a.Thread)
 	}
-	if room.ID() != s.active {
-		e.Policy = spaces.Hold
-		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: a.Why}
-	}
 	e.Broadcast = a.Broadcast
-	e.Mention = ParseMentions(text, room.Members())
-	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
+	s.speaks(&e, room, a.Why)
 	if a.Wait {
 		out = s.await(e, room)
 	} else {
@@ -59,6 +54,17 @@ func (a sendMessage) perform(s *stage) outcome {
 		out.body["said"] = text // its own log has the instruction alone
 	}
 	return out
+}
+
+// speaks adds whom the words of an effect call and what led to them and, in another
+// room than the active one, why they are said there.
+func (s *stage) speaks(e *spaces.Effect, room *hud.Room, why string) {
+	if room.ID() != s.active {
+		e.Policy = spaces.Hold
+		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: why}
+	}
+	e.Mention = ParseMentions(e.Text, room.Members())
+	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
 }
 
 type sendReply struct {
