@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -61,7 +60,7 @@ func (p *Postgres) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.answers(ctx)
+	return p.runs.answers(ctx, p.ping)
 }
 
 // postgresPrograms returns the folder of the newest server that is installed.
@@ -103,7 +102,7 @@ func (p *Postgres) Return(tb testing.TB) {
 	if err := p.runs.up(); err != nil {
 		tb.Fatal(err)
 	}
-	if err := p.answers(tb.Context()); err != nil {
+	if err := p.runs.answers(tb.Context(), p.ping); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -132,22 +131,7 @@ func (p *Postgres) copy(tb testing.TB, from, to string) {
 	}
 }
 
-// answers waits until the server does.
-func (p *Postgres) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		err := p.do(ctx, "postgres", "select 1")
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w\n%s", err, p.runs.said())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
+func (p *Postgres) ping(ctx context.Context) error { return p.do(ctx, "postgres", "select 1") }
 
 // Stop ends the server and removes its data.
 func (p *Postgres) Stop() error {

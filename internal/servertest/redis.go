@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 )
 
 // A Redis is a private server that keeps nothing on disk. It starts when its
@@ -40,7 +39,7 @@ func (r *Redis) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.answers(ctx)
+	return r.runs.answers(ctx, r.ping)
 }
 
 // URL starts the server when it has not been yet, and returns its address.
@@ -73,7 +72,7 @@ func (r *Redis) Return(tb testing.TB) {
 	if err := r.runs.up(); err != nil {
 		tb.Fatal(err)
 	}
-	if err := r.answers(tb.Context()); err != nil {
+	if err := r.runs.answers(tb.Context(), r.ping); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -84,23 +83,6 @@ func (r *Redis) Stop() error {
 		return nil
 	}
 	return r.runs.stop()
-}
-
-// answers waits until the server does.
-func (r *Redis) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		err := r.ping(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w\n%s", err, r.runs.said())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
 }
 
 func (r *Redis) ping(ctx context.Context) error {

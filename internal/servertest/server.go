@@ -84,6 +84,23 @@ func (s *server) up() error {
 	return err
 }
 
+// answers waits until the server does what it is asked.
+func (s *server) answers(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not answer: %w\n%s", err, s.said())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // said returns what the program wrote, for the report of a failure.
 func (s *server) said() string {
 	text, err := os.ReadFile(filepath.Join(s.dir, "log"))
