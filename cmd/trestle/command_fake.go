@@ -45,10 +45,11 @@ func fakeCommand(p *program) *cobra.Command {
 	return c
 }
 
-// drivingTelegram makes a bot and somebody who writes to it: a fake that nobody
-// drives is an empty room.
+// drivingTelegram makes a bot, serves it from another terminal, and has somebody
+// write to it: a fake that nobody drives is an empty room.
 const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1:a","name":"Ada","username":"ada_bot"}'
   curl -s localhost:8081/control/people -d '{"name":"Maya","username":"maya"}'
+  TELEGRAM_BOT_TOKEN=1:a TELEGRAM_API_URL=http://localhost:8081 trestle run
   curl -s localhost:8081/control/says   -d '{"bot":1,"from":5000000001,"text":"hello"}'
   curl -s 'localhost:8081/control/sent?bot=1&from=5000000001'`
 
