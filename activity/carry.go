@@ -82,7 +82,12 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 	if restOn(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
 		return later(a, time.Now()), true
 	}
-	if now = time.Now(); expired(a, now) {
+	now = time.Now()
+	if !e.o.Holds() {
+		e.ease.giveBack(a)
+		return later(a, now.Add(poll)), true
+	}
+	if expired(a, now) {
 		return Settlement{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
 	}
 	return Settlement{}, false

@@ -169,7 +169,7 @@ func (e *Egress) grow(stop, work context.Context, g *growing) {
 // at once is left out.
 func (e *Egress) spare(ctx context.Context, chat string) bool {
 	now := time.Now()
-	if e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
+	if !e.o.Holds() || e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
 		return false
 	}
 	_, taken := e.shared(ctx, chat, 0)

@@ -89,6 +89,10 @@ type EgressOptions struct {
 	// none, and only their names are told.
 	Shelf    Shelf
 	Cupboard Cupboard
+	// Holds reports whether the account is still this process's to send for: one that
+	// stood still may have been given up by others and not have heard of it. While it
+	// is not, nothing leaves. Default: it always is.
+	Holds func() bool
 	// Face returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
 	Face func(spaces.AgentID) adapters.Face
@@ -121,6 +125,9 @@ func (o EgressOptions) withDefaults() EgressOptions {
 	}
 	if o.Grace <= 0 {
 		o.Grace = 10 * time.Second
+	}
+	if o.Holds == nil {
+		o.Holds = func() bool { return true }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -194,6 +201,9 @@ func (e *Egress) Run(ctx context.Context) error {
 // round takes what is due in hand and returns how long nothing more can be due.
 // stop ends the taking of new work, work the work in hand.
 func (e *Egress) round(stop, work context.Context) time.Duration {
+	if !e.o.Holds() {
+		return poll
+	}
 	now := time.Now()
 	if e.hands.missing() {
 		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all, e.look()); err != nil {

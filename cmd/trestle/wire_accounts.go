@@ -86,7 +86,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 			return nil, nil, err
 		}
 		p.openServers(ctx, ad, joined{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, Holds: p.store.Holds, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
 		if p.redis != nil {
 			o.Purse = purse{p.redis, account.Key()}
 		}

@@ -94,7 +94,8 @@ type engine struct {
 	quit   context.CancelFunc // of what keeps the right to write
 	keeper sync.WaitGroup
 	cables cables
-	given  sync.Once // the right to write
+	given  sync.Once                 // the right to write
+	held   atomic.Pointer[time.Time] // when it was last known to be ours
 
 	had    atomic.Int64          // the last turn of this process that left something behind
 	left   atomic.Pointer[int64] // the last one that the server still had; nil while it has lost none

@@ -82,6 +82,7 @@ func (e *engine) enlist(ctx context.Context) error {
 		return err
 	}
 	e.id = id
+	e.held.Store(&since)
 	// It is kept until Close, whoever opened the store has gone by then.
 	keeping, quit := context.WithCancel(context.WithoutCancel(ctx))
 	e.quit = quit
@@ -194,6 +195,7 @@ func (e *engine) keep(ctx context.Context, since time.Time) {
 			return
 		case err == nil:
 			since, well = asked, true
+			e.held.Store(&asked)
 			e.witness()
 			next.Reset(e.opts.Term / 5)
 			continue
@@ -238,6 +240,18 @@ func (e *engine) giveUp(why error) {
 		e.cables.cut()
 		e.opts.Lost(why)
 	})
+}
+
+// Holds implements [record.Crew]. A process gives itself up before its time runs out;
+// others may give up one whose connection broke sooner: see [working]. Where the
+// machine slept, the clock on the wall alone went on.
+func (e *engine) Holds() bool {
+	since := e.held.Load()
+	if since == nil {
+		return false
+	}
+	now := time.Now()
+	return max(now.Sub(*since), now.Round(0).Sub(since.Round(0))) < e.opts.Term*2/5
 }
 
 // resign gives the right to write back, so that others need not wait for it. A

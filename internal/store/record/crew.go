@@ -30,6 +30,9 @@ type Crew interface {
 	Heir
 	// Process names this process among the others.
 	Process() string
+	// Holds reports whether this process was told so lately that it has the right to
+	// write that nobody can have been given it since.
+	Holds() bool
 	// Members returns the processes that write, the oldest first.
 	Members(ctx context.Context) ([]Member, error)
 	// Bury gives up the processes whose time is over and returns them. One that
@@ -58,6 +61,13 @@ func (s *Store) Process() string {
 		return c.Process()
 	}
 	return ""
+}
+
+// Holds reports whether what this process has is still its own, as far as it can know
+// without asking. Every commit proves it; what is no commit asks here first.
+func (s *Store) Holds() bool {
+	c, several := s.engine.(Crew)
+	return !several || c.Holds()
 }
 
 // Own gives this process a thing that one process of the installation has at a
