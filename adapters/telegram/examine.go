@@ -26,7 +26,8 @@ const holderWait = 3 * time.Second
 
 // Examine looks at the token, the way of receiving, and each chat. The search
 // for a second poller makes one poll beside it, which ends the other's; it is
-// left out while this client itself receives, and where the account is served.
+// left out while this client itself receives, or will again, and where the account
+// is served.
 func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.Finding {
 	if !tokenShape.MatchString(string(c.token)) {
 		return []adapters.Finding{fail("TRS-T01", errShape.Error(),
@@ -104,7 +105,7 @@ func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Finding
 		return []adapters.Finding{fail("TRS-T03", "a webhook is set for this bot, and nobody can poll beside one",
 			"call deleteWebhook, without drop_pending_updates, or stop the program that uses the webhook")}
 	}
-	if !served && !c.receiving.Load() && c.heldByAnother(ctx) {
+	if !served && !c.receiving.Load() && !c.resumes.Load() && c.heldByAnother(ctx) {
 		return []adapters.Finding{fail("TRS-T04", "another program polls with this token",
 			"stop it, or give it a bot of its own; a token has one poller at a time")}
 	}

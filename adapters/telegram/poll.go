@@ -38,9 +38,12 @@ const allowedUpdates = `["message","edited_message","channel_post","edited_chann
 // for again after a pause. A 429 is waited out here; any other failure is
 // returned: Conflict when another poller or a webhook has the bot, Unauthorized
 // for a dead token, else what [adapters.Judge] makes of it.
-func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) (err error) {
 	c.receiving.Store(true)
-	defer c.receiving.Store(false)
+	defer func() {
+		c.resumes.Store(err != nil && adapters.KindOf(err) != adapters.Conflict)
+		c.receiving.Store(false)
+	}()
 	at, err := parsePosition(cursor)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "getUpdates", Err: err}

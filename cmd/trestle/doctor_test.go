@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +122,7 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	telegram, url := onTelegram(t, "7003:served")
 	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
 	s.serve(t)
+	polled(t, telegram)
 	out, errs, code := s.do(t, "", "doctor")
 	if code != exitDone || errs != "" {
 		t.Errorf("exit %s: %s", code, errs)
@@ -133,6 +136,31 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	report := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json")
 	if len(report.Findings) != 1 || report.Findings[0].Part != "data" || report.Findings[0].Level != "ok" {
 		t.Errorf("as JSON: %+v", report)
+	}
+}
+
+// polled waits until a program asks for updates.
+func polled(t *testing.T, telegram *fake.Telegram) {
+	t.Helper()
+	check.OK(t, telegram.Until(t.Context(), func() bool {
+		return slices.ContainsFunc(telegram.Ledger().Calls, func(c fake.Call) bool { return c.Method == "getUpdates" })
+	}))
+}
+
+// ECOSYSTEM 1 rule 5: nor is it while its account still connects.
+func TestDoctorLeavesAloneAnAccountThatConnects(t *testing.T) {
+	telegram, url := onTelegram(t, "7003:served")
+	telegram.Fault(fake.Fault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusInternalServerError, Times: 1})
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url}
+	s.serve(t)
+	polled(t, telegram)
+	if out, errs, _ := s.do(t, "", "doctor", "telegram"); strings.Contains(out, "TRS-T04") {
+		t.Errorf("it takes itself for another program:\n%s%s", out, errs)
+	}
+	for _, c := range telegram.Ledger().Calls {
+		if c.Method == "getUpdates" && c.Status == http.StatusConflict {
+			t.Error("the running process was thrown off")
+		}
 	}
 }
 
