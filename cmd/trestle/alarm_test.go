@@ -192,6 +192,17 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 			}
 		}, nil},
 		{"one bad transcript", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Rejected)) }, nil},
+		{"bad transcripts, and good ones", func(e *endpointSense) {
+			for range convinced {
+				e.saw(ask(1), model.Response{}, failed(model.Rejected))
+				e.saw(ask(1), read(1), nil)
+			}
+		}, nil},
+		{"nothing is good enough", func(e *endpointSense) {
+			for range convinced {
+				e.saw(ask(1), model.Response{}, failed(model.Rejected))
+			}
+		}, []problems.Code{problems.Rejects}},
 	} {
 		e := &endpointSense{name: "model"}
 		test.live(e)

@@ -33,6 +33,7 @@ type endpointSense struct {
 	mu     sync.Mutex // guards what follows
 	failed error      // of the newest call; nil when it was answered
 	since  time.Time  // when calls began to fail
+	bad    int        // calls since the last answer that were rejected
 	thin   int        // answers in a row that show a cut
 	size   int        // of the last request that was answered, in bytes
 	read   int        // tokens the endpoint said it had read of it
@@ -47,10 +48,12 @@ func (e *endpointSense) saw(r model.Request, resp model.Response, err error) {
 		if e.failed == nil {
 			e.since = time.Now()
 		}
-		e.failed = err
+		if e.failed = err; model.KindOf(err) == model.Rejected {
+			e.bad++
+		}
 		return
 	}
-	e.failed = nil
+	e.failed, e.bad = nil, 0
 	switch {
 	case len(resp.Calls) > 0:
 		e.words = 0
@@ -96,7 +99,11 @@ func (e *endpointSense) see(now time.Time) []problems.Sighting {
 		if now.Sub(e.since) >= downAfter {
 			add(problems.ModelDown, e.failed.Error())
 		}
-	case model.Limited, model.Rejected, model.TooLong: // of one request, not of the endpoint
+	case model.Rejected:
+		if e.bad >= convinced {
+			add(problems.Rejects, e.failed.Error())
+		}
+	case model.Limited, model.TooLong: // of one request, not of the endpoint
 	}
 	return all
 }
@@ -104,7 +111,7 @@ func (e *endpointSense) see(now time.Time) []problems.Sighting {
 // lookAtModels sees what became of the calls of every endpoint.
 func (p *parts) lookAtModels() problems.Look {
 	return problems.Look{
-		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Truncates, problems.NoActs},
+		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Rejects, problems.Truncates, problems.NoActs},
 		See: func(context.Context) ([]problems.Sighting, error) {
 			var all []problems.Sighting
 			p.sensed.Range(func(_, e any) bool {
@@ -123,7 +130,9 @@ func (p *parts) sense(entry string, m config.Model) *endpointSense {
 }
 
 // failingStates are what an endpoint is called that cannot be asked.
-var failingStates = map[problems.Code]string{problems.ModelKey: "refused", problems.NoModel: "missing", problems.ModelDown: "down"}
+var failingStates = map[problems.Code]string{
+	problems.ModelKey: "refused", problems.NoModel: "missing", problems.ModelDown: "down", problems.Rejects: "rejects",
+}
 
 // modelExtensions says how the configured model stands, and which endpoints of agents
 // cannot be asked.

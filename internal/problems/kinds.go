@@ -21,6 +21,7 @@ const (
 	NoActs        Code = "TRS-M07"
 	BudgetNear    Code = "TRS-M08"
 	BudgetSpent   Code = "TRS-M09"
+	Rejects       Code = "TRS-M13"
 	OutboxOld     Code = "TRS-O01"
 	Unknown       Code = "TRS-O02"
 	NotSent       Code = "TRS-O03"
@@ -76,6 +77,7 @@ var kinds = []kind{
 	{NoActs, Warn, "the model of {} writes words, which nobody sees, in place of acts", "trestle doctor model"},
 	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
+	{Rejects, Fail, "the endpoint of {} rejects every request", "trestle doctor model"},
 	{OutboxOld, Fail, "messages to {} wait for more than five minutes", "trestle doctor {}"},
 	{Unknown, Warn, "it is not known whether messages to {} arrived", "trestle runs --since 1h, then look into the chat"},
 	{NotSent, Fail, "messages to {} are due and nobody sends them", "see TRS-O03 in docs/problems.md"},
