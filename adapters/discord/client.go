@@ -157,7 +157,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 	case err == nil && app.ID != "":
 		self.application, self.flags = app.ID, app.Flags
 		self.key, _ = hex.DecodeString(app.Key) // one that is none proves nothing
-	case adapters.KindOf(err) == adapters.Unauthorized:
+	case err != nil && !adapters.KindOf(err).Permanent(): // without it a session is not told who comes and goes
 		return adapters.Account{}, err
 	case err != nil:
 		c.log.Debug("the application is not told", "error", err)

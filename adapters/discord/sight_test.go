@@ -86,6 +86,26 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 	}
 }
 
+// SECURITY S5, DELIVERY I13: what the application may be told is asked for until Discord
+// says it: a session begun without would never be told who leaves.
+func TestNoSessionBeginsBeforeTheApplicationIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		for _, f := range []fake.Fault{{Do: fake.Refuse, Status: 429, RetryAfter: 300}, {Do: fake.Refuse, Status: 503}, {Do: fake.Cut}} {
+			f.Method, f.Times = "get application", 1
+			w.Fault(f)
+			if _, err := w.client.Connect(t.Context()); err == nil {
+				t.Errorf("connected in spite of %+v", f)
+			}
+			pass(5 * time.Minute)
+		}
+		w.Fault(fake.Fault{Method: "get application", Do: fake.Refuse, Status: 404, Times: 1}) // it may not be told at all
+		if _, err := w.client.Connect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // SECURITY S5, DELIVERY 2.2 (7): when Discord cannot be asked who sees a channel, that is
 // told once it can, also by another process; nothing else waits for it, and no
 // connection ends.

@@ -33,23 +33,37 @@ type slackSide struct {
 	labels map[string]string // ts by label
 }
 
+// slackSecret is what Slack signs with when it calls.
+const slackSecret = "0123456789abcdef0123456789abcdef"
+
 func newSlackSide(w *world) *slackSide {
 	w.t.Helper()
 	s := &slackSide{
-		Slack: fakeslack.New(fakeslack.Options{}), w: w,
+		Slack: fakeslack.New(fakeslack.Options{Client: w.door.client()}), w: w,
 		rooms: map[string]*fakeslack.Channel{}, people: map[string]*fakeslack.Person{}, labels: map[string]string{},
 	}
-	s.app = s.AddApp(fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"})
+	app := fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"}
+	if s.called() {
+		app.SigningSecret, app.EventsURL = slackSecret, "https://bots.example/slack/events"
+	}
+	s.app = s.AddApp(app)
 	faketest.Serve(w.t, w.network, "slack.test", s.Serve)
 	return s
 }
+
+// called reports whether Slack calls us, in place of sockets.
+func (s *slackSide) called() bool { return s.w.door != nil && s.w.door.slack }
 
 // config is the account's line in trestle.yaml.
 func (s *slackSide) config() string {
 	if s == nil {
 		return ""
 	}
-	return "  acme: {type: slack, bot_token: xoxb-world, app_token: xapp-world, api_url: \"http://slack.test\"}\n"
+	way := "app_token: xapp-world"
+	if s.called() {
+		way = "signing_secret: " + slackSecret
+	}
+	return "  acme: {type: slack, bot_token: xoxb-world, " + way + ", api_url: \"http://slack.test\"}\n"
 }
 
 // idle reports whether nothing is on its way, in either direction.
@@ -62,7 +76,7 @@ func (s *slackSide) idle() bool {
 	if err != nil {
 		s.w.t.Fatal(err)
 	}
-	return s.app.Sockets() == 2 && s.app.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
+	return (s.called() || s.app.Sockets() == 2) && s.app.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
 func (s *slackSide) has(room string) bool { return s != nil && s.rooms[room] != nil }

@@ -49,6 +49,7 @@ type world struct {
 
 	slack   *slackSide   // nil: there is no Slack in this world
 	discord *discordSide // nil: the world has none
+	door    *doorway     // nil: no platform calls us
 
 	process *process
 	client  *http.Client
@@ -88,6 +89,8 @@ func newWorldOf(t *testing.T, config string, other model.Model, steps ...modelte
 		}
 	})
 	first, _, _ := strings.Cut(config, "\n")
+	w.door = newDoorway(w, first)
+	w.door.calls(w)
 	if strings.HasPrefix(first, "#") && strings.Contains(first, "slack") {
 		w.slack = newSlackSide(w)
 	}
@@ -115,8 +118,8 @@ func (w *world) newID() string {
 // save writes the world's configuration and returns its file.
 func (w *world) save() string {
 	w.t.Helper()
-	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" +
-		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"}\n" + w.slack.config() + w.discord.config() + w.accounts +
+	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" + w.door.config() +
+		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"" + w.door.address() + "}\n" + w.slack.config() + w.discord.config() + w.accounts +
 		"model: {base_url: \"http://model.test/v1\", name: scripted}\n" + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -194,6 +197,9 @@ func (w *world) live(ctx context.Context, s *process) error {
 	s.makeLines(true)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.telemetry.Run(gctx) })
+	if err := w.door.listens(gctx, g, w, &s.hooks); err != nil {
+		return err
+	}
 	s.extend(gctx, g)
 	return errors.Join(g.Wait(), store.Close(context.WithoutCancel(ctx)))
 }
