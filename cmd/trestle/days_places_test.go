@@ -178,6 +178,7 @@ func (d *day) loses() {
 		d.slack.app.Redeliver(20)
 	case 8:
 		d.bot.Redeliver(20)
+		d.door.repeats(20)
 	case 9:
 		d.slack.app.Disorder(1 + d.rng.IntN(3))
 	case 10:

@@ -17,7 +17,7 @@ const longestRun = 40 * time.Minute
 
 // comesOrGoes has somebody leave a group, or come back to it.
 func (d *day) comesOrGoes(p place) {
-	who := []string{"Kai", "Nova", "Maya"}[d.rng.IntN(3)]
+	who := dayPeople[d.rng.IntN(len(dayPeople))]
 	switch {
 	case p.whose() != "" || p.platform() == "discord" && who == "Maya": // who owns a server sees all of it
 	case d.isAway(p, who):
@@ -33,7 +33,7 @@ func (d *day) isAway(p place, who string) bool { return !d.away[p.title()+" "+wh
 
 // whoIsAway returns those who cannot read what is said in a place now.
 func (d *day) whoIsAway(p place) []string {
-	return slices.DeleteFunc([]string{"Kai", "Nova", "Maya"}, func(who string) bool { return !d.isAway(p, who) })
+	return slices.DeleteFunc(slices.Clone(dayPeople), func(who string) bool { return !d.isAway(p, who) })
 }
 
 // A secret is where a token was said.

@@ -33,6 +33,9 @@ type day struct {
 	away     map[string]time.Time // place, person: since when they cannot read it
 }
 
+// dayPeople are in every group at first.
+var dayPeople = []string{"Kai", "Nova", "Maya"}
+
 // A daySaying is what somebody wrote where the bot was.
 type daySaying struct {
 	place   place
@@ -42,10 +45,11 @@ type daySaying struct {
 	unread  []string // who could not read it when it was said
 }
 
-// DELIVERY 3.1 (layer L1), I1–I9, I11, I12, I15, I16: days of a whole Trestle, with
-// kills, restarts, floods, lost answers and a moody endpoint; whatever happened, each
-// message is recorded once and dealt with, and each decision is carried out in order
-// or visibly was not. DAYS=17 in the environment plays that one, DAYS=0-99 a hundred.
+// DELIVERY 3.1 (layer L1), I1–I9, I11, I12, I15, I16, SECURITY S5: days of a whole
+// Trestle, asked for updates or called with them, with kills, restarts, floods, lost
+// answers and a moody endpoint; whatever happened, each message is recorded once, dealt
+// with, and shown to those alone who may know it, and each decision is carried out in
+// order or visibly was not. DAYS=17 in the environment plays that one, DAYS=0-99 a hundred.
 func TestDaysOfWhateverHappens(t *testing.T) {
 	first, last := 0, repeats(3)-1
 	if days := os.Getenv("DAYS"); days != "" {
@@ -66,14 +70,14 @@ func TestDaysOfWhateverHappens(t *testing.T) {
 func newDay(t *testing.T, seed uint64) *day {
 	t.Helper()
 	d := &day{rng: rand.New(rand.NewPCG(seed, 7)), mind: newWhimsical(rand.New(rand.NewPCG(seed, 8))), away: map[string]time.Time{}}
-	d.world = newWorldOf(t, daySettings("agents: [ada, max], wake: all", `"acme:C0000009", "guild:9"`), d.mind)
+	calls := []string{"nobody calls", "telegram calls", "slack calls", "telegram calls, slack calls"}[d.rng.IntN(4)]
+	d.world = newWorldOf(t, "# slack, discord, "+calls+"\n"+daySettings("agents: [ada, max], wake: all", `"acme:C0000009", "guild:9"`), d.mind)
 	d.stop()
 	d.plugsIn()
-	people := []string{"Kai", "Nova", "Maya"}
-	d.addChat("ops", "slack", people)
-	d.addChat("porch", "discord", people)
+	d.addChat("ops", "slack", dayPeople)
+	d.addChat("porch", "discord", dayPeople)
 	for _, c := range [][2]string{{"family", "supergroup"}, {"garden", "forum"}, {"club", "group"}, {"Kai", "direct"}, {"cellar", "slack"}, {"attic", "discord"}} {
-		d.addChat(c[0], c[1], people)
+		d.addChat(c[0], c[1], dayPeople)
 	}
 	forum := d.chats["garden"]
 	d.places = []place{
@@ -97,8 +101,7 @@ func newDay(t *testing.T, seed uint64) *day {
 
 // daySettings has a room on Telegram that also has other chats, and who hears what there.
 func daySettings(more, chats string) string {
-	return fmt.Sprintf(`# slack, discord
-admit: open
+	return fmt.Sprintf(`admit: open
 agents:
   ada: {name: Ada}
   max: {name: Max, phases: one}
@@ -212,7 +215,7 @@ func (d *day) somebody(p place) string {
 	if one := p.whose(); one != "" {
 		return one
 	}
-	there := slices.DeleteFunc([]string{"Kai", "Nova", "Maya"}, func(who string) bool { return d.isAway(p, who) })
+	there := slices.DeleteFunc(slices.Clone(dayPeople), func(who string) bool { return d.isAway(p, who) })
 	return there[d.rng.IntN(len(there))]
 }
 
@@ -263,6 +266,7 @@ func (d *day) strikes() {
 		d.discord.Fault(f)
 	}
 	d.mind.moody(d.rng.IntN(3) == 0)
+	d.door.worsens(d.rng.IntN(2) == 0)
 }
 
 // calms takes all faults away.
@@ -270,6 +274,7 @@ func (d *day) calms() {
 	d.telegram.ClearFaults()
 	d.slack.ClearFaults()
 	d.discord.ClearFaults()
+	d.door.worsens(false)
 }
 
 // killed ends the program while all of it waits, for the network, the model or the
@@ -295,6 +300,7 @@ func (d *day) plugsIn() {
 	d.client.CloseIdleConnections()
 	d.plug = &plug{network: d.network, rng: rand.New(rand.NewPCG(d.rng.Uint64(), 9)), leads: map[*lead]bool{}}
 	d.client = &http.Client{Transport: &http.Transport{DialContext: d.plug.DialContext, MaxIdleConnsPerHost: 64}}
+	d.door.leadsTo(d.plug.DialContext, rand.New(rand.NewPCG(d.rng.Uint64(), 10)))
 }
 
 // A plug is the way of one process to the network, on which everything takes its
