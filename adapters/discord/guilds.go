@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -39,7 +38,17 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 			return nil, err
 		}
 		delete(r.pending, g.ID)
-		return r.unseenLater(ctx, e, g.ID, everyChat) // rights may have changed meanwhile
+		updates, err := r.unseenLater(ctx, e, g.ID, everyChat) // rights may have changed meanwhile
+		if err != nil {
+			return nil, err
+		}
+		for _, ch := range g.Channels {
+			r.told.note(ch.rights())
+		}
+		for _, one := range g.Roles {
+			r.told.note(one.rights())
+		}
+		return updates, nil
 	}
 	if known {
 		return nil, nil
@@ -109,11 +118,15 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 			return nil, err
 		}
 	}
-	if e.Type != "CHANNEL_UPDATE" || before.ID != "" && slices.Equal(before.Overwrites, ch.Overwrites) {
+	if e.Type != "CHANNEL_UPDATE" || r.told.is(ch.rights()) {
 		return updates, nil
 	}
 	more, err := r.unseenLater(ctx, e, ch.GuildID, func(inside channel) bool { return inside.ID == ch.ID || inside.ParentID == ch.ID })
-	return append(updates, more...), err
+	if err != nil {
+		return nil, err
+	}
+	r.told.note(ch.rights())
+	return append(updates, more...), nil
 }
 
 // renamed tells of a channel's or thread's new name; when Discord does not say where a

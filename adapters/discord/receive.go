@@ -49,7 +49,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	acks := newAcks(c)
 	defer acks.wait()
 	now := time.Now()
-	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: now, allowed: gateway.Start.from(now)}
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: now, told: telling{}, allowed: gateway.Start.from(now)}
 	c.receives.Store(r)
 	defer c.receives.Store(nil)
 	for id := range gateway.Shards {
@@ -95,11 +95,11 @@ type receiver struct {
 	shards int
 	calls  chan called // interactions that Discord calls us with
 
-	began   time.Time           // when the last session began
-	allowed allowance           // what Discord lets us begin
-	stored  time.Time           // when the position was last stored
-	pending map[string]bool     // servers whose gap is to be filled
-	roles   map[string][]string // of members, by server and member, as last told
+	began   time.Time       // when the last session began
+	allowed allowance       // what Discord lets us begin
+	stored  time.Time       // when the position was last stored
+	pending map[string]bool // servers whose gap is to be filled
+	told    telling
 	owed    debts
 }
 

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -24,18 +25,39 @@ func (r *receiver) readRole(ctx context.Context, e event) ([]adapters.Update, er
 	if err := json.Unmarshal(e.RawData, &said); err != nil || said.GuildID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names no server")), nil
 	}
-	before, known := r.client.known.standing(said.GuildID)
 	r.learn(e)
-	if known && e.Type == "GUILD_ROLE_UPDATE" && slices.ContainsFunc(before.Roles, func(one role) bool {
-		return one.ID == said.Role.ID && one.Permissions == said.Role.Permissions
-	}) {
+	if e.Type == "GUILD_ROLE_UPDATE" && r.told.is(said.Role.rights()) {
 		return nil, nil
 	}
-	return r.unseenLater(ctx, e, said.GuildID, everyChat)
+	updates, err := r.unseenLater(ctx, e, said.GuildID, everyChat)
+	if err == nil {
+		r.told.note(said.Role.rights())
+	}
+	return updates, err
 }
 
-// maxRoles bounds the members whose roles are remembered.
-const maxRoles = 10_000
+// A telling is what events told last of what decides who sees a channel: its rights, a
+// role's, and the roles of a member. What Discord answers may be ahead of what its
+// events have told, so an answer is none.
+type telling map[string]string
+
+// maxTellings bounds what is remembered; what is forgotten is reckoned once more.
+const maxTellings = 10_000
+
+func (t telling) is(what, now string) bool {
+	last, told := t[what]
+	return told && last == now
+}
+
+func (t telling) note(what, now string) {
+	if len(t) >= maxTellings {
+		clear(t)
+	}
+	t[what] = now
+}
+
+func (ch channel) rights() (what, now string) { return "channel " + ch.ID, fmt.Sprint(ch.Overwrites) }
+func (r role) rights() (what, now string)     { return "role " + r.ID, r.Permissions }
 
 // readRoles tells which channels are hidden from a member whose roles have changed.
 func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, error) {
@@ -49,8 +71,8 @@ func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, e
 	if said.User.ID == r.self.ID {
 		return nil, nil
 	}
-	at := said.GuildID + " " + said.User.ID
-	if last, told := r.roles[at]; told && slices.Equal(last, said.Roles) {
+	who, roles := "member "+said.GuildID+" "+said.User.ID, fmt.Sprint(said.Roles)
+	if r.told.is(who, roles) {
 		return nil, nil // something else has changed
 	}
 	chats, err := r.chatsOf(ctx, said.GuildID)
@@ -61,10 +83,7 @@ func (r *receiver) readRoles(ctx context.Context, e event) ([]adapters.Update, e
 	if !known {
 		return nil, nil
 	}
-	if r.roles == nil || len(r.roles) >= maxRoles {
-		r.roles = map[string][]string{}
-	}
-	r.roles[at] = said.Roles
+	r.told.note(who, roles)
 	return r.hidden(e, on, chats, []member{said.member}), nil
 }
 

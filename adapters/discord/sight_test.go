@@ -55,6 +55,15 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			pass(time.Minute)
 			w.guild.Gives(tom)
 		},
+		"after a restart, behind what Discord is asked about": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+			check.OK(w.t, w.stop())
+			w.room.NewThread(w.kai, "asked about").Says(w.kai, "hello", fakediscord.Said{})
+			w.says("hello")
+			secret.HidesFrom(tom)
+			w.client = w.newClient()
+			w.receive()
+			pass(time.Minute)
+		},
 		"after a restart": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
 			check.OK(w.t, w.stop())
 			secret.HidesFrom(tom)
