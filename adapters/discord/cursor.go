@@ -119,12 +119,17 @@ func (p *position) note(channel string, id snowflake) {
 	}
 }
 
-// after returns the id behind which a channel has to be read.
+// after returns the id behind which a channel has to be read, with what is owed of it:
+// a message that could not be read counts as its last one all the same.
 func (p *position) after(channel string) snowflake {
-	if last, ok := p.Last[channel]; ok {
-		return last
+	after, ok := p.Last[channel]
+	if !ok {
+		after = p.Gap.before(slack)
 	}
-	return p.Gap.before(slack)
+	if d := p.Owed[channel]; d.After != 0 {
+		return min(after, d.After)
+	}
+	return after
 }
 
 // direct notes that a direct chat was written in.

@@ -68,6 +68,29 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// DELIVERY 2.2 (1), (7): what is owed of a channel when a new session begins is told with
+// what was said in between.
+func TestWhatIsOwedOutlivesItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.says("before")
+		w.inbox.take()
+		w.restart() // nobody has told of the server since
+		w.Fault(fake.Fault{Method: "get guild", Do: fake.HTML, Times: -1})
+		w.Fault(fake.Fault{Method: "get channel", Do: fake.HTML, Times: -1})
+		w.says("owed")
+		pass(time.Minute)
+		w.says("meanwhile")
+		w.bot.Forget()
+		w.bot.Close(4000)
+		pass(time.Minute)
+		w.ClearFaults()
+		pass(6 * time.Minute)
+		w.says("after")
+		check.Same(t, "told", []string{"owed", "meanwhile", "after"}, texts(w.inbox.take()))
+	})
+}
+
 // DELIVERY 2.2 (7), R-DC: a channel whose history Discord does not show just now
 // costs no session after the other; the other gaps are filled, and this one later.
 func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
