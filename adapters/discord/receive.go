@@ -99,7 +99,7 @@ type receiver struct {
 	allowed allowance       // what Discord lets us begin
 	stored  time.Time       // when the position was last stored
 	pending map[string]bool // servers whose gap is to be filled
-	told    telling
+	told    telling         // by which what an event changes is known
 	owed    debts
 }
 
