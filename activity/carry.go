@@ -70,6 +70,7 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 	if until := e.pausedUntil(); until.After(now) {
 		return later(a, until), true
 	}
+	e.easing(now)
 	if wait := e.ease.take(a, now); wait > 0 {
 		return later(a, now.Add(wait)), true
 	}
@@ -166,11 +167,12 @@ func (e *Egress) call(ctx context.Context, s step) (adapters.Receipt, error) {
 	defer cancel()
 	receipt, err := s.do(ctx)
 	if err != nil {
+		if k := adapters.KindOf(err); k == adapters.NotSent || k == adapters.Unknown {
+			e.lacks(time.Now())
+		}
 		return receipt, err
 	}
-	if e.Paused() != "" {
-		e.Resume() // whatever was refused, the credentials are good
-	}
+	e.works()
 	return receipt, fault.Point("send.accepted")
 }
 

@@ -1,6 +1,8 @@
 package activity
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -39,7 +41,7 @@ func busiest(calls []call, chat string) int {
 func TestABacklogComesBackSlowly(t *testing.T) {
 	for name, again := range map[string]func(e *Egress){
 		"after a start":           func(*Egress) {},
-		"after a lost connection": (*Egress).Resume,
+		"after a lost connection": (*Egress).Recover,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -88,6 +90,66 @@ func TestABacklogComesBackSlowly(t *testing.T) {
 			})
 		})
 	}
+}
+
+// patchy is a platform that is out of reach for as long as gone, each time it has been
+// there for as long as there.
+func patchy(there, gone time.Duration) *platform {
+	began := time.Now()
+	reach := func() time.Duration { // how long it is still in reach
+		return there - time.Since(began)%(there+gone)
+	}
+	p := &platform{every: adapters.Pace{Every: 2 * time.Second, Burst: 1}}
+	p.script = func(call) error {
+		if reach() <= 0 {
+			return refusal(adapters.NotSent)
+		}
+		return nil
+	}
+	p.connect = func(int) error { return p.script(call{}) }
+	p.receive = func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
+		ctx, cancel := context.WithTimeout(ctx, reach())
+		defer cancel()
+		s.Heard(time.Now())
+		if err := beats(ctx, s); err != nil {
+			return err
+		}
+		return errors.New("connection lost")
+	}
+	return p
+}
+
+// I9, I13: a connection that blips makes nothing old of what was decided before, or a
+// busy chat would fall ever further behind.
+func TestABlipMakesNothingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := patchy(time.Minute, 20*time.Second), newRecord()
+		l := run(t, p, r)
+		for i := range 600 { // twenty a minute, and the platform takes thirty
+			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(i)), Chat: "c", Text: fmt.Sprint(i), Created: time.Now()})
+			l.Ring()
+			after(3 * time.Second)
+		}
+		if n := len(p.accepted()); n < 500 {
+			t.Errorf("%d of 600 messages have left", n)
+		}
+	})
+}
+
+// I9, I13: after a silence for which a line is deaf, what waited goes slowly.
+func TestASilenceMakesOldWhatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := patchy(4*time.Minute, 4*time.Minute), newRecord()
+		run(t, p, r)
+		after(5 * time.Minute)
+		for i := range 40 {
+			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(i)), Chat: "c", Text: fmt.Sprint(i), Created: time.Now()})
+		}
+		after(7 * time.Minute)
+		if n, most := len(p.accepted()), busiest(p.accepted(), "c"); n < 15 || most != 5 {
+			t.Errorf("%d messages have left, %d within a minute, want 5 within each", n, most)
+		}
+	})
 }
 
 // F43, I9: after the clock was put back, what is decided leaves at once, and what was

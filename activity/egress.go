@@ -22,6 +22,10 @@ const (
 	// that fails may refuse good ones. It doubles up to unpausing while they are dead.
 	firstPause = 10 * time.Second
 	unpausing  = 5 * time.Minute
+	// recovering is how long an account has to be without for what was decided before to
+	// be old (I9): as long as it takes to be deaf. After a shorter time nothing begins
+	// anew, or a busy chat of an account that blips would fall ever further behind.
+	recovering = 90 * time.Second
 )
 
 // Egress sends one account's decided actions. What is to be sent, in which order,
@@ -58,6 +62,7 @@ type Egress struct {
 	paused  time.Time  // nothing is sent before this
 	why     string     // empty once the credentials are good again
 	refused int        // pauses since they were good
+	without time.Time  // since when nothing could be sent; zero while something can
 }
 
 // EgressOptions are the limits of an egress.
@@ -285,10 +290,57 @@ func (e *Egress) Paused() string {
 // Resume ends a pause: the credentials have been proved again.
 func (e *Egress) Resume() {
 	e.mu.Lock()
-	e.paused, e.why, e.refused = time.Time{}, "", 0
+	recovered := e.isWithout(time.Now())
+	e.paused, e.why, e.refused, e.without = time.Time{}, "", 0, time.Time{}
 	e.mu.Unlock()
-	e.ease.begin(time.Now())
+	if recovered {
+		e.ease.begin(time.Now())
+	}
 	e.Ring()
+}
+
+// Recover ends a silence of the account, and a pause with it: all that was decided
+// before is old, and goes slowly.
+func (e *Egress) Recover() {
+	e.ease.begin(time.Now())
+	e.Resume()
+}
+
+// isWithout reports whether nothing could be sent for so long that what was decided
+// meanwhile is old. mu is held.
+func (e *Egress) isWithout(now time.Time) bool {
+	return !e.without.IsZero() && now.Sub(e.without) >= recovering
+}
+
+// lacks notes that something could not be sent.
+func (e *Egress) lacks(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.without.IsZero() {
+		e.without = now
+	}
+}
+
+// works notes that something was sent: whatever was refused before, the credentials
+// are good.
+func (e *Egress) works() {
+	e.mu.Lock()
+	good := e.without.IsZero()
+	e.mu.Unlock()
+	if !good {
+		e.Resume()
+	}
+}
+
+// easing makes what was decided before now old if nothing could be sent for long: the
+// next that leaves is the first of a recovery.
+func (e *Egress) easing(now time.Time) {
+	e.mu.Lock()
+	without := e.isWithout(now)
+	e.mu.Unlock()
+	if without {
+		e.ease.begin(now)
+	}
 }
 
 // pause lets nothing be sent for a while. What was in hand beside the action that
@@ -298,6 +350,9 @@ func (e *Egress) pause(now time.Time, why string) {
 	defer e.mu.Unlock()
 	if e.paused.After(now) {
 		return
+	}
+	if e.without.IsZero() {
+		e.without = now
 	}
 	e.paused, e.why = now.Add(min(firstPause<<e.refused, unpausing)), why
 	e.refused = min(e.refused+1, 8)

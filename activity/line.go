@@ -205,7 +205,11 @@ func (l *Line) receive(ctx context.Context, in *Ingress, out *Egress, tries *tri
 					<-ctx.Done()
 					return nil
 				}
-				out.Resume()
+				if time.Since(in.LastHeard()) < l.o.Deaf {
+					out.Resume()
+				} else {
+					out.Recover()
+				}
 			}
 			since := in.LastHeard()
 			err := l.listen(ctx, in, ear)
