@@ -241,11 +241,11 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		m.mu.Unlock()
 		return nil
 	}
-	room, cursor := seat.Room, seat.Uplink.Cursor
+	room, done := seat.Room, seat.Uplink.Erased
 	m.mu.Unlock()
 
 	err := m.shell.follow(ctx, &m.mu, room, func(e spaces.Event) { // what was folded is not seen again
-		if words, ok := erasedBy(room, e); ok && (!first || e.Seq > cursor) {
+		if words, ok := erasedBy(room, e); ok && (!first || e.Seq > done) {
 			m.deleted = append(m.deleted, words)
 		}
 	})

@@ -29,6 +29,10 @@ type Uplink struct {
 	// "new" and recovery all follow from it.
 	Cursor   int64
 	CursorID EventID
+	// Erased is the event up to which what was deleted has been taken out of what the
+	// mind keeps. It is behind Cursor while a mind that was out of the space has had
+	// no cycle there since (SECURITY S5).
+	Erased int64
 	// Head is the last event of the space's log, where whoever read the uplink
 	// looked that up; else 0.
 	Head int64

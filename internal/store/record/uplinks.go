@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at`
+	uplinkColumns query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at, erased`
 	selectUplink  query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
 	headedColumns query = uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
 	uplinksOf     query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
@@ -18,18 +18,18 @@ const (
 	uplinksAcross query = `select ` + headedColumns + `
 from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
 where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
-	insertUplink query = `insert into uplinks (agent, circle, space, cursor, cursor_id, live, opened_at, n)
-values ($1, $2, $3, $4, $5, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
+	insertUplink query = `insert into uplinks (agent, circle, space, cursor, cursor_id, erased, live, opened_at, n)
+values ($1, $2, $3, $4, $5, $4, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
 	renewUplinks query = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
 	unlikeMuted  query = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted <> $3 order by agent`
 	muteUplinks  query = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
-	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
+	moveCursor   query = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
 func uplinkFields(u *spaces.Uplink) []any {
-	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt}}
+	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, stamp{&u.OpenedAt}, &u.Fresh, stamp{&u.FreshAt}, &u.Erased}
 }
 
 func scanUplink(r row) (u spaces.Uplink, err error) { return u, r.Scan(uplinkFields(&u)...) }
@@ -49,7 +49,8 @@ func uplinkOf(ctx context.Context, src Reader, m spaces.Mind, space spaces.Space
 }
 
 // uplink connects a mind to a room from now on: what was said before is no news
-// to it. An uplink that is there stays as it is.
+// to it, and what was deleted while it was away is still to be taken from it. An uplink
+// that is there stays as it is.
 func (t *tx) uplink(ctx context.Context, m spaces.Mind, r *room, at time.Time) error {
 	if err := t.mind(ctx, m, at); err != nil {
 		return err

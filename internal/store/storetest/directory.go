@@ -58,7 +58,7 @@ func openMakesInner(t *testing.T, w *world) {
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
 	head := w.last(room)
-	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Head: head.Seq, Live: true, OpenedAt: morning}}
+	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Erased: head.Seq, Head: head.Seq, Live: true, OpenedAt: morning}}
 	check.Same(t, "uplinks", want, ups)
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
 	w.ok(err)
@@ -327,9 +327,20 @@ func dismissedAgent(t *testing.T, w *world) {
 		t.Errorf("who is where: %+v", rooms)
 	}
 	w.say(room, "zoe", "she is away")
+	left := ups[0].Erased
 	w.family("ada", "bea")
+	ups, err = w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	if ups[0].Erased != left || ups[0].Cursor != w.last(room).Seq {
+		t.Errorf("uplink %+v, want it read to the end, and what was deleted looked for after %d", ups[0], left)
+	}
 	w.say(room, "zoe", "welcome back")
 	w.answer(ada, room, "here I am")
+	ups, err = w.s.Shell.Uplinks(t.Context(), ada)
+	w.ok(err)
+	if ups[0].Erased != ups[0].Cursor {
+		t.Errorf("uplink %+v, want nothing deleted to look for after a cycle", ups[0])
+	}
 	w.sound() // what was said in her absence is nothing that she lacks
 }
 
