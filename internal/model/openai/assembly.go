@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -226,9 +228,26 @@ func (a *assembly) wholeCalls() []model.Call {
 		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c model.Call) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		calls = append(calls, model.Call{ID: id, Name: p.name, Args: cmp.Or(p.args.String(), "{}")})
+		calls = append(calls, model.Call{ID: id, Name: spelt(p.name), Args: cmp.Or(p.args.String(), "{}")})
 	}
 	return calls
+}
+
+// mostName is how long an endpoint lets a call's name be.
+const mostName = 64
+
+// spelt returns name as every endpoint takes it back: some models call what is no
+// name ("functions.send_message"), and endpoints then refuse each later request
+// that shows the call. https://platform.openai.com/docs/api-reference/chat/create
+// (tools.function.name).
+func spelt(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
+			return r
+		}
+		return '_'
+	}, strings.TrimPrefix(name, "functions."))
+	return cmp.Or(name[:min(len(name), mostName)], "_")
 }
 
 // asked reports whether the request has a call of that id.

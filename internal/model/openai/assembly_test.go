@@ -156,6 +156,28 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 	}
 }
 
+// MODELS, I16: a call is shown to the endpoint in every later request, which it
+// refuses for a name that is none.
+func TestNameOfACallCanBeSentBack(t *testing.T) {
+	for said, want := range map[string]string{
+		"send_message":           "send_message",
+		"functions.send_message": "send_message",
+		"send message!":          "send_message_",
+		"сказать":                "_______",
+		strings.Repeat("n", 70):  strings.Repeat("n", 64),
+		"":                       "_",
+	} {
+		c := canned(t, 200, nil, stream(calls(`{"index":0,"id":"a","function":{"name":"`+said+`","arguments":"{}"}}`), called))
+		resp, err := c.Generate(t.Context(), hello)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]model.Call{{ID: "a", Name: want, Args: "{}"}}, resp.Calls); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", said, diff)
+		}
+	}
+}
+
 func TestTextIsAssembledHoweverItComes(t *testing.T) {
 	for name, body := range map[string]string{
 		"pieces":           stream(`{"choices":[{"delta":{"role":"assistant","content":"Hel"}}]}`, `{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}`),
