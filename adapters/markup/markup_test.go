@@ -47,6 +47,23 @@ func TestLooksOfCommonMark(t *testing.T) {
 	}
 }
 
+// DELIVERY 2.2.4: words that CommonMark keeps from a page are said all the same.
+func TestNoWordsAreLeftOut(t *testing.T) {
+	for md, want := range map[string]string{
+		"Use ```go\nx\n``` to do it":                    "Use ```go\nx\n\n<pre>to do it</pre>",
+		"```js x y\nz\n```":                             "<pre>js x y\nz</pre>",
+		"```js title=\"x\"\nz\n```":                     "<prejs>z</pre>",
+		"``` yes":                                       "<pre>yes</pre>",
+		"Sources:\n\n[1]: https://a.b/c\n[2]: /d 'e f'": "Sources:\n\n[1]: https://a.b/c\n\n[2]: /d \"e f\"",
+		"See [1] and [it][2].\n\n[1]: /c\n[2]: /d":      "See <link/c>1</link> and <link/d>it</link>.",
+	} {
+		text := New(native).Read(md)
+		if got := text.Write(0, len(text.Words), tags{}); got != want {
+			t.Errorf("%q\n got %q\nwant %q", md, got, want)
+		}
+	}
+}
+
 // SEQ-97: what is over after a cut begins again behind it.
 func TestStretchesAreWhole(t *testing.T) {
 	text := New(native).Read("**aa bb _cc_** dd")

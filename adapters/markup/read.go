@@ -74,6 +74,7 @@ type walk struct {
 	*draft
 	source  []byte
 	options Options
+	called  map[string]bool // labels that links go by; nil before the first definition
 }
 
 // blocks writes the blocks inside n, with a blank line between them.
@@ -92,11 +93,13 @@ func (w *walk) block(n ast.Node) {
 	case *ast.ThematicBreak:
 		w.write("———")
 	case *ast.CodeBlock:
-		w.code("", n.Lines())
+		w.code("", string(n.Lines().Value(w.source)))
 	case *ast.FencedCodeBlock:
-		w.code(language(n.Language(w.source)), n.Lines())
+		w.fenced(n)
 	case *ast.HTMLBlock:
 		w.rawBlock(n)
+	case *ast.LinkReferenceDefinition:
+		w.definition(n)
 	case *ast.Blockquote:
 		w.quote(n)
 	case *ast.List:
@@ -121,9 +124,8 @@ func (w *walk) heading(n *ast.Heading) {
 
 // code writes a code block. Some platforms show a tab as one space, so tabs
 // become four.
-func (w *walk) code(language string, lines *text.Segments) {
-	code := strings.ReplaceAll(string(lines.Value(w.source)), "\t", "    ")
-	code = strings.Trim(code, "\n")
+func (w *walk) code(language, code string) {
+	code = strings.Trim(strings.ReplaceAll(code, "\t", "    "), "\n")
 	if Blank(code) {
 		return
 	}
@@ -131,6 +133,58 @@ func (w *walk) code(language string, lines *text.Segments) {
 		w.breakLine(1)
 	}
 	w.span(Span{Look: Pre, Arg: language}, func() { w.lines(code) })
+}
+
+// fenced writes a code block between fences. What stands behind the first fence
+// is its language, and attributes at most; other words, and all that there is, were
+// meant to be read.
+func (w *walk) fenced(n *ast.FencedCodeBlock) {
+	code := string(n.Lines().Value(w.source))
+	info := ""
+	if n.Info != nil {
+		info = strings.TrimSpace(string(n.Info.Value(w.source)))
+	}
+	first, more, _ := strings.Cut(info, " ")
+	if Blank(code) || more != "" && !strings.ContainsAny(info, "={") {
+		w.code("", info+"\n"+code)
+		return
+	}
+	w.code(language([]byte(first)), code)
+}
+
+// definition writes where a link leads, if no link of the text says so already.
+func (w *walk) definition(n *ast.LinkReferenceDefinition) {
+	if w.called == nil {
+		w.called = calledIn(n.OwnerDocument())
+	}
+	if w.called[util.ToLinkReference(n.Label)] {
+		return
+	}
+	words := "[" + resolve(n.Label) + "]: " + resolve(n.Destination)
+	if len(n.Title) > 0 {
+		words += ` "` + resolve(n.Title) + `"`
+	}
+	w.write(strings.ReplaceAll(words, "\n", " "))
+}
+
+// calledIn returns the labels of the definitions that links inside n go by.
+func calledIn(n ast.Node) map[string]bool {
+	called := map[string]bool{}
+	note := func(by *ast.ReferenceLink) {
+		if by != nil {
+			called[util.ToLinkReference(by.Value)] = true
+		}
+	}
+	_ = ast.Walk(n, func(n ast.Node, _ bool) (ast.WalkStatus, error) { // only the walker returns errors
+		switch n := n.(type) {
+		case *ast.Link:
+			note(n.Reference)
+		case *ast.Image:
+			note(n.Reference)
+		}
+		return ast.WalkContinue, nil
+	})
+	return called
 }
 
 // language returns a code block's language if it is a plain word.
