@@ -24,9 +24,9 @@ type Inbox interface {
 	// whoever claims it next, and that is no crash of it. It fails with
 	// [spaces.ErrLeaseLost] when the lease is another's by now.
 	Yield(ctx context.Context, l spaces.Lease) error
-	// Due fires the timers that are due: each becomes a claimed cycle without a
-	// space, once.
-	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error)
+	// Due fires the timers that are due of agents that are here: each becomes a claimed
+	// cycle without a space, once. Those of others stay due.
+	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error)
 	// NextTimer returns when the earliest timer or delayed row becomes due.
 	NextTimer(ctx context.Context) (time.Time, bool, error)
 }

@@ -107,6 +107,13 @@ func (s *Shell) serves(id spaces.AgentID) bool {
 	return s.agents[id] != nil && !s.gone[id]
 }
 
+// isHere is serves for who does not hold mu.
+func (s *Shell) isHere(id spaces.AgentID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serves(id)
+}
+
 // Ring tells that minds have something to do. It never blocks; a ring that gets
 // lost costs one poll.
 func (s *Shell) Ring(ws []spaces.Waiting) {
@@ -217,7 +224,7 @@ func (s *Shell) waiting(ctx context.Context) ([]spaces.Waiting, error) {
 
 // fire runs the timers that are due and returns when to look again.
 func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration {
-	wakes, err := s.Inbox.Due(ctx, time.Now(), s.Holder, s.Lease, s.Cycles)
+	wakes, err := s.Inbox.Due(ctx, time.Now(), s.Holder, s.Lease, s.Cycles, s.isHere)
 	if err != nil && ctx.Err() == nil {
 		s.Logger.Error("timers not readable", "error", err)
 	}
@@ -225,7 +232,7 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 		w := &wakes[i]
 		p := place{w.Cycle.Mind, w.Cycle.Space}
 		s.mu.Lock()
-		if !s.serves(p.mind.Agent) { // its cycle stays open, and is resumed when the agent is back
+		if !s.serves(p.mind.Agent) { // it has just left; its cycle stays open until it is back, or a start ends it
 			s.mu.Unlock()
 			s.Logger.Warn("timer of an agent that is not here", "mind", p.mind.String(), "cycle", w.Cycle.ID)
 			continue

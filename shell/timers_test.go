@@ -105,9 +105,9 @@ type looker struct {
 	looks *atomic.Int64
 }
 
-func (l looker) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error) {
+func (l looker) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
 	l.looks.Add(1)
-	return l.Shell.Due(ctx, at, holder, ttl, limit)
+	return l.Shell.Due(ctx, at, holder, ttl, limit, here)
 }
 
 // DELIVERY 2.5 I15: timers that are due while their mind is busy with another one, or

@@ -55,6 +55,44 @@ func (p *parts) dismiss(ctx context.Context) error {
 		p.log.Info("taken out of a room", "space", r.Key, "agents", len(d.Agents), "chats", len(d.Chats))
 		p.mapping.Forget()
 	}
+	return p.retire(ctx)
+}
+
+// retire takes agents that the configuration has no more out of every room, ends what
+// they have left behind, and has those who join such chats now join the ones that
+// nobody is in any more. p.opening is held.
+func (p *parts) retire(ctx context.Context) error {
+	c, at := p.config(), time.Now()
+	here := make([]spaces.AgentID, len(c.Agents))
+	for i, a := range c.Agents {
+		here[i] = spaces.AgentID(a.ID)
+	}
+	away, err := p.border.Strangers(ctx, here)
+	if err != nil {
+		return err
+	}
+	for _, d := range away {
+		d.Reason, d.At = noLonger, at
+		if err := p.border.Dismiss(ctx, d); err != nil {
+			return err
+		}
+		p.log.Info("taken out of a room", "space", string(d.Space), "agents", len(d.Agents))
+	}
+	if err := p.border.Retire(ctx, here, at); err != nil {
+		return err
+	}
+	for _, j := range p.joined {
+		if j.adapter == localName {
+			continue
+		}
+		n, err := p.border.Fill(ctx, j.account, p.running(c.DefaultAgents), len(p.servers(j.adapter)) > 0, at) // a server's channels get its own
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			p.log.Info("chats have other agents", "account", j.account, "chats", n)
+		}
+	}
 	return nil
 }
 

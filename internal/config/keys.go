@@ -54,7 +54,7 @@ var topKeys = []key{
 	{"limits", "", "limits of what is sent and heard", form{kind: aSection, of: allLimitKeys}},
 	{"alarms", "", "who is told of problems", form{kind: aSection, of: alarmKeys, start: true}},
 	{"telemetry", "", "where traces go", form{kind: aSection, of: telemetryKeys, start: true}},
-	{"default_agents", "the first agent", "who joins a chat that was admitted without being named", form{kind: aList}},
+	{"default_agents", "the first agent", "who joins a chat that was admitted without being named, or whose agents are all gone", form{kind: aList}},
 	{"agents", "", "one entry for each agent; its key is its id in everything that is stored", form{kind: entries, of: agentKeys, settings: true}},
 	{"servers", "", "what each channel of a server or workspace becomes; the key is `adapter:server`", form{kind: entries, of: serverKeys, settings: true}},
 	{"spaces", "", "one entry for each room", form{kind: entries, of: spaceKeys, settings: true}},

@@ -81,7 +81,7 @@ func movesOf(ctx context.Context, src Reader, space spaces.SpaceID) ([]spaces.Mi
 
 // Dismiss has agents leave a room and gives up chats of it, in one transaction.
 // What waits there for an agent that leaves is ignored for good, with the
-// reason; what it began it ends. Who or what is not there any more is passed over.
+// reason. What it is about there it ends; what it had left open is over. Who or what is not there any more is passed over.
 func (b Border) Dismiss(ctx context.Context, d spaces.Dismissal) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		r, err := t.room(ctx, d.Space)
@@ -115,6 +115,9 @@ func (t *tx) sendAway(ctx context.Context, r *room, a spaces.AgentID, d spaces.D
 			return err
 		}
 		if err := t.run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
+			return err
+		}
+		if err := t.leaveBehind(ctx, m, r.ID, leftReason, d.At); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ var whole = []string{
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
 	"idleMinds", "idleActions", "leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
 	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "nobodyDeaf", "mappings", "newestRefusals", "waiting", "besideSuspect",
+	"takenSeats", "leftCycles",
 }
 
 // A statement on the way of a message takes the same time however long the

@@ -150,22 +150,27 @@ func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	if err := t.run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
 	}
-	if err := t.inner(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: spaces.StopCoordinator, Detail: detail}); err != nil {
+	if err := t.breakOff(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
+		return err
+	}
+	t.lg.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
+	return nil
+}
+
+// breakOff ends a cycle that nobody will go on with. Its rows have been seen to.
+func (t *tx) breakOff(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
+	if err := t.inner(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
 		return err
 	}
 	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, abandonCycle, string(y.ID), string(spaces.StopCoordinator), detail, ms(at), own.HeadSeq); err != nil {
+	if err := t.run(ctx, abandonCycle, string(y.ID), string(stop), detail, ms(at), own.HeadSeq); err != nil {
 		return err
 	}
 	if err := t.run(ctx, dropSteps, string(y.ID)); err != nil {
 		return err
 	}
-	if err := t.run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space)); err != nil {
-		return err
-	}
-	t.lg.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
-	return nil
+	return t.run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space))
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/calendar"
@@ -71,8 +72,8 @@ func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
 
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
 // without a space stays due.
-func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int) ([]spaces.Wake, error) {
-	soon, err := all(ctx, s.s.engine, dueTimers, []any{ms(s.s.clock().of(at)), limit}, scanTimer)
+func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
+	soon, err := dueOf(ctx, s.s.engine, ms(s.s.clock().of(at)), limit, here)
 	if err != nil {
 		return nil, fmt.Errorf("list due timers: %w", err)
 	}
@@ -81,7 +82,7 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 	}
 	var fired []spaces.Wake
 	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		due, err := all(ctx, t, dueTimers, []any{t.shared(at), limit}, scanTimer)
+		due, err := dueOf(ctx, t, t.shared(at), limit, here)
 		if err != nil {
 			return err
 		}
@@ -103,6 +104,22 @@ func (s Shell) Due(ctx context.Context, at time.Time, holder string, ttl time.Du
 		return nil, nil
 	}
 	return fired, fault.Point("wake.claimed")
+}
+
+// dueOf lists timers that are due of agents that are here: up to limit, however many
+// that were due before are of others.
+func dueOf(ctx context.Context, src Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
+	for reach := limit; ; reach *= 2 {
+		due, err := all(ctx, src, dueTimers, []any{at, reach}, scanTimer)
+		if err != nil {
+			return nil, err
+		}
+		whole := len(due) < reach
+		due = slices.DeleteFunc(due, func(t spaces.Timer) bool { return !here(t.Mind.Agent) })
+		if whole || len(due) >= limit {
+			return due[:min(len(due), limit)], nil
+		}
+	}
 }
 
 // fire turns a timer into a claimed cycle without a space.

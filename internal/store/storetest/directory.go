@@ -26,6 +26,8 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"ChatThatMovesIsInItsOldRoomAlone":     movedInto,
 	"UnreachableRoomIsToldSoByThePlatform": unreachable,
 	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
+	"WhoIsSentAwayLeavesNothingOpen":       leavesNothingOpen,
+	"RoomsThatNobodyIsInAreFilled":         emptyRooms,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
 	"ConfiguredRoomsAreListed":             configuredRooms,
 }
@@ -342,6 +344,73 @@ func dismissedAgent(t *testing.T, w *world) {
 		t.Errorf("uplink %+v, want nothing deleted to look for after a cycle", ups[0])
 	}
 	w.sound() // what was said in her absence is nothing that she lacks
+}
+
+// I3, I4: a cycle that nobody runs ends with its agent's time in the room, or with its
+// agent's time here; one that is run goes on.
+func leavesNothingOpen(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	for name, away := range map[string]func(){
+		"dismissed": func() {
+			w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"ada"}, At: w.now}))
+		},
+		"retired": func() { w.ok(w.s.Border.Retire(t.Context(), []spaces.AgentID{"bea"}, w.now)) },
+	} {
+		w.family("ada", "bea")
+		w.say(room, "zoe", "when?")
+		wake := w.woken(ada, room)
+		away()
+		if y, err := w.s.Run(t.Context(), string(wake.Cycle.ID)); err != nil || y.Cycle.State != spaces.CycleOpen {
+			t.Errorf("%s: a cycle under way is %s, %v", name, y.Cycle.State, err)
+		}
+		w.now = w.now.Add(2 * ttl)
+		w.family("ada", "bea")
+		away()
+		y, err := w.s.Run(t.Context(), string(wake.Cycle.ID))
+		if err != nil || y.Cycle.State != spaces.CycleAbandoned || y.Cycle.Stop != spaces.StopNoCapableAgent {
+			t.Errorf("%s: a cycle that nobody runs is %s for %s, %v", name, y.Cycle.State, y.Cycle.Stop, err)
+		}
+		w.family("ada", "bea")
+		if again := w.claim(ada, room); again != nil {
+			t.Errorf("%s: it goes on as %+v", name, again.Cycle)
+		}
+		w.sound()
+	}
+}
+
+// DESIGN 9: who joins chats that no entry names joins those that nobody is in any more.
+func emptyRooms(t *testing.T, w *world) {
+	keyed := w.open(opening("family", "ada"))
+	let := func(id string, direct bool) spaces.SpaceID {
+		o := opening("", "ada")
+		o.Direct, o.Chats[0].Chat = direct, id
+		return w.open(o)
+	}
+	direct, group := let("direct", true), let("group", false)
+	away, err := w.s.Border.Strangers(t.Context(), []spaces.AgentID{"bea"})
+	w.ok(err)
+	if len(away) != 3 {
+		t.Errorf("strangers: %+v", away)
+	}
+	for _, d := range away {
+		d.At = w.now
+		w.ok(w.s.Border.Dismiss(t.Context(), d))
+	}
+	for want, onlyDirect := range []bool{true, false, false} {
+		n, err := w.s.Border.Fill(t.Context(), account, []spaces.AgentID{"bea"}, onlyDirect, w.now)
+		w.ok(err)
+		if n != []int{1, 1, 0}[want] {
+			t.Errorf("%d. filling: %d rooms", want, n)
+		}
+	}
+	w.say(keyed, "zoe", "anybody?")
+	w.say(direct, "zoe", "you?")
+	w.say(group, "zoe", "or you?")
+	waits := map[spaces.SpaceID]spaces.AgentID{}
+	for _, x := range w.waiting() {
+		waits[x.Space] = x.Mind.Agent
+	}
+	check.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{direct: "bea", group: "bea"}, waits)
 }
 
 // DESIGN 5: a chat that leaves a circle hears nothing of it any more.

@@ -83,6 +83,9 @@ type Border interface {
 	Configured(ctx context.Context) ([]spaces.Configured, error)
 	Admitted(ctx context.Context, account string) ([]spaces.Configured, error)
 	Dismiss(ctx context.Context, d spaces.Dismissal) error
+	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.Dismissal, error)
+	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
+	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
 	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
 }
 

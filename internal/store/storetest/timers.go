@@ -15,6 +15,7 @@ var timerTests = map[string]func(*testing.T, *world){
 	"TimersOfAMindFireOneAtATime":      timersInTurn,
 	"TimersOfABusyMindHideNoOthers":    timersHeldBack,
 	"TimersCycleIsResumedWithItsTimer": timerResumed,
+	"TimersOfWhoIsNotHereStayDue":      timersOfTheAbsent,
 	"WhoHadATimerSetPays":              timerPaid,
 	"WhatATimerUsedIsItsMinds":         timerCounted,
 }
@@ -34,7 +35,7 @@ func (w *world) setTimer(room spaces.SpaceID, id string) spaces.Timer {
 
 func (w *world) fire() []spaces.Wake {
 	w.t.Helper()
-	out, err := w.s.Shell.Due(w.t.Context(), w.now, holder, ttl, 10)
+	out, err := w.s.Shell.Due(w.t.Context(), w.now, holder, ttl, 10, func(spaces.AgentID) bool { return true })
 	w.ok(err)
 	return out
 }
@@ -210,5 +211,21 @@ func timerCounted(t *testing.T, w *world) {
 	w.now = w.now.Add(24 * time.Hour)
 	if got := today(); got != 0 {
 		t.Errorf("it used %d tokens on the day after", got)
+	}
+}
+
+// I15, DELIVERY 2.2 promise 7: what an agent that is not here had set waits for it, and
+// hides nothing of the others.
+func timersOfTheAbsent(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	timer := w.setTimer(room, "t1")
+	w.now = timer.Due
+	for _, here := range []spaces.AgentID{"bea", "ada"} {
+		out, err := w.s.Shell.Due(t.Context(), w.now, holder, ttl, 1, func(a spaces.AgentID) bool { return a == here })
+		w.ok(err)
+		if want := here == "ada"; len(out) == 1 != want {
+			t.Errorf("with %s here %d timers fire", here, len(out))
+		}
+		w.now = w.now.Add(time.Hour)
 	}
 }
