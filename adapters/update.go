@@ -16,7 +16,10 @@ type Update struct {
 	// Alike is set where accounts of the platform name the same fact each in their own
 	// way: what it says, by which all who see it know it. It need not be the only
 	// fact that says so; each account tells of those in the order they happened.
-	Alike  string `json:",omitzero"`
+	Alike string `json:",omitzero"`
+	// Kept is true when the platform did not tell it as it happened: it had kept it, and
+	// gave it later, from history or to a session that was taken up again.
+	Kept   bool `json:",omitzero"`
 	Chat   Chat
 	Thread Thread    // zero outside threads
 	From   Person    // who did it; zero when the platform does not say

@@ -66,6 +66,11 @@ func cursorResumes(s *stage) {
 	if got := s.sink.messages(s.Chat)[1:]; !slices.Equal(got, []string{first, meanwhile, after}) {
 		s.Errorf("recorded %v, want %v, %v, %v once each", got, first, meanwhile, after)
 	}
+	for id, want := range map[string]bool{first: false, meanwhile: s.Keeps} {
+		if u, m := s.message(id); u.Kept != want {
+			s.Errorf("%q is told as kept for us: %t, want %t", m.Text, u.Kept, want)
+		}
+	}
 }
 
 // K1, K2, K5: what was not recorded comes again, all of it.

@@ -18,6 +18,10 @@ type Rig struct {
 	Mention string // words that mention us; empty: nobody can
 	Secret  string // a credential that must show nowhere; empty: there is none
 
+	// Keeps is true where the platform keeps what was said for whoever did not listen,
+	// rather than tell it later as if it had just happened.
+	Keeps bool
+
 	// Say has the person say something.
 	Say func(Line) (message string)
 	// Edit has the person edit a message; nil: people cannot.

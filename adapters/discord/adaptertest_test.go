@@ -51,6 +51,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 		Adapter: r.adapter(),
 		Restart: r.adapter,
 		Chat:    r.room.ID.String(), Other: r.direct.ID.String(), Thread: r.thread.ID.String(),
+		Keeps:   true,
 		Mention: "<@" + r.bot.ID.String() + ">", Secret: rigToken,
 		Say: r.say,
 		Edit: func(chat, message, words string) {

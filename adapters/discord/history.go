@@ -226,7 +226,16 @@ func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild stri
 	if r.at.note(m.ChannelID, flake(m.ID)); r.isOurs(&m) {
 		return nil, nil
 	}
-	return r.client.updatesOf(ctx, r.self, &m, raw)
+	updates, err := r.client.updatesOf(ctx, r.self, &m, raw)
+	return kept(updates), err
+}
+
+// kept marks what Discord did not tell as it happened.
+func kept(updates []adapters.Update) []adapters.Update {
+	for i := range updates {
+		updates[i].Kept = true
+	}
+	return updates
 }
 
 func idOf(raw json.RawMessage) snowflake {

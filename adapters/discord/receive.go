@@ -156,6 +156,9 @@ func (r *receiver) take(ctx context.Context, e event) ([]adapters.Update, error)
 	if err != nil {
 		return nil, err
 	}
+	if e.kept {
+		updates = kept(updates)
+	}
 	r.at.at(e.shard, e.session.Seq)
 	return updates, nil
 }

@@ -33,6 +33,7 @@ type shard struct {
 
 	session session      // the reader's; its Seq is in seq
 	seq     atomic.Int64 // of the last event read
+	behind  bool         // what comes is what a resumed session has missed
 }
 
 // event is one event with where it came from.
@@ -40,6 +41,7 @@ type event struct {
 	discordgo.Event
 	shard   int
 	session session
+	kept    bool // the session has missed it, and Discord has kept it
 }
 
 const (
@@ -175,7 +177,7 @@ func (s *shard) connect(ctx context.Context) (ready bool, err error) {
 		return false, c.reason(err)
 	}
 	wg.Go(func() { c.beat(ctx, interval) })
-	if resume {
+	if s.behind = resume; resume {
 		err = c.write(opResume, resumeData{Token: "Bot " + string(s.client.token), Session: s.session.ID, Seq: s.seq.Load()})
 	} else {
 		err = c.write(opIdentify, s.identity())
@@ -255,13 +257,13 @@ func (s *shard) dispatch(ctx context.Context, c *connection, e discordgo.Event) 
 			s.session = session{ID: said.Session, URL: said.Resume}
 		}
 		up = true
-	case "RESUMED":
-		up = true
+	case "RESUMED": // behind the last event that was missed
+		up, s.behind = true, false
 	case "INTERACTION_CREATE":
 		s.acks.see(ctx, e.RawData) // at once: what is before it may take longer than Discord waits
 	}
 	s.session.Seq = e.Sequence
-	if err := s.hand(ctx, c, event{Event: e, shard: s.id, session: s.session}); err != nil {
+	if err := s.hand(ctx, c, event{Event: e, shard: s.id, session: s.session, kept: s.behind}); err != nil {
 		return up, err
 	}
 	if e.Sequence > 0 {

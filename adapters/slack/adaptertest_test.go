@@ -87,6 +87,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 	return adaptertest.Rig{
 		Adapter: open(), Restart: open,
 		Chat: r.ops.ID, Other: r.direct.ID, Thread: r.thread,
+		Keeps:   true,
 		Mention: "@ada", Secret: "very-secret",
 		Say:        r.say,
 		Edit:       func(chat, message, words string) { r.channel(chat).Edits(message, words) },

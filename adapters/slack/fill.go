@@ -199,7 +199,7 @@ func (r *receiver) fill(ctx context.Context, s stretch, hellos *errgroup.Group) 
 	var updates []adapters.Update
 	for _, raw := range s.messages {
 		for _, u := range r.placed(ctx, r.read.past(ctx, s.channel, raw)) {
-			if !r.recent.has(u.Key) {
+			if u.Kept = true; !r.recent.has(u.Key) {
 				updates = append(updates, u)
 			}
 		}
