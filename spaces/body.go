@@ -27,8 +27,9 @@ type Said struct {
 	Forwarded   string       `json:"forwarded,omitempty"`
 	Broadcast   bool         `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
 	// Past is true for what was said before we listened and was written into the
-	// log later, from history or an export. It is news to nobody, and says nothing
-	// of who is in the room now.
+	// log later, from history or an export, and for what was dealt with before the
+	// record was put back. It is news to nobody, and says nothing of who is in the room
+	// now.
 	Past bool `json:"past,omitempty"`
 	// Origin tells where a cross-space message came from (GTS-23).
 	Origin *Provenance `json:"origin,omitempty"`

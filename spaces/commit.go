@@ -191,6 +191,7 @@ type Refusal struct {
 // Recorded is what became of an intake.
 type Recorded struct {
 	New        int // events appended
+	Past       int // those of them that are messages of the past, see [Said.Past]
 	Duplicates int
 	Wakes      []Waiting // minds that now have ready rows, but for those claimed
 	Woken      []Wake    // of [Intake.Claims]

@@ -429,6 +429,7 @@ func (i *intake) recall(ctx context.Context, e spaces.Event, made *tie) (spaces.
 		return "", err
 	}
 	i.count(e.Space)
+	i.done.Past++
 	if err := i.run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
 		return "", fmt.Errorf("pass over %s: %w", e.ID, err)
 	}

@@ -11,6 +11,7 @@ var pastTests = map[string]func(*testing.T, *world){
 	"PastIsNewsToNobody":          pastIsNoNews,
 	"PastAndPresentAreOneMessage": pastKnown,
 	"PastRenamesNobody":           pastRenamesNobody,
+	"DealtWithIsKeptOverAStart":   dealtKept,
 }
 
 // before is a message that was said long ago and is told now.
@@ -32,7 +33,7 @@ func pastIsNoNews(t *testing.T, w *world) {
 	_, members, err := w.s.Shell.Space(t.Context(), room)
 	w.ok(err)
 	got := w.record(w.before(room, "zoe", "long ago"), w.before(room, "tom", "long ago, too"), w.before(busy, "zoe", "elsewhere"))
-	if got.New != 3 || len(got.Wakes) != 0 || len(got.Woken) != 0 {
+	if got.New != 3 || got.Past != 3 || len(got.Wakes) != 0 || len(got.Woken) != 0 {
 		t.Errorf("recorded %+v, want three events that wake nobody", got)
 	}
 	e := w.last(room)
@@ -49,6 +50,21 @@ func pastIsNoNews(t *testing.T, w *world) {
 	}
 	if uplinks, err = w.s.Shell.Uplinks(t.Context(), bea); err != nil || len(uplinks) != 1 || uplinks[0].Cursor >= w.last(busy).Seq-1 {
 		t.Errorf("uplinks %+v, %v: what was waiting has been passed over", uplinks, err)
+	}
+}
+
+// DELIVERY 2.2-1: until when all is dealt with is said of a record that was put back,
+// and the last word counts.
+func dealtKept(t *testing.T, w *world) {
+	ctx := t.Context()
+	for n, want := range []time.Time{{}, w.now, w.now.Add(-time.Hour)} {
+		if n > 0 {
+			w.ok(w.s.Border.DealUntil(ctx, want))
+			w.s = w.s.Restart(t, n == 1)
+		}
+		if got, err := w.s.Border.DealtUntil(ctx); err != nil || !got.Equal(want) {
+			t.Errorf("dealt with until %s, %v; want %s", got, err, want)
+		}
 	}
 }
 

@@ -87,6 +87,8 @@ type Border interface {
 	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
 	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
 	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
+	DealUntil(ctx context.Context, until time.Time) error
+	DealtUntil(ctx context.Context) (time.Time, error)
 }
 
 // Shell is what the shell and its wiring ask of a store.
