@@ -128,7 +128,11 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 			}
 		}
 	}
-	switch decide(o.Admit, a) {
+	v := decide(o.Admit, a)
+	if v != letIn && in.dealt(u) {
+		return nil, nil // who asks has been told then
+	}
+	switch v {
 	case refuse:
 		return nil, in.turnAway(ctx, u, at)
 	case pair:

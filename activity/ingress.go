@@ -80,6 +80,10 @@ type IngressOptions struct {
 	// OfServer is told of the space of a chat of a named server, before anything that
 	// comes from there is recorded. It must not block. Default: nobody is told.
 	OfServer func(group string, space spaces.SpaceID)
+	// DealtUntil is until when what a platform has kept for us counts as dealt with,
+	// because the record is a restored one and lacks what became of it. Default: nothing
+	// does.
+	DealtUntil time.Time
 	// Now tells when something is taken; a replay has its own time. Default: time.Now.
 	Now func() time.Time
 	// Random is where pairing codes come from. Default: crypto/rand.
@@ -186,6 +190,9 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 	switch {
 	case u.From.ID == "" && (said || edited):
 		u.Body, u.Raw = adapters.Unreadable{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
+	case said && in.dealt(u):
+		m.ToUs, m.Command = false, nil
+		u.Body = m
 	case said:
 		m.Command = in.command(m)
 		if m.Command == nil && slices.Contains(in.options.Load().Operators, u.Chat.ID) {
@@ -239,8 +246,19 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	if err := in.attend(ctx, u, places, at); err != nil {
 		return err
 	}
-	taken.Items = append(taken.Items, in.items(u, places, at)...)
+	items := in.items(u, places, at)
+	if in.dealt(u) {
+		past(items)
+	}
+	taken.Items = append(taken.Items, items...)
 	return nil
+}
+
+// dealt reports whether an update is a message that counts as dealt with. Its words are
+// part of the past, see [Ingress.Recall].
+func (in *Ingress) dealt(u adapters.Update) bool {
+	_, said := u.Body.(adapters.Message)
+	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().DealtUntil)
 }
 
 // isNobodys reports whether an update is news of nobody: a chat is no longer shown to
@@ -305,6 +323,10 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	taken.Items, taken.Refused = nil, nil
 	in.tally.hushed.Add(int64(hushed))
 	in.tally.recorded.Add(int64(done.New))
+	if done.Past > 0 {
+		in.tally.dealt.Add(int64(done.Past))
+		in.logger.Info("said before the record was restored, recorded and not answered", "messages", done.Past)
+	}
 	in.tally.duplicates.Add(int64(done.Duplicates))
 	if done.New > 0 {
 		in.options.Load().Bell(done.Wakes)

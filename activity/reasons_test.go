@@ -25,7 +25,7 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 	for _, reason := range []string{
 		shell.GateOwn, shell.GateStopped, shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender, shell.GateMuted, shell.GateCommand,
 		shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll, shell.GateNone, shell.GateAmbient,
-		shell.GateBot, shell.GateObserved,
+		shell.GateBot, shell.GateObserved, "past",
 	} {
 		a := activity.Attendant{Insight: lately{x: activity.Answered{Agent: "ada", Reason: reason}}}
 		text, err := a.Attend(t.Context(), activity.Request{Command: "why"})

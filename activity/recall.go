@@ -62,16 +62,23 @@ func (in *Ingress) past(u adapters.Update, m adapters.Message, p spaces.Placemen
 	u.Body = m
 	agent := in.speaker(p.Space, u.Chat)
 	items := translate(u, setting{account: in.account, place: p, agent: agent, source: source(in.account, u), at: at})
-	for i, it := range items {
-		said, ok := it.Event.Body.(spaces.Said)
-		if !ok {
-			continue
-		}
-		said.Past = true
-		items[i].Event.Body = said
+	for _, i := range past(items) {
 		if isUs(in.account, u.From) && agent != "" {
 			items[i].Event.Actor = agent.Entity()
 		}
 	}
 	return items
+}
+
+// past marks what was said among the items as past, and yields where it stands.
+func past(items []spaces.Incoming) []int {
+	var said []int
+	for i := range items {
+		if b, ok := items[i].Event.Body.(spaces.Said); ok {
+			b.Past = true
+			items[i].Event.Body = b
+			said = append(said, i)
+		}
+	}
+	return said
 }

@@ -87,6 +87,7 @@ var reasons = map[string]string{
 	"wake_none":     "nothing wakes it in this room",
 	"ambient":       "nobody mentioned it or answered it, so it only listened",
 	"bot":           "another program wrote it",
+	"past":          "it was read in later, so that nobody waited for an answer any more",
 	"observed":      "it was an edit, a deletion or a reaction, and no new message",
 }
 
