@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -77,18 +78,78 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 }
 
 func restoreCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use: "restore FILE", Short: "put a backup in place as the record of an empty data folder", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.restore(c.Context(), args[0]) },
+	since := ""
+	c := &cobra.Command{
+		Use: "restore FILE", Short: "put a backup in place as the record of an empty data folder", Args: cobra.MaximumNArgs(1),
+		Long: "Check a backup and put it in place as the record of an empty data folder. What people wrote after the backup is read again\n" +
+			"in Slack and Discord at the next start. What they wrote there before now counts as dealt with: agents know of it, but nobody\n" +
+			"is answered and nothing is relayed a second time. If the program has not been running for a while, say since when with\n" +
+			"--down-since: what was written from then on is answered and relayed.\n" +
+			"A record that was put back by other means, as one in Postgres is with pg_restore, learns the same before the start from\n" +
+			"trestle restore --down-since TIME, without FILE.",
+		RunE: func(c *cobra.Command, args []string) error {
+			conf, err := p.load()
+			if err != nil {
+				return err
+			}
+			dealt, err := downSince(since, "--down-since", time.Now())
+			switch {
+			case err != nil:
+				return err
+			case len(args) == 0 && since != "":
+				return p.restored(c.Context(), conf, dealt)
+			case len(args) == 0:
+				return wrongArguments(c, args)
+			case conf.Database != "":
+				return misuse(c, "the record is in a database", "put it back with the tools of its server, then call trestle restore --down-since TIME, without FILE")
+			}
+			return p.restore(c.Context(), conf, args[0], dealt)
+		},
+	}
+	c.Flags().StringVar(&since, "down-since", "", "since when the program has not been running: 2026-11-23T04:30:00Z, or how long: 90s, 2h. Default: now")
+	return c
+}
+
+// restoredAnswer is the answer of `trestle restore`.
+type restoredAnswer struct {
+	backupAnswer
+	// Dealt is until when what people wrote counts as dealt with: it is read again, and
+	// nobody is answered.
+	Dealt time.Time `json:"dealt_until"`
+}
+
+func (a restoredAnswer) print(w io.Writer, data string) {
+	if a.File != "" {
+		a.printFile(w, data)
+	}
+	fmt.Fprintf(w, "what people wrote in Slack and Discord after the backup and before %s is read again at the next start;\n"+
+		"nobody is answered and nothing is relayed a second time, so whoever still waits for an answer has to ask again\n", a.Dealt.Format(time.RFC3339))
+}
+
+func (a restoredAnswer) printFile(w io.Writer, data string) {
+	fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, data, console.Size(a.Bytes), a.Seconds, a.SHA256)
+	if a.Beside != "" {
+		fmt.Fprintf(w, "the files that people posted belong in %s: put your copy there\n", a.Beside)
 	}
 }
 
-// restore copies a good backup into an empty data folder.
-func (p *program) restore(ctx context.Context, file string) error {
-	conf, err := p.load()
-	if err != nil {
-		return err
+// downSince returns the moment that a flag of this name says: how long ago, or when.
+func downSince(text, flag string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now, nil
 	}
+	at, err := time.Parse(time.RFC3339, text)
+	if d, span := config.ParseSpan(text); span == nil {
+		at, err = now.Add(-d), nil
+	}
+	if err != nil || at.After(now) {
+		return at, &failure{what: fmt.Sprintf("%q is no time that has passed", text), where: flag, remedy: "write 2026-11-23T04:30:00Z, or how long ago: 90s, 5m, 2h or 7d", code: exitUsage}
+	}
+	return at, nil
+}
+
+// restore copies a good backup into an empty data folder.
+func (p *program) restore(ctx context.Context, conf *config.Config, file string, dealt time.Time) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	began, full := time.Now(), p.absolute(file)
@@ -105,32 +166,49 @@ func (p *program) restore(ctx context.Context, file string) error {
 	if err != nil {
 		return &failure{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
 	}
-	if err := putInPlace(full, conf.Data); err != nil {
+	if err := putInPlace(ctx, full, conf.Data, dealt); err != nil {
 		return &failure{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
 	}
-	a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
-	if a.Bytes, a.SHA256, err = digest(filepath.Join(conf.Data, sqlite.FileName)); err != nil {
+	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
+	if a.Bytes, a.SHA256, err = digest(full); err != nil {
 		return err
 	}
 	if beside > 0 {
 		a.Beside = filepath.Join(conf.Data, filesFolder)
 	}
-	return p.answer(a, func(w io.Writer) {
-		fmt.Fprintf(w, "%s restored to %s   %s   %.1f s   sha256 %s\n", a.File, conf.Data, console.Size(a.Bytes), a.Seconds, a.SHA256)
-		if a.Beside != "" {
-			fmt.Fprintf(w, "the files that people posted belong in %s: put your copy there\n", a.Beside)
-		}
-	})
+	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
+}
+
+// restored notes in a record that was put back by other means until when all is dealt
+// with.
+func (p *program) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
+	if noRecord(conf) {
+		return noRecordYet(conf)
+	}
+	began := time.Now()
+	store, err := p.takeRecord(ctx, conf)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(store.Border().DealUntil(ctx, dealt), store.Close(context.WithoutCancel(ctx))); err != nil {
+		return storeFailure(err, placeOf(conf))
+	}
+	a := restoredAnswer{backupAnswer{Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
+	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
 }
 
 // putInPlace copies the file beside its place first, so that there is never half
-// a record.
-func putInPlace(file, dir string) error {
+// a record, nor one that does not know what was dealt with after it.
+func putInPlace(ctx context.Context, file, dir string, dealt time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	place := filepath.Join(dir, sqlite.FileName)
-	if err := copyFile(file, place+".restoring"); err != nil {
+	err := copyFile(file, place+".restoring")
+	if err == nil {
+		err = sqlite.NoteDealt(ctx, place+".restoring", dealt)
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(place+".restoring"))
 	}
 	return os.Rename(place+".restoring", place)

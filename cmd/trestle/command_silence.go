@@ -113,6 +113,7 @@ var verdicts = map[string]string{
 	shell.GateNone:     "wake is none here",
 	shell.GateAmbient:  "nobody addressed it: mention it, reply to it, or set wake: all for this space",
 	shell.GateBot:      "another program said it: those wake nobody unless wake is all",
+	"past":             "it was read in later, from history or after a restore, so that nobody waited for an answer any more",
 	shell.GateObserved: "it is no message: edits, reactions and the like are seen and wake nobody",
 }
 

@@ -37,7 +37,7 @@ var answerTypes = map[string]string{
 	"hud":             "main.hudAnswer",
 	"events":          "[]main.eventRow",
 	"backup":          "main.checkedBackup",
-	"restore":         "main.backupAnswer",
+	"restore":         "main.restoredAnswer",
 	"migrate":         "main.migratedAnswer",
 	"move":            "main.movedAnswer",
 	"report":          "main.reportAnswer",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -29,7 +30,7 @@ func TestARestoredRecordReadsAgainWhatPlatformsKeep(t *testing.T) {
 		}
 		w.end()
 		w.dir = t.TempDir()
-		check.OK(t, putInPlace(file, filepath.Join(w.dir, "data")))
+		check.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
 		w.start()
 		said := map[string]int{}
 		for _, words := range []string{"from Telegram", "from Slack", "from Discord"} {

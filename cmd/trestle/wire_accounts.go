@@ -143,11 +143,15 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 	if err := p.appoint(ctx, name, account); err != nil {
 		return activity.IngressOptions{}, err
 	}
+	dealt, err := p.border.DealtUntil(ctx)
+	if err != nil {
+		return activity.IngressOptions{}, err
+	}
 	return activity.IngressOptions{
 		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
-		Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
+		DealtUntil: dealt, Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
 		OfServer: func(group string, s spaces.SpaceID) { p.remember(s, name+":"+group) }, Logger: p.log.With("adapter", name),
 	}, nil
 }
