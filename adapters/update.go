@@ -17,8 +17,9 @@ type Update struct {
 	// way: what it says, by which all who see it know it. It need not be the only
 	// fact that says so; each account tells of those in the order they happened.
 	Alike string `json:",omitzero"`
-	// Kept is true when the platform did not tell it as it happened: it had kept it, and
-	// gave it later, from history or to a session that was taken up again.
+	// Kept is true when the platform had kept it and gave it later, from history, or may
+	// have, because an earlier process's session is taken up again and nothing tells what
+	// that has missed from what happens now.
 	Kept   bool `json:",omitzero"`
 	Chat   Chat
 	Thread Thread    // zero outside threads

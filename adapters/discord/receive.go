@@ -59,6 +59,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 			identify: func(ctx context.Context) error { return askFor(ctx, asks) },
 		}
 		s.seq.Store(s.session.Seq)
+		s.inherited = s.session.ID != ""
 		g.Go(func() error { return s.run(work) })
 	}
 	g.Go(func() error { return r.run(work, events, asks) })

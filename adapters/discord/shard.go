@@ -33,7 +33,10 @@ type shard struct {
 
 	session session      // the reader's; its Seq is in seq
 	seq     atomic.Int64 // of the last event read
-	behind  bool         // what comes is what a resumed session has missed
+	// inherited tells that the session is an earlier process's and that its first
+	// connection of ours is not over. What the session has missed comes by that one, and
+	// nothing tells for certain where it ends: an earlier RESUMED is replayed as well.
+	inherited bool
 }
 
 // event is one event with where it came from.
@@ -41,7 +44,7 @@ type event struct {
 	discordgo.Event
 	shard   int
 	session session
-	kept    bool // the session has missed it, and Discord has kept it
+	kept    bool // an earlier process's session may have missed it
 }
 
 const (
@@ -75,7 +78,7 @@ func (s *shard) run(ctx context.Context) error {
 		}
 		s.client.log.Info("gateway connection ended", "shard", s.id, "reason", err, "resume", s.session.ID != "")
 		if failures++; ready {
-			failures = 0
+			failures, s.inherited = 0, false
 		}
 		if failures >= maxFailures {
 			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: wire.Hide(err, 0, s.client.token)}
@@ -177,7 +180,7 @@ func (s *shard) connect(ctx context.Context) (ready bool, err error) {
 		return false, c.reason(err)
 	}
 	wg.Go(func() { c.beat(ctx, interval) })
-	if s.behind = resume; resume {
+	if resume {
 		err = c.write(opResume, resumeData{Token: "Bot " + string(s.client.token), Session: s.session.ID, Seq: s.seq.Load()})
 	} else {
 		err = c.write(opIdentify, s.identity())
@@ -256,14 +259,14 @@ func (s *shard) dispatch(ctx context.Context, c *connection, e discordgo.Event) 
 		if json.Unmarshal(e.RawData, &said) == nil {
 			s.session = session{ID: said.Session, URL: said.Resume}
 		}
+		up, s.inherited = true, false
+	case "RESUMED":
 		up = true
-	case "RESUMED": // behind the last event that was missed
-		up, s.behind = true, false
 	case "INTERACTION_CREATE":
 		s.acks.see(ctx, e.RawData) // at once: what is before it may take longer than Discord waits
 	}
 	s.session.Seq = e.Sequence
-	if err := s.hand(ctx, c, event{Event: e, shard: s.id, session: s.session, kept: s.behind}); err != nil {
+	if err := s.hand(ctx, c, event{Event: e, shard: s.id, session: s.session, kept: s.inherited}); err != nil {
 		return up, err
 	}
 	if e.Sequence > 0 {

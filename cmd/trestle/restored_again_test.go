@@ -124,6 +124,11 @@ func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 					}
 				}
 				check.Same(t, "posted in the end", sent, w.copies(said...))
+				said = append(said, "and now?", "what next?")
+				sent = w.copies(said...)
+				w.restores(file, time.Now())
+				w.start()
+				check.Same(t, "posted after the same backup was restored again", sent, w.copies(said...))
 				if log := w.log(spaces.Room); strings.Contains(log, "failed") {
 					t.Errorf("something failed:\n%s", log)
 				}
