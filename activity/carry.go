@@ -75,7 +75,9 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 		return later(a, now.Add(wait)), true
 	}
 	wait, taken := e.allowed(ctx, a.Chat, now)
-	e.preview(ctx, shown, wait)
+	if taken || !e.told(a.Chat, now) {
+		e.preview(ctx, shown, wait)
+	}
 	if !taken {
 		e.ease.giveBack(a)
 		return later(a, now.Add(wait)), true

@@ -124,6 +124,40 @@ func TestADraftGivesWay(t *testing.T) {
 	}
 }
 
+// R-TG, DELIVERY F45: nothing is sent early, and what is to come is no exception.
+func TestNothingIsShownWhileThePlatformSaysWait(t *testing.T) {
+	for name, hold := range map[string]func(*platform, till){
+		"to us": func(p *platform, _ till) {
+			limit := refusal(adapters.Limited)
+			limit.RetryAfter = 7 * time.Second
+			p.script = once(func(c call) bool { return c.Op == "send" }, limit)
+		},
+		"to another process": func(_ *platform, shared till) { _ = shared.Hold(t.Context(), "private", 7*time.Second) }, // a till never fails
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				limits := adapters.Pace{Every: time.Second, Burst: 3}
+				p, shared := &platform{every: limits}, till{newPace(adapters.Pace{}, func(string) adapters.Pace { return limits }), nil}
+				hold(p, shared)
+				r := newRecord()
+				r.put(spaces.Action{ID: "one", Chat: "private", Text: "one"})
+				began := time.Now()
+				e := on(t, screen{p}, r, EgressOptions{Purse: shared})
+				after(time.Millisecond)
+				r.put(spaces.Action{ID: "two", Chat: "private", Thread: "t", Text: "two"})
+				e.Ring()
+				after(20 * time.Second)
+				for _, c := range p.accepted() {
+					if took := c.At.Sub(began); took < 7*time.Second {
+						t.Errorf("%s %q after %s, want 7 s", c.Op, c.Text, took)
+					}
+				}
+				check.Same(t, "sent", spaces.ActionSent, r.action("two").State)
+			})
+		})
+	}
+}
+
 // A chat without such a sign shows no draft, and neither does a way out that is shut.
 func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -87,6 +87,14 @@ func (p *pace) hold(chat string, now, until time.Time) {
 	}
 }
 
+// isHeld reports whether nothing goes to chat because the platform said so.
+func (p *pace) isHeld(chat string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, ok := p.chats[chat]
+	return ok && b.held.After(now)
+}
+
 // budget returns the chat's budget. mu is held.
 func (p *pace) budget(chat string, now time.Time) *budget {
 	if b, ok := p.chats[chat]; ok {

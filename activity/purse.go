@@ -43,6 +43,12 @@ func (e *Egress) shared(ctx context.Context, chat string, patience time.Duration
 	return wait, taken
 }
 
+// told reports whether it may be the platform that has chat wait, and not our own
+// pace: what other processes were told is not known apart.
+func (e *Egress) told(chat string, now time.Time) bool {
+	return e.o.Purse != nil || e.pace.isHeld(chat, now)
+}
+
 // heed lets nothing go to chat for as long as the platform asked, if that is what err
 // says.
 func (e *Egress) heed(ctx context.Context, chat string, err error) (limited bool) {
