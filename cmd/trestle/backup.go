@@ -131,7 +131,20 @@ func putBackup(q backupRequest) error {
 	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
 	}
-	return os.Rename(q.Partial, q.File)
+	return rename(q.Partial, q.File)
+}
+
+// rename gives a whole file its name, and makes sure that the name is on disk: what is
+// said to be there outlives a power cut.
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func unlessGone(err error) error {

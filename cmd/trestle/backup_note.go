@@ -28,7 +28,7 @@ func noteBackup(data string, b backedUp) error {
 	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	return rename(file+".new", file)
 }
 
 // lastBackup returns when the record was last backed up; zero when nobody knows.

@@ -211,7 +211,7 @@ func putInPlace(ctx context.Context, file, dir string, dealt time.Time) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(place+".restoring"))
 	}
-	return os.Rename(place+".restoring", place)
+	return rename(place+".restoring", place)
 }
 
 // copyFile writes a copy that is on disk when it returns.
