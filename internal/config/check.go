@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"unicode"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // check looks at what is only wrong together.
@@ -131,6 +134,10 @@ func isAvatar(s string) bool {
 // checkTokens finds the mistakes that a token's shape gives away, before anybody
 // is asked.
 func checkTokens(s *section, a *Adapter) {
+	s.unbroken("token", a.Token)
+	s.unbroken("bot_token", a.BotToken)
+	s.unbroken("app_token", a.AppToken)
+	s.unbroken("signing_secret", a.SigningSecret)
 	digits, rest, _ := strings.Cut(string(a.Token), ":")
 	if a.Type == "telegram" && a.Token != "" && (rest == "" || strings.Trim(digits, "0123456789") != "") {
 		s.fail(s.where("token"), "this is no token of a Telegram bot: they look like 123456:AAE…", "copy it again from @BotFather")
@@ -140,6 +147,14 @@ func checkTokens(s *section, a *Adapter) {
 	}
 	if strings.HasPrefix(string(a.AppToken), "xox") {
 		s.fail(s.where("app_token"), "app_token holds a bot or user token", "put the one that begins with xapp- here, and the one with xoxb- under bot_token")
+	}
+}
+
+// unbroken refuses a credential with a blank or a line's end in it, which nobody gives out:
+// it was copied with something beside it, or cut over two lines.
+func (s *section) unbroken(name string, value adapters.Secret) {
+	if strings.ContainsFunc(string(value), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		s.fail(s.where(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
 	}
 }
 

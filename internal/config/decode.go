@@ -188,6 +188,7 @@ func (d *decoder) model(path string, n *node, inherited Model, perDay string, ar
 	}
 	if s.has("api_key") {
 		m.APIKey = s.secret("api_key")
+		s.unbroken("api_key", m.APIKey)
 	}
 	m.Name = cmp.Or(s.str("name"), m.Name)
 	for _, name := range []string{"context_tokens", "max_output_tokens"} {

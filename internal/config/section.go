@@ -174,6 +174,10 @@ func (s *section) list(name string) []listed {
 	}
 	var all []listed
 	for _, item := range items {
+		if n.kind == listNode && item.kind != scalarNode && item.kind != nullNode {
+			s.noEntry(item, name)
+			continue
+		}
 		text := s.text(item, name)
 		if item.origin.Env != "" || item.origin.Flag != "" { // which have no lists
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -184,6 +188,15 @@ func (s *section) list(name string) []listed {
 		}
 	}
 	return all
+}
+
+// noEntry says what stands in a list in place of a text.
+func (s *section) noEntry(item *node, name string) {
+	if item.kind == mapNode && len(item.entries) > 0 {
+		s.fail(item.origin, fmt.Sprintf("this entry of %s is the key %q with a value", name, item.entries[0].key), "write it as one word, without a blank behind the colon")
+		return
+	}
+	s.fail(item.origin, fmt.Sprintf("this entry of %s is no single value", name), "write each entry on a line of its own")
 }
 
 // listed is one text of a list.

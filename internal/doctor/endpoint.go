@@ -86,6 +86,9 @@ func (e Endpoint) refused(err error) adapters.Finding {
 	case model.Limited:
 		return Warn("TRS-M10", "the endpoint takes no more requests for now: "+said(err), "wait, or ask its provider for a higher limit")
 	case model.Garbled, model.Rejected:
+		if strings.Contains(said(err), "cut off") { // the path is right
+			return Fail("TRS-M11", "the endpoint's answers are not whole: "+said(err), "see that it finishes what it answers, and that no proxy before "+e.Entry+".base_url breaks it off")
+		}
 		return Fail("TRS-M11", "the endpoint does not speak chat completions: "+said(err), "see that "+e.Entry+".base_url ends in the API's version, such as /v1")
 	case model.TooLong:
 		return Fail("TRS-M03", "the endpoint refuses a prompt of "+thousands(short)+" tokens", "raise the server's context; agents need 8,000 tokens and more")

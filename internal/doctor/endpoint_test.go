@@ -120,6 +120,9 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		{"model is a web page", "TRS-M11", func(s *modeltest.Server) {
 			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.HTML} }
 		}, quarter},
+		{"model cut off", "TRS-M11", func(s *modeltest.Server) {
+			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.CutQuietly} }
+		}, quarter},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &modeltest.Server{Model: attentive{}, Keep: 10}
