@@ -46,6 +46,11 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 			return err // somebody changed a copy, not what was said
 		}
 	}
+	if c.kind != spaces.ActSend {
+		if past, err := i.past(ctx, c.target); err != nil || past {
+			return err
+		}
+	}
 	if c.kind == spaces.ActDelete {
 		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
@@ -66,6 +71,16 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
 	}
 	return i.relayFiles(ctx, r, e, c)
+}
+
+// past reports whether a message is of the past, of which nobody knows a copy.
+func (t *tx) past(ctx context.Context, id spaces.EventID) (bool, error) {
+	e, err := eventOf(ctx, t, id)
+	if err != nil || e == nil {
+		return false, err
+	}
+	said, _ := e.Body.(spaces.Said)
+	return said.Past, nil
 }
 
 // withdraw ends what has not left yet of a message that was deleted, and has the

@@ -15,6 +15,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WordsAreCarriedToTheOtherChats":     carriedOver,
 	"AnswersBeginWhereTheFirstOneStands": startsOfAnswers,
 	"WhatIsDoneToWordsIsCarriedToo":      changesCarried,
+	"WhatIsDoneToThePastIsNotCarried":    pastNotCarried,
 	"NothingIsCarriedBack":               notBack,
 	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
 	"WhatIsEditedIsCarriedAsItIsNow":     editedOnTheWay,
@@ -47,6 +48,32 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 		lines = append(lines, string(a.Kind)+" "+a.Voice+" "+a.Via+" → "+a.Chat+": "+a.Text+files.String())
 	}
 	return lines, due
+}
+
+// SEQ-04, SEQ-96: of what is past nobody knows a copy.
+func pastNotCarried(t *testing.T, w *world) {
+	room := w.bridged()
+	said := w.before(room, "zoe", "long ago")
+	w.record(said)
+	for _, body := range []spaces.Body{
+		spaces.Edited{Ref: said.Ref, Text: "once"}, spaces.Reacted{Ref: said.Ref, Emoji: "👍"},
+		spaces.Unreacted{Ref: said.Ref, Emoji: "👍"}, spaces.Deleted{Ref: said.Ref},
+	} {
+		if done := w.record(w.fact(room, "zoe", body)); done.New != 1 || len(done.Waiting) != 0 {
+			t.Errorf("%s is recorded as %+v", body.Kind(), done)
+		}
+		if lines, _ := w.carried(); len(lines) != 0 {
+			t.Errorf("%s is carried: %q", body.Kind(), lines)
+		}
+	}
+	answer := w.message(room, "tom", "I remember")
+	answer.ReplyRef = said.Ref
+	w.record(answer)
+	lines, due := w.carried()
+	if len(lines) != 1 {
+		t.Errorf("an answer to it is carried as %q", lines)
+	}
+	w.settleAll(due)
 }
 
 // SEQ-96, commit 1: the copies are ordered with the event, once.
