@@ -56,8 +56,10 @@ func pastNotCarried(t *testing.T, w *world) {
 	said := w.before(room, "zoe", "long ago")
 	w.record(said)
 	for _, body := range []spaces.Body{
-		spaces.Edited{Ref: said.Ref, Text: "once"}, spaces.Reacted{Ref: said.Ref, Emoji: "👍"},
-		spaces.Unreacted{Ref: said.Ref, Emoji: "👍"}, spaces.Deleted{Ref: said.Ref},
+		spaces.Edited{Ref: said.Ref, Text: "once"},
+		spaces.Reacted{Ref: said.Ref, Emoji: "👍"},
+		spaces.Unreacted{Ref: said.Ref, Emoji: "👍"},
+		spaces.Deleted{Ref: said.Ref},
 	} {
 		if done := w.record(w.fact(room, "zoe", body)); done.New != 1 || len(done.Waiting) != 0 {
 			t.Errorf("%s is recorded as %+v", body.Kind(), done)
