@@ -35,8 +35,8 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	if own := c.setUp.told(sc.Close); len(own) > 0 {
 		sc.Inner, learnt = slices.Concat(own, sc.Inner), slices.Concat(own, learnt)
 	}
-	if sc.Close == nil && c.step+1 < c.settings.MaxSteps || sc.Close != nil && !sc.Close.Back {
-		sc.Judge = c.shell.judge(c.place) // nobody joins whom no step would be shown
+	if sc.Close == nil && c.takesIn() || sc.Close != nil && !sc.Close.Back {
+		sc.Judge = c.shell.judge(c.place)
 	}
 	if sc.Close != nil {
 		if sc.Close.Rest == "" && !sc.Close.Back {
@@ -68,6 +68,13 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		c.closed(sc.Close, done.N, now)
 	}
 	return nil
+}
+
+// takesIn reports whether rows that arrive in this step may join the cycle. An act
+// takes a step, so the last third of them is for what is there: what comes then is
+// seen, and answered, by the next cycle.
+func (c *cycle) takesIn() bool {
+	return c.settings.MaxSteps-(c.step+1) >= max(1, c.settings.MaxSteps/3)
 }
 
 // join takes rows that arrived meanwhile into the cycle.

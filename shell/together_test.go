@@ -133,6 +133,44 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 	})
 }
 
+// DESIGN 6.4, R-4: an act takes a step, so what arrives when few steps are left is for
+// the next cycle: this one could not answer all of it.
+func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
+	var w *world
+	var room spaces.SpaceID
+	questions := []string{"how is the roof?", "who has the key?", "when is dinner?"}
+	asked := questions
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		switch {
+		case r.NoCalls:
+			return telling("hm"), nil
+		case n == 10:
+			for _, q := range questions {
+				w.says(room, "Kai", q)
+			}
+		case n > 10 && len(asked) > 0 && strings.Contains(whole(r), asked[0]):
+			q := asked[0]
+			asked = asked[1:]
+			return calling(n, "send_message", fmt.Sprintf(`{"text":"You ask %s"}`, q)), nil
+		case n > 10:
+			return telling("Nothing to add."), nil
+		}
+		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
+	})
+	play(t, m, func(played *world) {
+		w = played
+		room = w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		w.settle()
+		var want []string
+		for _, q := range questions {
+			want = append(want, "You ask "+q)
+		}
+		check.Same(t, "said", want, w.spoken(room))
+	})
+}
+
 // DESIGN 2: speech written on an old head is held back once, whether others
 // spoke, edited or deleted meanwhile; on_stale: send lets it go.
 func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
