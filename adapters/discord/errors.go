@@ -33,7 +33,9 @@ func (c *Client) judge(r route, seen wire.Answer, err error) error {
 	}
 	var said refusal
 	if seen.Whole != nil && json.Unmarshal(seen.Whole, &said) == nil && said.Message != "" && seen.Status/100 != 2 {
-		out.Kind = refusedAs(out.Kind, seen.Status, said.Code)
+		if out.Kind = refusedAs(out.Kind, seen.Status, said.Code); out.Kind != adapters.Limited {
+			out.RetryAfter = 0
+		}
 		out.Err = &refusedError{code: said.Code, text: c.token.Scrub(strings.TrimRight(fmt.Sprintf("HTTP %d %d %s %s", seen.Status, said.Code, said.Message, short(said.Errors)), " "))}
 		return out
 	}
@@ -84,15 +86,24 @@ const (
 	threadArchived     = 50083
 	unreadHistory      = 160002 // "Cannot reply without permission to read message history"
 	threadLocked       = 160005
+	oldEdits           = 30046 // "Maximum number of edits to messages older than 1 hour reached. Try again later"
 )
+
+// passing are the codes of refusals that are none of the message: what Discord bounds
+// or has switched off for a while, whatever the status says.
+var passing = []int{20016, 20022, 20028, 20029, 40004, 40062, 110001, 130000}
 
 // refusedAs returns the kind of a refusal that Discord itself gave.
 func refusedAs(kind adapters.Kind, status, code int) adapters.Kind {
 	switch {
+	case code == oldEdits:
+		return adapters.Invalid // nobody says for how long, and what comes after it in the channel would wait for it
 	case status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:
 		return kind
 	case status == http.StatusUnauthorized:
 		return adapters.Unauthorized
+	case slices.Contains(passing, code):
+		return adapters.NotSent
 	case code == threadArchived, code == threadLocked:
 		return adapters.NoTarget // the rest of the chat is as open as before
 	case status == http.StatusForbidden, code == missingAccess, code == missingPermissions, code == botsOnly:

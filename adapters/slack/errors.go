@@ -53,22 +53,25 @@ var codes = map[adapters.Kind][]string{
 	adapters.Limited: {"ratelimited", "rate_limited", "rate_limit_exceeded"},
 	adapters.Unauthorized: {
 		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
-		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found",
+		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found", "two_factor_setup_required",
 	},
 	adapters.NoTarget: {
 		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",
 		"cannot_reply_to_message", "invalid_thread_ts", "bad_timestamp", "no_item_specified", "item_not_found",
-		"restricted_action_non_threadable_channel", "restricted_action_thread_locked", // the chat is as open as before
+		"restricted_action_non_threadable_channel", "restricted_action_thread_locked", "thread_locked", // the chat is as open as before
 	},
 	adapters.Forbidden: {
 		"not_in_channel", "is_archived", "missing_scope", "no_permission", "restricted_action", "restricted_action_read_only_channel",
 		"restricted_action_thread_only_channel",
-		"messages_tab_disabled", "access_denied", "ekm_access_denied", "org_login_required", "cant_update_message",
-		"cant_delete_message", "edit_window_closed", "update_failed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
-		"accesslimited", "message_limit_exceeded", "as_user_not_supported", "not_reactable", "link_disabled",
+		"messages_tab_disabled", "access_denied", "ekm_access_denied", "cant_update_message",
+		"cant_delete_message", "edit_window_closed", "user_disabled", "cannot_dm_bot", "team_access_not_granted",
+		"accesslimited", "as_user_not_supported", "not_reactable", "link_disabled", "no_access", "is_inactive",
+		"posting_to_channel_denied", "compliance_exports_prevent_deletion",
 	},
-	adapters.NotSent: {"team_added_to_org", "request_timeout", "external_channel_migrating"}, // which pass
-	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable"},
+	adapters.NotSent: { // which pass
+		"team_added_to_org", "org_login_required", "request_timeout", "external_channel_migrating", "message_limit_exceeded",
+	},
+	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable", "update_failed"},
 }
 
 // kindOf returns what a code of Slack's means.

@@ -77,11 +77,14 @@ var (
 		"chat not found", "user not found", "message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid",
 		"message to be replied not found", "message to reply not found", "replied message not found",
 		"message to edit not found", "message to delete not found", "message to react not found", "message not found",
-		"message_id_invalid", "group chat was deactivated", "chat was deleted", "peer_id_invalid",
+		"message_id_invalid", "group chat was deactivated", "chat was deleted", "peer_id_invalid", "chat_id_invalid",
 	}
 	noRight = []string{
-		"not enough rights", "have no rights", "need administrator rights", "chat_write_forbidden",
-		"chat_admin_required", "user_is_blocked", "message can't be edited", "message can't be deleted",
+		"not enough rights", "have no rights", "have no write access", "can't access the chat", "need administrator rights",
+		"chat_write_forbidden", "chat_forbidden", "chat_restricted", "chat_guest_send_forbidden", "channel_private",
+		"chat_send_", // CHAT_SEND_PLAIN_FORBIDDEN and its like, for each kind of message
+		"user_banned_in_channel", "chat_admin_required", "user_is_blocked", "you_blocked_user", "input_user_deactivated",
+		"voice_messages_forbidden", "message can't be edited", "message can't be deleted",
 	}
 )
 
