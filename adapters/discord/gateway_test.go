@@ -39,7 +39,11 @@ func TestEveryLossIsResumed(t *testing.T) {
 				w.says("meanwhile")
 				pass(10 * time.Second)
 				w.says("after")
-				check.Same(t, "texts", []string{"before", "meanwhile", "after"}, texts(w.inbox.take()))
+				came := w.inbox.take()
+				check.Same(t, "texts", []string{"before", "meanwhile", "after"}, texts(came))
+				if slices.ContainsFunc(came, func(u adapters.Update) bool { return u.Kept }) {
+					t.Errorf("what our own session has missed is told as kept: %+v", came)
+				}
 				if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
 					t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
 				}
@@ -65,6 +69,7 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
 				thread, quiet := w.room.NewThread(w.kai, "food"), w.guild.NewChannel("quiet", fakediscord.TextChannel)
+				idea := w.guild.NewChannel("ideas", fakediscord.Forum).NewThread(w.kai, "a round table")
 				direct := w.bot.Direct(w.kai)
 				w.says("before")
 				direct.Says(w.kai, "direct before", fakediscord.Said{})
@@ -74,6 +79,7 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 				w.says("meanwhile")
 				thread.Says(w.kai, "in the thread", fakediscord.Said{})
 				quiet.Says(w.kai, "in the quiet", fakediscord.Said{})
+				idea.Says(w.kai, "in the forum", fakediscord.Said{})
 				direct.Says(w.kai, "direct meanwhile", fakediscord.Said{})
 				pass(time.Minute)
 				w.says("after")
@@ -81,11 +87,14 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 				for _, u := range w.inbox.take() {
 					if m, ok := u.Body.(adapters.Message); ok {
 						got[m.Text+" "+u.Thread.Title]++
+						if gap := !strings.Contains("before after direct before", m.Text); u.Kept != gap {
+							t.Errorf("%q is told as kept: %t, want %t", m.Text, u.Kept, gap)
+						}
 					}
 				}
 				want := map[string]int{
 					"before ": 1, "meanwhile ": 1, "after ": 1, "in the thread food": 1, "in the quiet ": 1,
-					"direct before ": 1, "direct meanwhile ": 1,
+					"direct before ": 1, "direct meanwhile ": 1, "in the forum a round table": 1,
 				}
 				check.Same(t, "what came", want, got)
 				if fresh, _ := w.begun(); fresh != 2 {
