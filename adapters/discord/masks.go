@@ -16,9 +16,10 @@ var _ adapters.Masquerader = (*Client)(nil)
 // faced is a message under a name of its own.
 type faced struct {
 	outgoing
-	Username string `json:"username,omitempty"`
-	Avatar   string `json:"avatar_url,omitempty"`
-	Thread   string `json:"thread_name,omitempty"` // in a forum: of the thread it begins
+	Username string   `json:"username,omitempty"`
+	Avatar   string   `json:"avatar_url,omitempty"`
+	Thread   string   `json:"thread_name,omitempty"`  // in a forum: of the thread it begins
+	Tags     []string `json:"applied_tags,omitempty"` // of that thread
 }
 
 // Masks reports whether posts in a chat can have a face: in the channels of
@@ -85,7 +86,7 @@ func (c *Client) execute(ctx context.Context, h hook, p adapters.Post, ch channe
 		body.Avatar = p.Face.Avatar
 	}
 	if isForum(ch.Type) {
-		body.Thread = title(p.Text)
+		body.Thread, body.Tags = title(p.Text), ch.tags(p.Text)
 	}
 	var sent sentMessage
 	if err := c.post(ctx, h.route("execute webhook", http.MethodPost, "", query), body, p.Files, &sent); err != nil {

@@ -112,7 +112,7 @@ func (c *Client) sendOwn(ctx context.Context, p adapters.Post, ch channel) (adap
 	p.Text = cmp.Or(p.Unmasked, p.Text)
 	out := c.outgoing(p, ch.ID)
 	if isForum(ch.Type) {
-		return c.begin(ctx, ch.ID, p, out)
+		return c.begin(ctx, ch, p, out)
 	}
 	if out.Nonce = nonce(p.Key); out.Nonce != "" {
 		out.Enforce = true
@@ -168,18 +168,41 @@ func nonce(key string) string {
 }
 
 // begin opens a thread of a forum with p as its first message.
-func (c *Client) begin(ctx context.Context, forum string, p adapters.Post, out outgoing) (adapters.Receipt, error) {
+func (c *Client) begin(ctx context.Context, forum channel, p adapters.Post, out outgoing) (adapters.Receipt, error) {
 	body := struct {
 		Name    string   `json:"name"`
 		Message outgoing `json:"message"`
-	}{title(p.Text), out}
+		Tags    []string `json:"applied_tags,omitempty"`
+	}{title(p.Text), out, forum.tags(p.Text)}
 	var made struct {
 		Message sentMessage `json:"message"`
 	}
-	if err := c.post(ctx, channelRoute("begin thread", http.MethodPost, forum, "/threads"), body, p.Files, &made); err != nil {
+	if err := c.post(ctx, channelRoute("begin thread", http.MethodPost, forum.ID, "/threads"), body, p.Files, &made); err != nil {
 		return adapters.Receipt{}, err
 	}
 	return made.Message.receipt(), nil
+}
+
+// tagNeeded is the flag of a forum whose threads need a tag.
+const tagNeeded = 1 << 4
+
+// tags returns what tag a thread of a forum gets that needs one: the first that its
+// words name, or else the first that anybody may give.
+func (ch channel) tags(text string) []string {
+	if ch.Flags&tagNeeded == 0 {
+		return nil
+	}
+	var first []string
+	for _, t := range ch.Tags {
+		switch {
+		case t.Moderated:
+		case t.Name != "" && strings.Contains(strings.ToLower(text), strings.ToLower(t.Name)):
+			return []string{t.ID}
+		case first == nil:
+			first = []string{t.ID}
+		}
+	}
+	return first
 }
 
 // title returns a thread's name for what is said first in it.

@@ -3,6 +3,7 @@ package discord_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -334,6 +335,32 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		} {
 			if _, err := w.client.Send(t.Context(), test.post); adapters.KindOf(err) != test.want || err == nil {
 				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+		}
+	})
+}
+
+// PLATFORMS 3.3: what is said in a forum begins a thread, also where Discord refuses one
+// without a tag.
+func TestForumsThatNeedATagGetOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
+		forum.NeedsTag("!announced", "bread", "cake")
+		synctest.Wait()
+		for text, want := range map[string]string{"What about tea?": "bread", "Announced: a cake": "cake"} {
+			for _, p := range []adapters.Post{{Chat: forum.ID.String(), Text: text}, voiced(forum.ID.String(), text+" Or not?")} {
+				r, err := w.client.Send(t.Context(), p)
+				if err != nil || r.Message == "" {
+					t.Fatal(err)
+				}
+				th := forum.Threads()[p.Text]
+				if th == nil {
+					t.Fatalf("no thread for %q", p.Text)
+				}
+				if got := th.Tagged(forum); !slices.Equal(got, []string{want}) {
+					t.Errorf("%q is tagged %q, want %s", p.Text, got, want)
+				}
 			}
 		}
 	})

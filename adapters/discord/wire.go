@@ -185,9 +185,17 @@ type channel struct {
 	LastMessageID string                `json:"last_message_id"`
 	Recipients    elements[user]        `json:"recipients"`
 	Overwrites    elements[overwrite]   `json:"permission_overwrites"`
+	Flags         int                   `json:"flags"`
+	Tags          elements[forumTag]    `json:"available_tags"` // of a forum
 	Archive       *struct {
 		At time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
+}
+
+type forumTag struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Moderated bool   `json:"moderated"` // only moderators give it
 }
 
 type overwrite struct {

@@ -1,7 +1,9 @@
 package discord
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +37,42 @@ func (g *Guild) NewChannel(name string, kind int) *Channel {
 	ch.guild = g
 	g.dispatch("CHANNEL_CREATE", intentGuilds, ch.wire)
 	return ch
+}
+
+// tagNeeded is the flag of a forum whose threads need a tag.
+const tagNeeded = 1 << 4
+
+// NeedsTag has the threads of a forum need one of some tags. A name that begins with
+// "!" is of a tag that only moderators give.
+func (c *Channel) NeedsTag(names ...string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.wire.Flags |= tagNeeded
+	for _, name := range names {
+		name, moderated := strings.CutPrefix(name, "!")
+		c.wire.Tags = append(c.wire.Tags, wireTag{c.of.id(), name, moderated})
+	}
+	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
+}
+
+// Tagged returns the names of a thread's tags.
+func (c *Channel) Tagged(forum *Channel) (names []string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	for _, t := range forum.wire.Tags {
+		if slices.Contains(c.wire.Applied, t.ID) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// untagged refuses a thread of a forum that lacks the tag that the forum needs.
+func (c *Channel) untagged(tags []ID) (answer, bool) {
+	if c.wire.Flags&tagNeeded == 0 || len(tags) > 0 {
+		return answer{}, false
+	}
+	return refuse(http.StatusBadRequest, 40067, "A tag is required to create a forum post in this channel"), true
 }
 
 // NewThread opens a thread.

@@ -117,7 +117,11 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 		if p.Thread == "" {
 			return refuse(http.StatusBadRequest, 220001, "Webhooks posted to forum channels must have a thread_name or thread_id")
 		}
+		if a, refused := in.untagged(p.Tags); refused {
+			return a
+		}
 		in = in.openThread(h.id, 0, p.Thread)
+		in.wire.Applied = p.Tags
 	}
 	name := h.name
 	if p.Username != "" {

@@ -27,6 +27,7 @@ type posted struct {
 	Name     string  `json:"name"`        // of a thread that begins with it
 	Thread   string  `json:"thread_name"` // the same, through a webhook
 	Message  *posted `json:"message"`
+	Tags     []ID    `json:"applied_tags"` // of that thread
 }
 
 // allowed says who may be notified.
@@ -293,7 +294,11 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 	if a, refused := p.Message.check(len(c.files)); refused {
 		return a
 	}
+	if a, refused := ch.untagged(p.Tags); refused {
+		return a
+	}
 	th := ch.openThread(c.bot.ID, 0, p.Name)
+	th.wire.Applied = p.Tags
 	m := &message{by: c.bot, wire: wireMessage{ID: th.ID, Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
 	c.entry.Text = m.wire.Content
 	d.deliver(c, th, m, p.Message)

@@ -78,6 +78,15 @@ type wireChannel struct {
 	Messages      int             `json:"message_count,omitempty"`
 	Newly         bool            `json:"newly_created,omitempty"`
 	Message       *wireMessage    `json:"message,omitempty"` // of a thread begun in a forum
+	Flags         int             `json:"flags,omitempty"`
+	Tags          []wireTag       `json:"available_tags,omitempty"` // of a forum
+	Applied       []ID            `json:"applied_tags,omitempty"`   // of a thread of one
+}
+
+type wireTag struct {
+	ID        ID     `json:"id"`
+	Name      string `json:"name"`
+	Moderated bool   `json:"moderated"`
 }
 
 type wireGuild struct {
