@@ -86,6 +86,20 @@ func TestAMessageShrinksAndGrowsAgain(t *testing.T) {
 	})
 }
 
+// SEQ-96: a copy whose words were taken back has none, and no name stands alone.
+func TestWordsTakenBackAreDeletedWhereTheyStand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{}, newRecord()
+		r.put(spaces.Action{ID: "said", Event: "e", Chat: "c", Text: "my pin is 1234", Voice: "Zoe", Via: "slack"})
+		r.put(spaces.Action{ID: "edit", Event: "f", Chat: "c", Kind: spaces.ActEdit, Target: "e", Voice: "Zoe", Via: "slack"})
+		send(t, p, r, EgressOptions{})
+		after(10 * time.Second)
+		if all := p.accepted(); len(all) != 2 || all[1].Op != "delete" || r.action("edit").State != spaces.ActionSent {
+			t.Errorf("the edit is %s after %+v", r.action("edit").State, all)
+		}
+	})
+}
+
 func TestAnEditWaitsForItsMessageAndFailsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &platform{takes: time.Second, script: func(c call) error {

@@ -179,7 +179,9 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]step, error) {
 		return nil, err
 	}
 	parts, unmasked := e.parts(a)
-	if len(parts) == 0 {
+	if a.Text == "" && a.Agent == "" { // people took back the words, as a picture's caption
+		parts = nil
+	} else if len(parts) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
 	}
 	var steps []step

@@ -56,6 +56,11 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
 		}
 	}
+	if c.kind == spaces.ActEdit && c.text == "" {
+		if had, err := i.bare(ctx, &c); err != nil || !had {
+			return err
+		}
+	}
 	if c.kind == spaces.ActEdit {
 		if err := i.reword(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("reword copies of %s: %w", c.target, err)
@@ -115,6 +120,19 @@ func (t *tx) withdraw(ctx context.Context, r *room, c *cargo, at time.Time) erro
 	return nil
 }
 
+// bare gives an edit that took all words of a message what its copies say then: what it
+// carries and does not travel by itself, or nothing. It reports whether there were words.
+func (i *intake) bare(ctx context.Context, c *cargo) (had bool, err error) {
+	e, err := eventOf(ctx, i.tx, c.target)
+	if err != nil || e == nil {
+		return false, err
+	}
+	said, _ := e.Body.(spaces.Said)
+	had, said.Text = said.Text != "", ""
+	c.text = worded(said, i.batch.Files)
+	return had, nil
+}
+
 // reword has what has not left yet of a message that was edited leave with the new words,
 // and the edit spare the chats to which they come so.
 func (i *intake) reword(ctx context.Context, r *room, c *cargo, at time.Time) error {
@@ -140,7 +158,13 @@ func (i *intake) reword(ctx context.Context, r *room, c *cargo, at time.Time) er
 			if newest = o.Part == 0 && !o.Resent; !newest { // people may see some of it
 				continue
 			}
-			if err := i.run(ctx, rewordCopy, string(o.ID), []byte(text), ms(expires)); err != nil {
+			if text == "" && o.Kind == spaces.ActSend {
+				o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
+				err = i.conclude(ctx, o, at)
+			} else {
+				err = i.run(ctx, rewordCopy, string(o.ID), []byte(text), ms(expires))
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -213,7 +237,7 @@ func carried(e spaces.Event, files bool) (cargo, bool) {
 		}
 		return c, c.text != "" || len(c.files) > 0
 	case spaces.Edited:
-		return cargo{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Text != "" && b.Target != ""
+		return cargo{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Target != ""
 	case spaces.Deleted:
 		return cargo{from: b.Ref, kind: spaces.ActDelete, target: b.Target, original: true}, b.Target != ""
 	case spaces.Reacted:

@@ -18,6 +18,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatIsDoneToThePastIsNotCarried":    pastNotCarried,
 	"NothingIsCarriedBack":               notBack,
 	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
+	"WordsTakenBackLeaveTheCopies":       wordsTakenBack,
 	"WhatIsEditedIsCarriedAsItIsNow":     editedOnTheWay,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
@@ -207,6 +208,29 @@ func changesCarried(t *testing.T, w *world) {
 			t.Errorf("%s is carried as (-want +got):\n%s", c.body.Kind(), diff)
 		}
 		w.settleAll(due)
+	}
+}
+
+// SEQ-96: words that are taken back from a message that stays, as a caption, are taken
+// back from its copies; what a message without words becomes changes none.
+func wordsTakenBack(t *testing.T, w *world) {
+	room := w.bridged()
+	said, bare := w.message(room, "zoe", "my pin is 1234"), w.message(room, "zoe", "")
+	bare.Event.Body = spaces.Said{Ref: bare.Ref, Attachments: []spaces.Attachment{{Kind: "location"}}}
+	for _, m := range []spaces.Incoming{said, bare} {
+		w.record(m)
+		_, due := w.carried()
+		w.settleAll(due)
+	}
+	w.record(w.fact(room, "zoe", spaces.Edited{Ref: said.Ref}), w.fact(room, "zoe", spaces.Edited{Ref: bare.Ref}))
+	lines, due := w.carried()
+	check.Same(t, "carried", []string{"edit zoe telegram → " + other + ": "}, lines)
+	w.settleAll(due)
+	waits := w.message(room, "zoe", "my pin is 4321")
+	w.record(waits)
+	w.record(w.fact(room, "zoe", spaces.Edited{Ref: waits.Ref}))
+	if lines, _ := w.carried(); len(lines) != 0 {
+		t.Errorf("carried at last %q", lines)
 	}
 }
 
