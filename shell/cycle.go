@@ -61,6 +61,7 @@ type cycle struct {
 	empty    bool                    // the last answer was empty
 	warned   bool                    // a budget is nearly spent, and that was said
 	reread   bool                    // stale speech was shown once
+	again    int                     // the step that looks again because of it
 	unsaid   int                     // how many of the mind's deletions since it began are out of its turns
 	sketched *sketch                 // what is shown of the step before it is decided; nil: nothing
 	heard    int                     // ends of waits that were shown

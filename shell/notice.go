@@ -32,7 +32,8 @@ func (c *cycle) learnFailures(ctx context.Context) (err error) {
 
 // notice shows what is new in the trigger space, or the timer that woke the
 // cycle, as a turn of the log, and learns what could not be sent. What the gate has
-// not judged waits for the next step, unless stale speech made the agent look again.
+// not judged waits for the next step, unless stale speech made the agent look again
+// just now: the mark of what woke it would be missing.
 func (c *cycle) notice(ctx context.Context) error {
 	if err := c.learnFailures(ctx); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (c *cycle) notice(ctx context.Context) error {
 		return nil
 	}
 	upto := seat.Room.Upto()
-	if !c.reread {
+	if !c.reread || c.step != c.again {
 		upto = min(upto, c.judged)
 	}
 	if upto <= c.upto {

@@ -54,7 +54,7 @@ func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
 	case r.Note == runNote && s != nil:
 		c.done[doneKey(s, a.Args)] = true
 	case r.Note == staleNote:
-		c.reread = true
+		c.reread, c.again = true, a.Step+1
 	case r.OK && s != nil:
 		c.done[doneKey(s, a.Args)] = true
 		switch {

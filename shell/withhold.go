@@ -17,7 +17,7 @@ const (
 // the new lines are shown and the agent is asked once more. With no step left,
 // or when it has been asked already, the words go as written.
 func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList) error {
-	c.reread = true
+	c.reread, c.again = true, c.step+1
 	c.takeBack(d)
 	c.log.Info("speech was stale", "step", c.step)
 	return c.withhold(ctx, sc, st, d, outcome{note: staleNote, body: map[string]any{
