@@ -72,9 +72,10 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 
 // takesIn reports whether rows that arrive in this step may join the cycle. An act
 // takes a step, so the last third of them is for what is there: what comes then is
-// seen, and answered, by the next cycle.
+// seen, and answered, by the next cycle. Only who looks again is shown all that came.
 func (c *cycle) takesIn() bool {
-	return c.settings.MaxSteps-(c.step+1) >= max(1, c.settings.MaxSteps/3)
+	left := c.settings.MaxSteps - (c.step + 1)
+	return left >= max(1, c.settings.MaxSteps/3) || left > 0 && c.again == c.step+1
 }
 
 // join takes rows that arrived meanwhile into the cycle.

@@ -171,6 +171,36 @@ func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
 	})
 }
 
+// DESIGN 2, BLU-41: words that are stale when few steps are left have the agent look
+// again, and what it is shown then bears the mark of what wakes.
+func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
+	var w *world
+	var room spaces.SpaceID
+	var again string
+	m := answering(func(n int, r model.Request) (model.Response, error) {
+		switch {
+		case n == 10:
+			w.says(room, "Kai", "no, wait")
+			return calling(n, "send_message", `{"text":"It is blue."}`), nil
+		case n == 11:
+			again = whole(r)
+			return telling("Nothing to add."), nil
+		}
+		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
+	})
+	play(t, m, func(played *world) {
+		w = played
+		room = w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "what colour is it?")
+		w.settle()
+		if !strings.Contains(again, `"no, wait" ← TRIGGER`) {
+			t.Errorf("it looked again at %s", again)
+		}
+		check.Same(t, "cycles", 1, len(w.stops(mind("Ada"))))
+	})
+}
+
 // DESIGN 2: speech written on an old head is held back once, whether others
 // spoke, edited or deleted meanwhile; on_stale: send lets it go.
 func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
