@@ -178,11 +178,11 @@ func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
 	var room spaces.SpaceID
 	var again string
 	m := answering(func(n int, r model.Request) (model.Response, error) {
-		switch {
-		case n == 10:
+		switch n {
+		case 10:
 			w.says(room, "Kai", "no, wait")
 			return calling(n, "send_message", `{"text":"It is blue."}`), nil
-		case n == 11:
+		case 11:
 			again = whole(r)
 			return telling("Nothing to add."), nil
 		}
