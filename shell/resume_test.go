@@ -377,41 +377,46 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 // BLU-41: what came while nothing ran is marked as what wakes, also in a cycle that
 // had looked again because of stale speech before its process ended.
 func TestWhatCameBetweenProcessesIsMarked(t *testing.T) {
-	r, resumed := &reaper{at: 1}, false
-	said := func() {}
-	var marks []bool // of each request since that shows it
-	m := mindful(func(_ context.Context, req model.Request) (model.Response, error) {
-		if seen := fmt.Sprint(req.Messages); resumed && strings.Contains(seen, `"three"`) {
-			marks = append(marks, strings.Contains(seen, `"three" ← TRIGGER`))
-		}
-		switch {
-		case req.NoCalls:
-			return telling("hm"), nil
-		case acts(req) == 0:
-			said() // the words of the first step are stale
-			said = func() {}
-			return calling(len(req.Messages), "send_message", `{"text":"here"}`), nil
-		}
-		return telling("Responded to Kai. Done."), r.pass("model")
-	})
-	play(t, m, func(w *world) {
-		r.kill = func() { w.cancel() }
-		room := w.room("kai", direct)
-		said = func() { w.says(room, "Kai", "two") }
-		w.says(room, "Kai", "one")
-		w.start()
-		synctest.Wait()
-		w.crash()
-		w.shell = nil // nothing runs
-		w.says(room, "Kai", "three")
-		r.at, r.dead, resumed = 0, false, true
-		w.start()
-		w.settle()
-		check.Same(t, "said", []string{"here"}, w.spoken(room)[:1])
-		if len(marks) == 0 || !marks[0] {
-			t.Errorf("requests that show it are marked %v", marks)
-		}
-	})
+	for name, killed := range map[string]int{"right after it was stale": 2, "later": 3} { // in which call of engagement
+		t.Run(name, func(t *testing.T) {
+			r, resumed, calls := &reaper{at: killed - 1}, false, 0
+			said := func() {}
+			var marks []bool // of each request since that shows it
+			m := mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+				if seen := fmt.Sprint(req.Messages); resumed && strings.Contains(seen, `"three"`) {
+					marks = append(marks, strings.Contains(seen, `"three" ← TRIGGER`))
+				}
+				if req.NoCalls {
+					return telling("hm"), nil
+				}
+				if calls++; calls == 1 {
+					said() // its words are stale
+					return calling(len(req.Messages), "send_message", `{"text":"here"}`), nil
+				}
+				if acts(req) == 0 {
+					return calling(len(req.Messages), "send_message", `{"text":"here"}`), r.pass("model")
+				}
+				return telling("Responded to Kai. Done."), r.pass("model")
+			})
+			play(t, m, func(w *world) {
+				r.kill = func() { w.cancel() }
+				room := w.room("kai", direct)
+				said = func() { w.says(room, "Kai", "two") }
+				w.says(room, "Kai", "one")
+				w.start()
+				synctest.Wait()
+				w.crash()
+				w.shell = nil // nothing runs
+				w.says(room, "Kai", "three")
+				r.at, r.dead, resumed = 0, false, true
+				w.start()
+				w.settle()
+				if len(marks) == 0 || !marks[0] {
+					t.Errorf("requests that show it are marked %v", marks)
+				}
+			})
+		})
+	}
 }
 
 // I8, DESIGN 5: one mind is one consciousness over all processes: what it did in

@@ -54,7 +54,7 @@ func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
 	case r.Note == runNote && s != nil:
 		c.done[doneKey(s, a.Args)] = true
 	case r.Note == staleNote:
-		c.reread, c.again = true, a.Step+1
+		c.reread = true // what has come since is judged first
 	case r.OK && s != nil:
 		c.done[doneKey(s, a.Args)] = true
 		switch {
