@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege days hostile bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege storms days hostile bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -85,6 +85,9 @@ faults: ## kill the real binary at every crash point and audit what is left (som
 
 siege: ## crash the Postgres server twenty times under three processes
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/faults
+
+storms: ## play ten storms over three processes, Postgres and Redis, each by its seed; STORMS=17 plays one
+	@STORMS=$(or $(STORMS),0-9) go test -count=1 -tags faultinject -timeout 60m -v -parallel 2 -run '^TestStormsLoseNothing$$' ./internal/faults
 
 rolling: ## replace three processes by those of another version and back, under load
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/faults

@@ -25,6 +25,7 @@ type evidence struct {
 	asked   int // how many of model came before the kill
 	totals  modeltest.Totals
 	limited bool // the platform said wait now and then
+	losses  []loss
 }
 
 // A verdict is what an audit found: faults, and the numbers to publish.

@@ -31,6 +31,7 @@ type crew struct {
 	*world
 	database string // its name
 	members  []*program
+	program  func(t *testing.T, more string) *program // makes one; nil: newProgram
 }
 
 // newCrew prepares three processes.
@@ -47,7 +48,13 @@ func newCrew(t *testing.T, w *world) *crew {
 // by way of another one.
 func (c *crew) joins(t *testing.T, direct, way, more string) {
 	t.Helper()
-	p := newProgram(t, c.world, fmt.Sprintf("database: %q\n", way)+more)
+	more = fmt.Sprintf("database: %q\n", way) + more
+	var p *program
+	if c.program != nil {
+		p = c.program(t, more)
+	} else {
+		p = newProgram(t, c.world, more)
+	}
 	p.database = direct
 	c.members = append(c.members, p)
 }

@@ -80,5 +80,12 @@ func discordStage(t *testing.T, seed uint64) *stage {
 			return reached
 		}
 	}
+	s.strains = []func(){
+		s.limits, bot.Freeze, bot.Reconnect, bot.Forget, func() { bot.Close(4000) }, func() { bot.Invalidate(true) }, func() { bot.Invalidate(false) },
+		func() { discord.RefuseConnections(2) },
+		func() { discord.Fault(fake.Fault{Method: sends[0], Do: fake.Cut, Apply: true}) },
+		func() { discord.Fault(fake.Fault{Method: sends[1], Do: fake.Cut, Apply: true}) },
+		func() { discord.Fault(fake.Fault{Method: "get messages", Do: fake.HTML, Times: 3}) },
+	}
 	return s
 }

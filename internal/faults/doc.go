@@ -68,4 +68,9 @@
 // is cut off from Postgres alone, then all from Redis alone (F40). A replica takes
 // over that had not heard the last two seconds (F37): that is outside of what is
 // promised, and must be noticed.
+//
+// A storm is a siege on Telegram, Slack or Discord in which a seed chooses what is
+// harmed, several things at a time. It takes as long as real time does, so that a seed
+// does not play out the same twice: a fault that one has found may take a few more
+// plays to be seen again.
 package faults

@@ -20,6 +20,7 @@ type part struct {
 	first  int // place of the first copy in the ledger
 	before int // copies before the kill
 	after  int
+	at     []time.Time // of each copy
 }
 
 // outward follows every decided message to the platform: I6, I7, I9.
@@ -38,6 +39,8 @@ func (e *evidence) outward(v *verdict, answers map[string]order) {
 		v.copies += p.before + p.after - 1
 		_, flying := inFlight[p.order.id]
 		switch {
+		case len(e.losses) > 0:
+			e.explained(v, p)
 		case p.before > 1 || p.before+p.after > 2: // what was on the wire at the kill may come behind it
 			v.fault("I6", "a part of %s was sent %d times before the kill and %d times after it", p.order.id, p.before, p.after)
 		case p.before+p.after > 1 && !flying:
@@ -51,7 +54,7 @@ func (e *evidence) outward(v *verdict, answers map[string]order) {
 		}
 	}
 	for id, n := range twice {
-		if n > 1 {
+		if n > 1 && len(e.losses) == 0 {
 			v.fault("I6", "%d parts of %s were sent twice, one may be", n, id)
 		}
 	}
@@ -83,7 +86,7 @@ func (e *evidence) parts(v *verdict, answers map[string]order) []*part {
 			continue
 		}
 		// A wait that a kill kept from being recorded is asked for again (K21).
-		forgot := e.limited && e.kills > 0 && i >= e.killed
+		forgot := e.limited && e.kills > 0 && i >= e.killed || e.lost(c.At.Add(-longestWait), c.At)
 		if c.Early > 0 && !forgot && !crossed(e.calls[:i], c) {
 			v.fault("I6", "a send came %s before it was welcome", c.Early)
 		}
@@ -104,6 +107,7 @@ func (e *evidence) parts(v *verdict, answers map[string]order) []*part {
 			known[key] = p
 			all = append(all, p)
 		}
+		p.at = append(p.at, c.At)
 		if i < e.killed {
 			p.before++
 		} else {

@@ -32,15 +32,16 @@ func besiege(t *testing.T, id string, play func(ctx context.Context, t *testing.
 	t.Helper()
 	abreast(t, id, func(ctx context.Context, t *testing.T, seed uint64) {
 		t.Helper()
-		s := newSiege(t, newWorld(t, seed, 4))
+		s := newSiege(t, newWorld(t, seed, 4), nil)
 		s.starts(ctx, t)
 		play(ctx, t, s, seed)
 	})
 }
 
-func newSiege(t *testing.T, w *world) *siege {
+// newSiege prepares three processes, by program unless that is nil.
+func newSiege(t *testing.T, w *world, program func(t *testing.T, more string) *program) *siege {
 	t.Helper()
-	s := &siege{crew: &crew{world: w}, postgres: &servertest.Postgres{}, redis: &servertest.Redis{}}
+	s := &siege{crew: &crew{world: w, program: program}, postgres: &servertest.Postgres{}, redis: &servertest.Redis{}}
 	t.Cleanup(func() { check.OK(t, errors.Join(s.postgres.Stop(), s.redis.Stop())) })
 	s.database = s.postgres.Database(t)
 	s.redis.URL(t)
@@ -69,17 +70,23 @@ func (s *siege) link(links []*servertest.Link, p *program) *servertest.Link {
 func (s *siege) keeps(t *testing.T) {
 	t.Helper()
 	for _, p := range s.members {
-		if !p.over() {
-			continue
-		}
-		// Where the server goes away while a process starts, it fails.
-		if exit, ok := errors.AsType[*exec.ExitError](p.err); !ok || exit.ExitCode() != tryAgain && exit.ExitCode() != 1 {
-			t.Errorf("a process ended with %v, want exit code %d", p.err, tryAgain)
-		}
-		s.ended++
-		t.Logf("a process ended with %v; its last words:\n%s", p.err, p.lastWords())
-		p.start(t, nil)
+		s.keep(t, p)
 	}
+}
+
+// keep starts a process again if it ended.
+func (s *siege) keep(t *testing.T, p *program) {
+	t.Helper()
+	if !p.over() {
+		return
+	}
+	// Where the server goes away while a process starts, it fails.
+	if exit, ok := errors.AsType[*exec.ExitError](p.err); !ok || exit.ExitCode() != tryAgain && exit.ExitCode() != 1 {
+		t.Errorf("a process ended with %v, want exit code %d", p.err, tryAgain)
+	}
+	s.ended++
+	t.Logf("a process ended with %v", p.err)
+	p.start(t, nil)
 }
 
 // awaits is [crew.awaits] of processes that are kept.
@@ -139,5 +146,19 @@ func passes(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
+	}
+}
+
+// roster logs which processes the record knows.
+func (s *siege) roster(t *testing.T) {
+	t.Helper()
+	db, err := s.members[0].look()
+	check.OK(t, err)
+	defer func() { _ = db.Close() }()
+	var known string
+	err = db.QueryRowContext(context.WithoutCancel(t.Context()), `select coalesce(string_agg(pid || ' until ' || to_timestamp(expires / 1000) || ': ' || bulletin, E'\n'), 'none') from processes`).Scan(&known)
+	t.Logf("at %v the record knows these processes (%v):\n%s", time.Now().Format(time.TimeOnly), err, known)
+	for i, p := range s.members {
+		t.Logf("process %d is %d; it has ended: %v", i+1, p.cmd.Process.Pid, p.over())
 	}
 }

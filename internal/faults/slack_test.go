@@ -15,11 +15,24 @@ import (
 // DELIVERY 2.3 on Slack: K1–K6 and K15–K22.
 func TestSlackSurvivesAKillWithoutACopy(t *testing.T) { survives(t, "slack", slackStage) }
 
-// slackStage is a workspace with a channel, two threads in it, and a direct chat.
+// slackStage is a workspace that soon tells again what was not acknowledged.
 func slackStage(t *testing.T, seed uint64) *stage {
 	t.Helper()
+	return slackStageOf(t, seed, 0, 2*time.Second, 5*time.Second)
+}
+
+// patientSlackStage is one that tells again, as Slack does, after every socket that is
+// dead has been noticed.
+func patientSlackStage(t *testing.T, seed uint64) *stage {
+	t.Helper()
+	return slackStageOf(t, seed, 0, time.Minute, 5*time.Minute)
+}
+
+// slackStageOf is a workspace with a channel, two threads in it, and a direct chat.
+func slackStageOf(t *testing.T, seed uint64, retries ...time.Duration) *stage {
+	t.Helper()
 	s := &stage{world: newWorld(t, seed, 0)}
-	slack := fakeslack.New(fakeslack.Options{Retries: []time.Duration{0, 2 * time.Second, 5 * time.Second}})
+	slack := fakeslack.New(fakeslack.Options{Retries: retries})
 	app := slack.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-faults", AppToken: "xapp-faults"})
 	maya := slack.AddPerson(fakeslack.Profile{Name: "Maya"})
 	ops := slack.NewChannel("ops", maya)
@@ -68,6 +81,14 @@ func slackStage(t *testing.T, seed uint64) *stage {
 		return func() bool {
 			return slices.ContainsFunc(slack.Ledger().Calls, func(c fakeslack.Call) bool { return c.Fault == fake.Hang })
 		}
+	}
+	s.strains = []func(){
+		s.limits, app.Sever, app.Freeze, func() { app.Disconnect("refresh_requested") }, func() { app.Redeliver(3) }, func() { app.Disorder(2) },
+		func() { slack.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Cut, Apply: true}) },
+		func() { slack.Fault(fake.Fault{Method: "conversations.history", Do: fake.HTML, Times: 3}) },
+		func() {
+			slack.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 2, Times: 2})
+		},
 	}
 	return s
 }

@@ -36,6 +36,7 @@ type stage struct {
 	shows   func() int                           // places where something is shown that is no message
 	limits  func()                               // some sends are told to wait
 	hangs   func(skip int) (reached func() bool) // a later send is taken and never answered
+	strains []func()                             // what the platform does at times
 	tokens  []string
 }
 
