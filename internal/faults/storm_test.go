@@ -158,7 +158,7 @@ func (s *storm) subsides(ctx context.Context, t *testing.T) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
-			t.Logf("these are not answered: %v", s.unheard())
+			s.whereabouts(t, s.unheard())
 			s.roster(t)
 		}
 	}()
