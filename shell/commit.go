@@ -72,7 +72,8 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 
 // takesIn reports whether rows that arrive in this step may join the cycle. An act
 // takes a step, so the last third of them is for what is there: what comes then is
-// seen, and answered, by the next cycle. Only who looks again is shown all that came.
+// seen, and answered, by the next cycle (ADR 46). Only who looks again is shown all that
+// came.
 func (c *cycle) takesIn() bool {
 	left := c.settings.MaxSteps - (c.step + 1)
 	return left >= max(1, c.settings.MaxSteps/3) || left > 0 && c.again == c.step+1
