@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // backupKind is the kind of job that copies the record.
@@ -140,11 +141,7 @@ func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return sqlite.SyncDir(filepath.Dir(to))
 }
 
 func unlessGone(err error) error {

@@ -75,7 +75,7 @@ func setAside(ctx context.Context, db *sql.DB, m record.Migration, origin int64,
 	if err := os.Rename(half, m.Copy); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(m.Copy)); err != nil {
+	if err := SyncDir(filepath.Dir(m.Copy)); err != nil {
 		return err
 	}
 	if _, err := db.ExecContext(ctx, markMigrating, strconv.FormatInt(origin, 10)); err != nil {
@@ -91,8 +91,9 @@ func unlessGone(err error) error {
 	return err
 }
 
-// syncDir makes sure that the names in a folder are on disk.
-func syncDir(dir string) error {
+// SyncDir makes sure that the names in a folder are on disk: a file that was given its
+// name there has it after a power cut, too.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
