@@ -19,7 +19,7 @@ func (d *day) judged() {
 	if d.mind.broken != nil {
 		d.t.Errorf("I16: %v", d.mind.broken)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(d.dir, "data", sqlite.FileName))
+	db, err := sql.Open("sqlite3", filepath.Join(d.dir, "data", sqlite.FileName))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -252,7 +252,7 @@ func TestARecordThatWasPutBackLearnsUntilWhenAllIsDealtWith(t *testing.T) {
 // tableOf returns the one value that a question to a file has.
 func tableOf(t *testing.T, file, question string) (value string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	db, err := sql.Open("sqlite3", "file:"+file+"?mode=ro")
 	check.OK(t, err)
 	defer func() { check.OK(t, db.Close()) }()
 	check.OK(t, db.QueryRowContext(t.Context(), question).Scan(&value))

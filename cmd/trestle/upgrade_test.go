@@ -176,7 +176,7 @@ func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
 // alters does something to a record from outside.
 func alters(t *testing.T, file, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sql.Open("sqlite3", file)
 	check.OK(t, err)
 	_, err = db.ExecContext(t.Context(), statement)
 	check.OK(t, errors.Join(err, db.Close()))

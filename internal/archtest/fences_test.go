@@ -35,7 +35,7 @@ var modules = []fence{
 	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
-	{"modernc.org/sqlite", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
+	{"github.com/ncruces/go-sqlite3", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
 	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/servertest"}, "only a store opens a database; tests make empty ones"},
 	{"github.com/redis/go-redis/v9", []string{"internal/notify/..."}, "only a doorbell speaks to Redis"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
@@ -192,7 +192,7 @@ func TestStrayDependencyIsNamedWithItsPlace(t *testing.T) {
 	tr := parse(t, map[string]string{
 		"shell/wake.go":               "package shell\n\nimport (\n\t_ \"github.com/sashabaranov/go-openai\"\n\t_ \"database/sql\"\n)\n",
 		"shell/new.go":                "package shell\n\nimport _ \"example.com/shiny\"\n",
-		"internal/store/sqlite/db.go": "package sqlite\n\nimport (\n\t_ \"database/sql\"\n\t_ \"modernc.org/sqlite\"\n)\n",
+		"internal/store/sqlite/db.go": "package sqlite\n\nimport (\n\t_ \"database/sql\"\n\t_ \"github.com/ncruces/go-sqlite3\"\n)\n",
 		"hud/fit.go":                  "package hud\n\nimport (\n\t_ \"math/rand/v2\"\n\t\"time\"\n)\n\nvar now = time.Now()\n",
 	})
 	check := func(name string, got, want []string) {
@@ -208,9 +208,9 @@ func TestStrayDependencyIsNamedWithItsPlace(t *testing.T) {
 	check("standard", strayStandard(tr, standard), []string{"shell/wake.go:5"})
 	check("impure", impure(tr), []string{"hud/fit.go:4", "hud/fit.go:8"})
 
-	mod := "require (\n\tgithub.com/sashabaranov/go-openai v1.2.3\n\tmodernc.org/sqlite v1.60.1\n)\n"
-	doc := "| `modernc.org/sqlite` | v1.60.0 | why |\n| `github.com/sashabaranov/go-openai` | v1.2.3 | why |\n"
-	if got := unexplained(tr, mod, doc); len(got) != 1 || !strings.Contains(got[0], "modernc.org/sqlite") {
-		t.Errorf("unexplained: got %q, want the stale version of modernc.org/sqlite alone", got)
+	mod := "require (\n\tgithub.com/sashabaranov/go-openai v1.2.3\n\tgithub.com/ncruces/go-sqlite3 v0.37.0\n)\n"
+	doc := "| `github.com/ncruces/go-sqlite3` | v0.36.0 | why |\n| `github.com/sashabaranov/go-openai` | v1.2.3 | why |\n"
+	if got := unexplained(tr, mod, doc); len(got) != 1 || !strings.Contains(got[0], "github.com/ncruces/go-sqlite3") {
+		t.Errorf("unexplained: got %q, want the stale version of github.com/ncruces/go-sqlite3 alone", got)
 	}
 }

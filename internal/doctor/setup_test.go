@@ -30,7 +30,7 @@ func record(t *testing.T, dir string) {
 
 func execute(t *testing.T, dir, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, sqlite.FileName))
 	check.OK(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {

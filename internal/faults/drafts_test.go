@@ -111,7 +111,7 @@ func unfinished(s *stage) []posted {
 // told of, is none any more.
 func draftsIn(t *testing.T, dir string) (n int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, sqlite.FileName))
 	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	check.OK(t, db.QueryRowContext(t.Context(), `select count(*) from drafts where length(text) > 0`).Scan(&n))

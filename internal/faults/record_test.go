@@ -16,7 +16,7 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
+	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/trestle-bridge/trestle/internal/check"
 	kept "github.com/trestle-bridge/trestle/internal/store/record"
@@ -98,7 +98,7 @@ func copyFile(from, to string) error {
 // readRecord reads the database in a folder that nobody writes to.
 func readRecord(t *testing.T, dir string) record {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, sqlite.FileName))
 	check.OK(t, err)
 	defer func() { _ = db.Close() }()
 	return readTables(t, db)
@@ -237,7 +237,7 @@ func (p *program) look() (*sql.DB, error) {
 	if p.database != "" {
 		return sql.Open("pgx", p.database)
 	}
-	return sql.Open("sqlite", "file:"+filepath.Join(p.data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
+	return sql.Open("sqlite3", "file:"+filepath.Join(p.data, sqlite.FileName)+"?mode=ro&_pragma=busy_timeout(2000)")
 }
 
 // readable reports whether the database of a running program holds a message.

@@ -43,7 +43,7 @@ func embedded(t *testing.T) *sql.Rows {
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
 	check.OK(t, err)
 	check.OK(t, s.Close(t.Context()))
-	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, sqlite.FileName))
 	check.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	there, err := db.QueryContext(t.Context(), `select m.name, c.name, c.type from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`)

@@ -68,7 +68,7 @@ func TestWhoWasShownAMessageIsNotedOnce(t *testing.T) {
 // A deletion looks through no more than what is not noted yet.
 func TestWhoWasShownAMessageIsFoundByIndex(t *testing.T) {
 	for _, name := range []string{"cyclesShown", "mindsShown"} {
-		for _, step := range plan(t, openTables(t), recordtest.Statements(t, ".")[name], []any{"1", "1", "1", "1", "1"}) {
+		for _, step := range plan(t, openTables(t), recordtest.Statements(t, ".")[name]) {
 			if strings.Contains(step, "AUTOMATIC") || strings.HasPrefix(step, "SCAN") && step != "SCAN l" && step != "SCAN saw" && step != "SCAN unseen" && step != "SCAN u" {
 				t.Errorf("%s: %s", name, step)
 			}

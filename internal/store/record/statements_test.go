@@ -42,7 +42,7 @@ func openTables(t *testing.T) *sql.DB {
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "1" }})
 	check.OK(t, err)
 	check.OK(t, s.Close(t.Context()))
-	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, sqlite.FileName))
 	check.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db

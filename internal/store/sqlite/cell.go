@@ -5,117 +5,125 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
-// cell returns a value as the engine takes it.
-func cell(v any) (driver.Value, error) {
+// bind puts an argument into a place, from 1.
+func (st *statement) bind(place int, v any) error {
 	switch x := v.(type) {
-	case nil, string, []byte, int64, bool, float64:
-		return x, nil
+	case nil:
+		return st.BindNull(place)
+	case string:
+		return st.BindText(place, x)
+	case []byte:
+		return st.BindBlob(place, x)
+	case int64:
+		return st.BindInt64(place, x)
 	case int:
-		return int64(x), nil
+		return st.BindInt64(place, int64(x))
+	case bool:
+		return st.BindBool(place, x)
+	case float64:
+		return st.BindFloat(place, x)
 	}
-	return driver.DefaultParameterConverter.ConvertValue(v)
+	known, err := driver.DefaultParameterConverter.ConvertValue(v)
+	if err != nil {
+		return err
+	}
+	return st.bind(place, known)
 }
 
-// Scan implements [record.Rows].
-func (r *rows) Scan(dest ...any) error {
-	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
-	}
-	for n, d := range dest {
-		if err := assign(d, r.values[n]); err != nil {
-			return fmt.Errorf("column %d: %w", n, err)
-		}
-	}
-	return nil
-}
-
-// assign puts what stands in a cell where dest points. Texts and bytes become
-// each other, and a number that is 0 or 1 a flag; nothing else is converted.
-func assign(dest any, v driver.Value) error {
+// scan puts what stands in a column, from 0, where dest points. Texts and bytes
+// become each other, and a number that is 0 or 1 a flag; nothing else is converted.
+func (st *statement) scan(n int, dest any) error {
+	holds := st.ColumnType(n)
+	words := holds == sqlite3.TEXT || holds == sqlite3.BLOB
 	switch d := dest.(type) {
 	case sql.Scanner:
-		return d.Scan(v)
+		return d.Scan(st.value(n))
 	case *any:
-		*d = v
+		*d = st.value(n)
 		return nil
 	case *[]byte:
-		return assignBytes(d, v)
+		if words {
+			*d = st.bytes(n)
+			return nil
+		}
+		if holds == sqlite3.NULL {
+			*d = nil
+			return nil
+		}
 	case *string:
-		if s, ok := v.(string); ok {
-			*d = s
+		if words {
+			*d = string(st.raw(n))
 			return nil
 		}
 	case *int64:
-		if n, ok := v.(int64); ok {
-			*d = n
+		if holds == sqlite3.INTEGER {
+			*d = st.ColumnInt64(n)
 			return nil
 		}
 	case *int:
-		if n, ok := v.(int64); ok {
-			*d = int(n)
+		if holds == sqlite3.INTEGER {
+			*d = int(st.ColumnInt64(n))
 			return nil
 		}
 	case *bool:
-		if n, ok := v.(int64); ok && n>>1 == 0 {
-			*d = n == 1
+		if x := st.ColumnInt64(n); holds == sqlite3.INTEGER && x>>1 == 0 {
+			*d = x == 1
 			return nil
 		}
 	}
-	return assignKind(reflect.ValueOf(dest).Elem(), v)
+	return st.scanKind(n, holds, reflect.ValueOf(dest).Elem())
 }
 
-func assignBytes(d *[]byte, v driver.Value) error {
-	switch x := v.(type) {
-	case nil:
-		*d = nil
-	case []byte:
-		*d = x
-	case string:
-		*d = []byte(x)
-	default:
-		return fmt.Errorf("%T is not bytes", v)
+// scanKind serves the types that are strings or numbers by another name, and
+// pointers, which are nil where nothing stands.
+func (st *statement) scanKind(n int, holds sqlite3.Datatype, d reflect.Value) error {
+	switch {
+	case d.Kind() == reflect.Pointer && holds == sqlite3.NULL:
+		d.SetZero()
+		return nil
+	case d.Kind() == reflect.Pointer:
+		d.Set(reflect.New(d.Type().Elem()))
+		return st.scan(n, d.Interface())
+	case d.Kind() == reflect.String && (holds == sqlite3.TEXT || holds == sqlite3.BLOB):
+		d.SetString(string(st.raw(n)))
+		return nil
+	case d.CanInt() && holds == sqlite3.INTEGER && !d.OverflowInt(st.ColumnInt64(n)):
+		d.SetInt(st.ColumnInt64(n))
+		return nil
+	case d.CanFloat() && (holds == sqlite3.INTEGER || holds == sqlite3.FLOAT):
+		d.SetFloat(st.ColumnFloat(n))
+		return nil
+	}
+	return fmt.Errorf("%s does not fit %s", holds, d.Type())
+}
+
+// value returns what stands in a column, as its own type.
+func (st *statement) value(n int) any {
+	switch st.ColumnType(n) {
+	case sqlite3.INTEGER:
+		return st.ColumnInt64(n)
+	case sqlite3.FLOAT:
+		return st.ColumnFloat(n)
+	case sqlite3.TEXT:
+		return st.ColumnText(n)
+	case sqlite3.BLOB:
+		return st.bytes(n)
 	}
 	return nil
 }
 
-// assignKind serves the types that are strings or numbers by another name, and
-// pointers, which are nil where nothing stands.
-func assignKind(d reflect.Value, v driver.Value) error {
-	if d.Kind() == reflect.Pointer {
-		if v == nil {
-			d.SetZero()
-			return nil
-		}
-		d.Set(reflect.New(d.Type().Elem()))
-		return assign(d.Interface(), v)
+// raw returns the bytes of a text or a blob; they are the engine's, and true until
+// the next step.
+func (st *statement) raw(n int) []byte {
+	if st.ColumnType(n) == sqlite3.TEXT {
+		return st.ColumnRawText(n)
 	}
-	switch x := v.(type) {
-	case string:
-		if d.Kind() == reflect.String {
-			d.SetString(x)
-			return nil
-		}
-	case []byte:
-		if d.Kind() == reflect.String {
-			d.SetString(string(x))
-			return nil
-		}
-	case int64:
-		if d.CanInt() && !d.OverflowInt(x) {
-			d.SetInt(x)
-			return nil
-		}
-		if d.CanFloat() {
-			d.SetFloat(float64(x))
-			return nil
-		}
-	case float64:
-		if d.CanFloat() {
-			d.SetFloat(x)
-			return nil
-		}
-	}
-	return fmt.Errorf("%T does not fit %s", v, d.Type())
+	return st.ColumnRawBlob(n)
 }
+
+// bytes returns a copy of the bytes of a text or a blob, empty rather than nil.
+func (st *statement) bytes(n int) []byte { return append([]byte{}, st.raw(n)...) }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
+	"github.com/ncruces/go-sqlite3"
 )
 
 // refuseOrphan fails when the log of a database is there without the database:
@@ -55,8 +55,7 @@ func quickCheck(ctx context.Context, db *sql.DB, limit time.Duration) (verdict s
 
 // damage marks engine errors that mean the file itself is broken.
 func damage(err error) error {
-	switch code(err) {
-	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+	if errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) {
 		return fmt.Errorf("%w: %w; restore a backup", ErrDamaged, err)
 	}
 	return err

@@ -2,12 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -16,49 +16,47 @@ import (
 // It belongs to one goroutine: the pool of database/sql, with its locks and its
 // conversions, is for connections that many share.
 type connection struct {
-	driver.Conn
-	stmts  map[string]*statement
-	values []driver.NamedValue // of the statement that is being bound
+	*sqlite3.Conn
+	stmts map[string]*statement
 }
 
-// A statement is prepared, with the argument that each of its places takes, from 0.
+// A statement is prepared, with the argument that each of its places takes, from 0,
+// and the number of columns that it answers.
 type statement struct {
-	driver.Stmt
-	places []int
+	*sqlite3.Stmt
+	places  []int
+	columns int
+	read    bool // its rows are being read
 }
 
-func connect(d driver.Driver, source string) (*connection, error) {
-	c, err := d.Open(source)
+func connect(source string) (*connection, error) {
+	c, err := sqlite3.Open(source)
 	if err != nil {
 		return nil, err
 	}
 	return &connection{Conn: c, stmts: map[string]*statement{}}, nil
 }
 
-// Query implements [record.Reader].
-func (c *connection) Query(ctx context.Context, text string, args ...any) (record.Rows, error) {
-	st, err := c.bind(ctx, text, args)
+// Query implements [record.Reader]. A statement that began is not interrupted.
+func (c *connection) Query(_ context.Context, text string, args ...any) (record.Rows, error) {
+	st, err := c.bound(text, args)
 	if err != nil {
 		return nil, err
 	}
-	found, err := st.Stmt.(driver.StmtQueryContext).QueryContext(ctx, c.values)
-	if err != nil {
-		return nil, err
-	}
-	return &rows{found: found, values: make([]driver.Value, len(found.Columns()))}, nil
+	st.read = true
+	return &rows{st: st}, nil
 }
 
 // Exec runs a statement and returns how many rows it changed.
-func (c *connection) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	st, err := c.bind(ctx, text, args)
+func (c *connection) Exec(_ context.Context, text string, args ...any) (int64, error) {
+	st, err := c.bound(text, args)
 	if err != nil {
 		return 0, err
 	}
-	res, err := st.Stmt.(driver.StmtExecContext).ExecContext(ctx, c.values)
-	if err != nil {
+	if err := st.Stmt.Exec(); err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	return c.Changes(), nil
 }
 
 // ask puts a question whose answer is one cell.
@@ -77,42 +75,43 @@ func (c *connection) ask(ctx context.Context, text string) (string, error) {
 	return fmt.Sprint(got), found.Err()
 }
 
-// bind prepares a statement, unless it is, and puts its arguments into c.values.
-func (c *connection) bind(ctx context.Context, text string, args []any) (*statement, error) {
-	st, err := c.prepared(ctx, text)
+// bound returns a statement with its arguments, prepared unless it is.
+func (c *connection) bound(text string, args []any) (*statement, error) {
+	st, err := c.prepared(text)
 	if err != nil {
 		return nil, err
 	}
-	c.values = c.values[:0]
 	for n, arg := range st.places {
 		if arg >= len(args) {
 			return nil, errors.New("parameter $" + strconv.Itoa(arg+1) + " has no argument")
 		}
-		v, err := cell(args[arg])
-		if err != nil {
+		if err := st.bind(n+1, args[arg]); err != nil {
 			return nil, err
 		}
-		c.values = append(c.values, driver.NamedValue{Ordinal: n + 1, Value: v})
 	}
 	return st, nil
 }
 
-func (c *connection) prepared(ctx context.Context, text string) (*statement, error) {
-	if st, ok := c.stmts[text]; ok {
+func (c *connection) prepared(text string) (*statement, error) {
+	st, ok := c.stmts[text]
+	if ok && st.read {
+		return nil, errors.New("an answer to the same statement is still being read")
+	}
+	if ok {
 		return st, nil
 	}
 	placed, places := positional(text)
-	st, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, placed)
+	made, _, err := c.PrepareFlags(placed, sqlite3.PREPARE_PERSISTENT)
 	if err != nil {
 		return nil, err
 	}
-	c.stmts[text] = &statement{st, places}
+	c.stmts[text] = &statement{Stmt: made, places: places, columns: made.ColumnCount()}
 	return c.stmts[text], nil
 }
 
 // positional writes a statement with places instead of numbered parameters, and
 // returns which parameter each place takes. The engine holds numbered ones to be
-// named, and the driver would look each of them up by its name.
+// named, and numbers them as they come.
 func positional(text string) (string, []int) {
 	var b strings.Builder
 	var places []int
@@ -148,33 +147,49 @@ func (c *connection) Close() error {
 
 // rows is the answer to a statement.
 type rows struct {
-	found  driver.Rows
-	values []driver.Value // of the row at hand
-	err    error
-	closed bool
+	st   *statement
+	err  error
+	over bool // there is no row at hand any more
+	shut bool
 }
 
 // Next implements [record.Rows].
 func (r *rows) Next() bool {
-	if r.closed || r.err != nil {
+	if r.over {
 		return false
 	}
-	err := r.found.Next(r.values)
-	if err == io.EOF { //nolint:errorlint // a driver's io.EOF is never wrapped
-		return false
+	if r.st.Step() {
+		return true
 	}
-	r.err = err
-	return err == nil
+	r.err, r.over = r.st.Err(), true
+	return false
 }
 
 // Err implements [record.Rows].
 func (r *rows) Err() error { return r.err }
 
+// Scan implements [record.Rows]. What it hands out stays as it is.
+func (r *rows) Scan(dest ...any) error {
+	if len(dest) != r.st.columns {
+		return fmt.Errorf("%d columns for %d destinations", r.st.columns, len(dest))
+	}
+	for n, d := range dest {
+		if err := r.st.scan(n, d); err != nil {
+			return fmt.Errorf("column %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
 // Close implements [record.Rows]. Later calls do nothing.
 func (r *rows) Close() error {
-	if r.closed {
+	if r.shut {
 		return nil
 	}
-	r.closed = true
-	return r.found.Close()
+	r.over, r.shut, r.st.read = true, true, false
+	err := r.st.Reset()
+	if r.err != nil {
+		return nil // Reset says the same again
+	}
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"modernc.org/sqlite"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -32,7 +31,7 @@ func TestParametersAreBoundByTheirNumbers(t *testing.T) {
 // openConnection returns a connection to an empty file.
 func openConnection(t *testing.T) *connection {
 	t.Helper()
-	c, err := connect(new(sqlite.Driver), source(filepath.Join(t.TempDir(), FileName), "rwc", writing))
+	c, err := connect(source(filepath.Join(t.TempDir(), FileName), "rwc", writing))
 	if err != nil {
 		t.Fatal(err)
 	}

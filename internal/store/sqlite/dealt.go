@@ -16,7 +16,7 @@ const noteDealt = `insert into meta (name, value) values ($1, $2) on conflict (n
 // until when what platforms kept counts as dealt with, see [record.Border.DealtUntil].
 // It is on disk when NoteDealt returns, and there is nothing beside the file.
 func NoteDealt(ctx context.Context, file string, until time.Time) (err error) {
-	db, err := sql.Open("sqlite", source(file, "rw", shared))
+	db, err := sql.Open("sqlite3", source(file, "rw", shared))
 	if err == nil {
 		_, err = db.ExecContext(ctx, noteDealt, record.MetaDealt, record.DealtValue(until))
 		err = errors.Join(err, db.Close())

@@ -3,9 +3,10 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
-	driver "modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -24,7 +25,7 @@ var (
 
 // kind gives an engine error the type its callers look for.
 func kind(err error) error {
-	if code(err) == lib.SQLITE_FULL {
+	if errors.Is(err, sqlite3.FULL) {
 		return errors.Join(record.ErrFull, err)
 	}
 	return err
@@ -32,16 +33,17 @@ func kind(err error) error {
 
 // readable tells a file that is only not to be written from one that cannot be read.
 func readable(err error) error {
-	if code(err) == lib.SQLITE_READONLY {
+	refused, ok := errors.AsType[*fs.PathError](err)
+	if errors.Is(err, sqlite3.READONLY) || ok && errors.Is(refused, fs.ErrPermission) && mayRead(refused.Path) {
 		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	return err
 }
 
-// code returns the primary result code of an engine error, or SQLITE_OK.
-func code(err error) int {
-	if e, ok := errors.AsType[*driver.Error](err); ok {
-		return e.Code() & 0xff
+func mayRead(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
 	}
-	return lib.SQLITE_OK
+	return f.Close() == nil
 }

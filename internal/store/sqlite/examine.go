@@ -84,7 +84,7 @@ func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
 
 // readFile looks into the database.
 func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record) (err error) {
-	db, err := sql.Open("sqlite", source(file, "rw", looking))
+	db, err := sql.Open("sqlite3", source(file, "rw", looking))
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (x Examination) readFile(ctx context.Context, file string, r *doctor.Record
 	if err := readShape(ctx, db, r); err != nil {
 		return err
 	}
-	c, err := connect(db.Driver(), source(file, "rw", looking))
+	c, err := connect(source(file, "rw", looking))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/migrations"
@@ -14,7 +15,7 @@ import (
 // looking are the settings of connections that read without a writer in this
 // process. The last one to leave has to fold the log into the file, so the file
 // is opened for writing; the connection itself refuses to write.
-var looking = append([]pragma{{"query_only", "on", "1"}}, shared...)
+var looking = slices.Concat(shared, []pragma{{"query_only", "on", "1"}})
 
 const schemaVersion = `select max(version_id) from goose_db_version where is_applied = 1`
 
@@ -36,7 +37,7 @@ func Look(ctx context.Context, dir string) (record.Console, error) {
 
 // checkSchema sees that the schema of the file is the one this program knows.
 func (e *engine) checkSchema(ctx context.Context) (err error) {
-	db, err := sql.Open("sqlite", source(e.file, "rw", looking))
+	db, err := sql.Open("sqlite3", source(e.file, "rw", looking))
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func Copy(ctx context.Context, dir, file string) error {
 
 func copyTo(ctx context.Context, from, file string) (err error) {
 	// The engine does not let a connection that refuses to write make a copy.
-	db, err := sql.Open("sqlite", source(from, "rw", shared))
+	db, err := sql.Open("sqlite3", source(from, "rw", shared))
 	if err != nil {
 		return fmt.Errorf("back up %s: %w", from, err)
 	}

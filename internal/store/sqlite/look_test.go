@@ -73,7 +73,7 @@ func TestLookRefusesAnotherSchema(t *testing.T) {
 	}{{999, record.ErrNewer}, {0, record.ErrOlder}} {
 		dir := t.TempDir()
 		openIn(t, dir)
-		db, err := sql.Open("sqlite", source(filepath.Join(dir, FileName), "rw", shared))
+		db, err := sql.Open("sqlite3", source(filepath.Join(dir, FileName), "rw", shared))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ func (e *engine) Session(ctx context.Context) (record.Session, error) {
 
 // connect opens a connection that writes, apart from the pool.
 func (e *engine) connect(ctx context.Context) (*connection, error) {
-	c, err := connect(e.db.Driver(), source(e.file, "rwc", writing))
+	c, err := connect(source(e.file, "rwc", writing))
 	if err != nil {
 		return nil, damage(err)
 	}

@@ -50,7 +50,7 @@ func openIn(tb testing.TB, dir string) *record.Store {
 // raw opens the file beside the store.
 func raw(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", source(filepath.Join(dir, FileName), "rwc", shared))
+	db, err := sql.Open("sqlite3", source(filepath.Join(dir, FileName), "rwc", shared))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,33 +5,37 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+
+	_ "github.com/ncruces/go-sqlite3/driver" // the pool's connections, named sqlite3
 )
 
 // A pragma is a setting of a connection: how it is asked for, and what the
 // engine must answer afterwards.
 type pragma struct{ name, set, read string }
 
-// shared are the settings every connection depends on (DELIVERY 2.7).
+// shared are the settings every connection depends on (DELIVERY 2.7). How long it
+// waits comes first: the others may have to.
 var shared = []pragma{
 	{"busy_timeout", "5000", "5000"},
 	{"foreign_keys", "on", "1"},
 	{"trusted_schema", "off", "0"},
 }
 
-var writing = append([]pragma{
+var writing = slices.Concat(shared, []pragma{
 	{"journal_mode", "wal", "wal"},
 	{"synchronous", "full", "2"},
 	{"journal_size_limit", "67108864", "67108864"},
 	{"wal_autocheckpoint", "8000", "8000"}, // 32 MB: what the folder could not do beside the writes
 	{"temp_store", "memory", "2"},          // the savepoints of a group touch no file
-}, shared...)
+})
 
-var reading = append([]pragma{
+var reading = slices.Concat(shared, []pragma{
 	{"journal_mode", "wal", "wal"},
 	{"query_only", "on", "1"},
 	{"cache_size", "-512", "-512"}, // kilobytes: several readers, each with its own
-}, shared...)
+})
 
 // source returns the name by which the engine opens file with the settings.
 func source(file, mode string, settings []pragma) string {
@@ -72,7 +76,7 @@ func verify(ctx context.Context, ask asker, settings []pragma) error {
 
 // openWriter opens the one connection that writes.
 func openWriter(ctx context.Context, file string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(file, "rwc", writing))
+	db, err := sql.Open("sqlite3", source(file, "rwc", writing))
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"modernc.org/sqlite"
-
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
@@ -30,7 +28,7 @@ type readers struct {
 func openReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
 	r := &readers{free: make(chan *connection, readerCount), quit: make(chan struct{})}
 	for range readerCount {
-		c, err := connect(new(sqlite.Driver), source(file, mode, settings))
+		c, err := connect(source(file, mode, settings))
 		if err != nil {
 			return r, err
 		}
@@ -70,15 +68,14 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 
 func (r *readers) give(c *connection) { r.free <- c }
 
-// Query runs one prepared read. The engine would start a goroutine for every
-// statement under a context that can end; reads here are short, so they are not
-// interrupted once they began.
+// Query runs one prepared read. Reads here are short, so they are not interrupted
+// once they began.
 func (r *readers) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Query(context.WithoutCancel(ctx), statement, args...)
+	found, err := c.Query(ctx, statement, args...)
 	if err != nil {
 		r.give(c)
 		return nil, err
@@ -93,7 +90,6 @@ func (r *readers) View(ctx context.Context, do func(ctx context.Context, src rec
 		return err
 	}
 	defer r.give(c)
-	ctx = context.WithoutCancel(ctx)
 	if _, err := c.Exec(ctx, beginRead); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func whole(ctx context.Context, db *sql.DB, files fs.FS, left []int64) error {
 // shapeAfter returns the parts that a record in memory is made of, in order, after
 // all migrations of what begin puts into it.
 func shapeAfter(ctx context.Context, files fs.FS, begin func(mem *sql.DB) error) (parts []string, err error) {
-	mem, err := sql.Open("sqlite", ":memory:")
+	mem, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		return nil, err
 	}
