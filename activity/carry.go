@@ -11,44 +11,45 @@ import (
 )
 
 // carry takes a claimed action as far as it goes now: to its end, or back to the
-// outbox. Once stopping is closed no further part is begun.
-func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.Action) {
+// outbox. Once stopping is closed no further part is begun. It reports whether all of
+// it was sent.
+func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (sent bool) {
 	steps, err := e.steps(ctx, a)
 	if err != nil {
 		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
 			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
 		}
 		e.settle(ctx, a, e.failed(ctx, a, err, step{repeatable: true}))
-		return
+		return false
 	}
 	if a.Part >= len(steps) {
-		e.settle(ctx, a, Settlement{State: spaces.ActionSent}) // only the last receipt's word was missing
-		return
+		return e.settle(ctx, a, Settlement{State: spaces.ActionSent}) // only the last receipt's word was missing
 	}
 	for n := a.Part; n < len(steps); n++ {
 		if s, back := e.turn(ctx, stopping, a, steps[n].shown); back {
 			e.settle(ctx, a, s)
-			return
+			return false
 		}
 		receipt, err := e.attempt(ctx, a, &steps[n])
 		if err != nil {
 			e.settle(ctx, a, e.failed(ctx, a, err, steps[n]))
-			return
+			return false
 		}
 		a.Part++
 		if !e.settle(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
-			return
+			return false
 		}
 		e.reached(ctx, a, steps[n])
 		a.Attempts, a.Resent = 1, false // of the next part
 		if n < len(steps)-1 && fault.Point("send.part") != nil {
 			e.settle(ctx, a, later(a, time.Now()))
-			return
+			return false
 		}
 	}
 	if err := fault.Point("receipt.committed"); err != nil {
 		e.logger.Error("after receipt", "action", string(a.ID), "err", err)
 	}
+	return true
 }
 
 // reached notes that the platform took a step: where words arrive, a chat that had

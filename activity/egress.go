@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -55,6 +56,7 @@ type Egress struct {
 	threader    adapters.Threader
 
 	bell   chan struct{}
+	bare   atomic.Bool // nothing waited when the outbox was last read; who changes that rings
 	hands  hands
 	drafts drafts
 
@@ -233,6 +235,7 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	if err != nil {
 		return e.trouble(stop, "outbox cannot be read", err)
 	}
+	e.bare.Store(!waiting)
 	if !waiting {
 		return poll
 	}
@@ -250,12 +253,18 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	return poll
 }
 
-// begin carries an action in hand until it is settled.
+// begin carries an action in hand until it is settled. Then its lane is free, and so
+// is a hand: whatever waits may be next, the action itself among it.
 func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
 	e.hands.busy.Go(func() {
-		defer e.Ring() // its lane is free, and so is a hand
-		defer e.hands.drop(a.ID)
-		e.carry(work, stop.Done(), a)
+		sent := false
+		defer func() {
+			e.hands.drop(a.ID)
+			if !sent || !e.bare.Load() {
+				e.Ring()
+			}
+		}()
+		sent = e.carry(work, stop.Done(), a)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,6 +31,33 @@ func TestWhatIsHandedOverIsSentAtOnce(t *testing.T) {
 		s.stop()
 		if s.Offer("c") {
 			t.Error("an egress that has ended takes offers")
+		}
+	})
+}
+
+// What is handed over leaves nothing behind: the outbox is not read for it. What has
+// joined it in its lane meanwhile leaves right after it.
+func TestWhatWaitsBehindAHandedOverActionLeavesNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r := &platform{takes: time.Millisecond}, newRecord()
+		s := send(t, p, r, EgressOptions{})
+		synctest.Wait()
+		hand := func(id spaces.ActionID) {
+			s.Offer(id)
+			r.put(spaces.Action{ID: id, Chat: "c", Text: string(id), State: spaces.ActionSending})
+			s.Take(r.action(id))
+		}
+		began, read := time.Now(), r.nexts
+		hand("one")
+		after(10 * time.Millisecond)
+		check.Same(t, "looks into an outbox in which nothing waits", 0, r.nexts-read)
+		hand("two")
+		r.put(spaces.Action{ID: "three", Chat: "c", Text: "three"})
+		s.Ring()
+		after(10 * time.Millisecond)
+		check.Same(t, "sent", []string{"one", "two", "three"}, p.texts("c"))
+		if took := time.Since(began); took > poll/2 {
+			t.Errorf("it took %s", took)
 		}
 	})
 }

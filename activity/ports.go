@@ -63,9 +63,9 @@ type Outbox interface {
 	Settle(ctx context.Context, at time.Time, s []Settlement) error
 	// Next returns when [Outbox.Claim] will next have something to give: the earliest
 	// time at which the oldest unfinished action of a chat and thread becomes due,
-	// leaving out those under way and all that stand behind another. It returns
-	// false when there is none.
-	Next(ctx context.Context, account string) (time.Time, bool, error)
+	// leaving out those under way and all that stand behind another. That is in the far
+	// future when all that waits stands behind another, and false when nothing waits.
+	Next(ctx context.Context, account string) (due time.Time, waiting bool, err error)
 	// Recover puts back what is in sending and nobody carries: what an earlier
 	// process left (K16 … K18), or a commit without an answer. It is ready again if
 	// its policy allows a second copy, otherwise unknown with its event. carried

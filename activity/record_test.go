@@ -33,6 +33,7 @@ type record struct {
 	live     map[string]bool
 	moved    []string
 	places   int    // questions to Place
+	nexts    int    // questions to Next
 	before   func() // what has its turn before a recovery; nil for nothing
 	roles    []spaces.Appointment
 	halted   spaces.Halted // what the next halt meets
@@ -295,19 +296,20 @@ func (r *record) find(id spaces.ActionID) *spaces.Action {
 func (r *record) Next(context.Context, string) (time.Time, bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var next time.Time
-	found := false
+	r.nexts++
+	next, waiting := time.Unix(1<<40, 0), false
 	seen := map[string]bool{}
 	for _, a := range r.actions {
+		waiting = waiting || a.State == spaces.ActionReady
 		if terminal(a.State) || seen[lane(a)] {
 			continue
 		}
 		seen[lane(a)] = true
-		if a.State == spaces.ActionReady && (!found || a.NotBefore.Before(next)) {
-			next, found = a.NotBefore, true
+		if a.State == spaces.ActionReady && a.NotBefore.Before(next) {
+			next = a.NotBefore
 		}
 	}
-	return next, found, nil
+	return next, waiting, nil
 }
 
 func (r *record) Recover(ctx context.Context, _ string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {

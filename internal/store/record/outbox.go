@@ -27,7 +27,8 @@ where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' a
 	nextAction query = `select
   (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
    from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
-  (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0)`
+  (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0),
+  exists (select 1 from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready')`
 	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	// What was decided in the future has been waiting by a clock that was put back.
 	hurryActions query = `update outbox set not_before = $2
@@ -72,7 +73,7 @@ func scanOrder(r row) (o order, err error) {
 
 // Claim implements [activity.Outbox].
 func (b Border) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
-	head, late, err := b.next(ctx, account)
+	head, late, _, err := b.next(ctx, account)
 	if now := b.s.clock().of(at); err != nil || !reached(head, now) && !reached(late, now) {
 		return nil, err
 	}
@@ -123,24 +124,31 @@ func (t *tx) expire(ctx context.Context, account string, at time.Time) error {
 }
 
 // Next implements [activity.Outbox].
-func (b Border) Next(ctx context.Context, account string) (time.Time, bool, error) {
-	head, late, err := b.next(ctx, account)
-	if err != nil || head == nil && late == nil {
-		return time.Time{}, false, err
-	}
+func (b Border) Next(ctx context.Context, account string) (due time.Time, waiting bool, err error) {
+	head, late, waiting, err := b.next(ctx, account)
 	if head == nil || late != nil && *late < *head {
 		head = late
+	}
+	switch {
+	case err != nil || !waiting:
+		return time.Time{}, false, err
+	case head == nil:
+		return distant, true, nil
 	}
 	return b.s.clock().here(instant(*head)), true, nil
 }
 
+// distant is when something is due that no time makes due.
+var distant = time.Unix(1<<40, 0)
+
 // next returns when the first head of a lane is due and when the first action
-// that waits anywhere in a lane expires; nil for never.
-func (b Border) next(ctx context.Context, account string) (head, late *int64, err error) {
-	if _, err := one(ctx, b.s.engine, nextAction, []any{account}, &head, &late); err != nil {
-		return nil, nil, fmt.Errorf("read next action of %s: %w", account, err)
+// that waits anywhere in a lane expires; nil for never. It also reports whether any
+// waits at all.
+func (b Border) next(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
+	if _, err := one(ctx, b.s.engine, nextAction, []any{account}, &head, &late, &waiting); err != nil {
+		return nil, nil, false, fmt.Errorf("read next action of %s: %w", account, err)
 	}
-	return head, late, nil
+	return head, late, waiting, nil
 }
 
 // reached reports whether a stored instant is not later than at.
