@@ -27,8 +27,8 @@ func refuseOrphan(file string) error {
 	return nil
 }
 
-// check lets the engine look for damage, for as long as the options allow.
-func check(ctx context.Context, db *sql.DB, o Options) error {
+// lookForDamage lets the engine do so, for as long as the options allow.
+func lookForDamage(ctx context.Context, db *sql.DB, o Options) error {
 	verdict, err := quickCheck(ctx, db, o.CheckFor)
 	switch {
 	case err != nil:

@@ -135,7 +135,7 @@ func (e *engine) openFile(ctx context.Context) (err error) {
 	if e.db, err = openWriter(ctx, e.file); err != nil {
 		return err
 	}
-	return check(ctx, e.db, e.opts)
+	return lookForDamage(ctx, e.db, e.opts)
 }
 
 // start begins reading and writing.

@@ -39,7 +39,7 @@ var reading = slices.Concat(shared, []pragma{
 
 // source returns the name by which the engine opens file with the settings.
 func source(file, mode string, settings []pragma) string {
-	q := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	q := url.Values{"vfs": {diskName}, "mode": {mode}, "_txlock": {"immediate"}}
 	for _, p := range settings {
 		if p.name == "journal_mode" && mode == "ro" {
 			continue // a reader cannot set it; it must find it so
