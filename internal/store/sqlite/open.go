@@ -156,11 +156,11 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 
 // Session implements [record.Engine].
 func (e *engine) Session(ctx context.Context) (record.Session, error) {
-	c, err := e.connect(ctx)
+	c, err := e.connect(ctx, committing)
 	if err != nil {
 		return nil, err
 	}
-	beside, err := e.connect(ctx)
+	beside, err := e.connect(ctx, writing)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -171,12 +171,12 @@ func (e *engine) Session(ctx context.Context) (record.Session, error) {
 }
 
 // connect opens a connection that writes, apart from the pool.
-func (e *engine) connect(ctx context.Context) (*connection, error) {
-	c, err := connect(source(e.file, "rwc", writing))
+func (e *engine) connect(ctx context.Context, settings []pragma) (*connection, error) {
+	c, err := connect(source(e.file, "rwc", settings))
 	if err != nil {
 		return nil, damage(err)
 	}
-	if err := verify(ctx, c.ask, writing); err != nil {
+	if err := verify(ctx, c.ask, settings); err != nil {
 		return nil, errors.Join(damage(err), c.Close())
 	}
 	return c, nil

@@ -104,6 +104,9 @@ func TestSettingsAreReadBack(t *testing.T) {
 	if err := verify(t.Context(), asking(c), writing); err != nil {
 		t.Errorf("the writer's settings: %v", err)
 	}
+	if got, err := asking(c)(t.Context(), "pragma temp_store"); err != nil || got != "0" {
+		t.Errorf("what a migration sorts is kept in memory: temp_store %q (%v)", got, err)
+	}
 	for _, lax := range []string{"synchronous = normal", "foreign_keys = off"} {
 		db := raw(t, t.TempDir())
 		c, err := db.Conn(t.Context())

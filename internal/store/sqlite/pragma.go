@@ -28,8 +28,11 @@ var writing = slices.Concat(shared, []pragma{
 	{"synchronous", "full", "2"},
 	{"journal_size_limit", "67108864", "67108864"},
 	{"wal_autocheckpoint", "8000", "8000"}, // 32 MB: what the folder could not do beside the writes
-	{"temp_store", "memory", "2"},          // the savepoints of a group touch no file
 })
+
+// committing are those of the session: the savepoints of a group touch no file. Where
+// much is sorted, as by a migration, they would not do: a connection has 256 MB.
+var committing = slices.Concat(writing, []pragma{{"temp_store", "memory", "2"}})
 
 var reading = slices.Concat(shared, []pragma{
 	{"journal_mode", "wal", "wal"},
