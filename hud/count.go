@@ -16,8 +16,8 @@ const (
 )
 
 // A Counter counts tokens exactly, as the o200k vocabulary has them. The
-// vocabulary is loaded when the first count is asked for; counts are remembered
-// by content. It may be used from several goroutines; the zero value works.
+// vocabulary is loaded when the first count is asked for; the counts of words are
+// remembered. It may be used from several goroutines; the zero value works.
 type Counter struct {
 	load  sync.Once
 	codec *codec.Codec
@@ -25,12 +25,14 @@ type Counter struct {
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
-	bytes      int // of the keys of young
+	bytes      int // that young takes
 }
 
-// The sizes of one generation of remembered counts, and of the longest text in it.
+// The sizes of one generation of remembered counts, of what one takes beside its
+// word, and of the longest word in it.
 const (
 	maxRemembered = 512 << 10
+	entryBytes    = 56
 	maxKey        = 4 << 10
 )
 
@@ -38,67 +40,68 @@ const (
 // a token of a byte-level vocabulary holds at least one byte.
 func Bound(text string) int { return len(text) }
 
-// Count returns how many tokens text has. A long text is counted line by line:
-// most lines of a keyframe stood in the one before.
+// Count returns how many tokens text has. It is counted word by word: people use
+// the same ones again and again.
 func (c *Counter) Count(text string) int {
 	n := 0
-	for len(text) > maxKey {
-		line := firstLine(text)
-		n += c.count(line)
-		text = text[len(line):]
+	for text != "" {
+		word := firstWord(text)
+		n += c.count(word)
+		text = text[len(word):]
 	}
-	return n + c.count(text)
-}
-
-// firstLine returns the beginning of text up to the first end of a line behind
-// which the vocabulary surely begins a token: no token goes from a line into a
-// word, only into space up to a later end of line, or into a slash. Without one
-// it is all of the text.
-func firstLine(text string) string {
-	for end := 0; ; {
-		i := strings.IndexByte(text[end:], '\n')
-		if i < 0 {
-			return text
-		}
-		end += i + 1
-		next := strings.TrimLeft(text[end:], " ")
-		if next != "" && '!' <= next[0] && next[0] <= '~' && next[0] != '/' {
-			return text[:end]
-		}
-	}
-}
-
-func (c *Counter) count(text string) int {
-	if text == "" {
-		return 0
-	}
-	if n, ok := c.remembered(text); ok {
-		return n
-	}
-	c.load.Do(func() { c.codec = codec.NewO200kBase() })
-	n, err := c.codec.Count(text)
-	if err != nil { // the pattern matcher gave up; the bound still holds
-		n = Bound(text)
-	}
-	c.remember(text, n)
 	return n
 }
 
-func (c *Counter) remembered(text string) (int, bool) {
-	if len(text) > maxKey {
+// firstWord returns the beginning of text up to where the vocabulary surely begins
+// a token: before a blank behind a visible character, since in a token with a word
+// or a sign a blank can only be the first; and behind an end of a line, which no
+// token joins to a word, only to space up to a later end of line, or to a slash.
+// Without such a place it is all of the text.
+func firstWord(text string) string {
+	for i := 1; i < len(text); i++ {
+		switch before := text[i-1]; {
+		case text[i] == ' ' && visible(before):
+			return text[:i]
+		case before == '\n':
+			if next := strings.TrimLeft(text[i:], " "); next != "" && visible(next[0]) && next[0] != '/' {
+				return text[:i]
+			}
+		}
+	}
+	return text
+}
+
+// visible reports whether c is a letter, a digit or a sign of ASCII.
+func visible(c byte) bool { return '!' <= c && c <= '~' }
+
+func (c *Counter) count(word string) int {
+	if n, ok := c.remembered(word); ok {
+		return n
+	}
+	c.load.Do(func() { c.codec = codec.NewO200kBase() })
+	n, err := c.codec.Count(word)
+	if err != nil { // the pattern matcher gave up; the bound still holds
+		n = Bound(word)
+	}
+	c.remember(word, n)
+	return n
+}
+
+func (c *Counter) remembered(word string) (int, bool) {
+	if len(word) > maxKey {
 		return 0, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n, ok := c.young[text]; ok {
+	if n, ok := c.young[word]; ok {
 		return n, true
 	}
-	n, ok := c.old[text]
+	n, ok := c.old[word]
 	return n, ok
 }
 
-func (c *Counter) remember(text string, n int) {
-	if len(text) > maxKey {
+func (c *Counter) remember(word string, n int) {
+	if len(word) > maxKey {
 		return
 	}
 	c.mu.Lock()
@@ -106,8 +109,8 @@ func (c *Counter) remember(text string, n int) {
 	if c.young == nil || c.bytes > maxRemembered {
 		c.old, c.young, c.bytes = c.young, map[string]int{}, 0
 	}
-	c.young[text] = n
-	c.bytes += len(text) + 32
+	c.young[strings.Clone(word)] = n // the text it stands in may go
+	c.bytes += len(word) + entryBytes
 }
 
 // Turn returns the exact tokens of t with all that a provider adds, and keeps
