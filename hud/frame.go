@@ -2,6 +2,8 @@ package hud
 
 import (
 	"errors"
+	"iter"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -18,14 +20,49 @@ type Message struct {
 	CallID string            // on tool messages
 }
 
-// A Frame is one finished prompt. Its messages share their strings with the
-// view; nobody may change them.
+// A Frame is one finished prompt. What it is made of is the view's: its messages
+// may be read until the view changes.
 type Frame struct {
-	Messages []Message
 	// Tokens are those of all messages and the tools, as far as they were counted:
 	// when the plan is not exact, the number is an upper bound that already fits.
 	Tokens int
 	Plan   Plan
+
+	made *draft
+}
+
+// Messages returns the messages. Nobody may change what they share with the view.
+func (f *Frame) Messages() []Message { return slices.AppendSeq(make([]Message, 0, f.Len()), f.All()) }
+
+// Len returns how many messages there are.
+func (f *Frame) Len() int {
+	n := 2 + len(f.made.current) // system and tail
+	if f.made.hasKeyframe() {
+		n++
+	}
+	for i := range f.made.closed {
+		n += len(f.made.closed[i].Turns)
+	}
+	return n
+}
+
+// All yields the messages in order.
+func (f *Frame) All() iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		d := f.made
+		if !yield(Message{Role: spaces.RoleSystem, Text: d.v.System}) {
+			return
+		}
+		if d.hasKeyframe() && !yield(Message{Role: spaces.RoleUser, Text: d.keyframe.Text}) {
+			return
+		}
+		for t := range d.turns() {
+			if !yield(Message{Role: t.Role, Text: t.Text, Calls: t.Calls, CallID: t.CallID}) {
+				return
+			}
+		}
+		yield(Message{Role: spaces.RoleUser, Text: d.tail.String()})
+	}
 }
 
 // Frame puts the next prompt together: system text, keyframe, the turns of the
@@ -46,9 +83,7 @@ func (v *View) Frame(tail Tail) (Frame, error) {
 	if d.tokens > budget {
 		return Frame{}, ErrTooLong
 	}
-	f := Frame{Messages: d.messages(), Tokens: d.tokens + v.FixedTokens}
-	f.Plan = d.plan(budget)
-	return f, nil
+	return Frame{Tokens: d.tokens + v.FixedTokens, Plan: d.plan(budget), made: d}, nil
 }
 
 // A draft is a frame while it is being fitted.
@@ -70,72 +105,60 @@ func (v *View) draft(tail Tail) *draft {
 
 // measure adds up known counts and bounds.
 func (d *draft) measure() {
-	d.exact = true
-	d.tokens = 0
-	if k := d.keyframe; k != nil && k.Text != "" {
-		if k.Tokens > 0 {
-			d.tokens += k.Tokens
-		} else {
-			d.tokens, d.exact = messageOverhead+Bound(k.Text), false
-		}
+	if d.hasKeyframe() {
+		d.tokens = keyframeBound(d.keyframe)
 	}
-	d.eachTurn(func(t *spaces.Turn) {
-		n, exact := boundTurn(t)
+	for t := range d.turns() {
+		n, _ := boundTurn(t)
 		d.tokens += n
-		d.exact = d.exact && exact
-	})
+	}
 	d.tailN = messageOverhead + Bound(d.tail.Text) + Bound(d.tail.Recalled) + 1
 	d.tokens += d.tailN
-	d.exact = false
 }
 
 // count counts everything exactly. Turns of the view keep their counts.
 func (d *draft) count() {
 	d.tokens = 0
-	if k := d.keyframe; k != nil && k.Text != "" {
+	if k := d.keyframe; d.hasKeyframe() {
 		if k.Tokens == 0 {
 			k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
 		}
 		d.tokens += k.Tokens
 	}
-	d.eachTurn(func(t *spaces.Turn) { d.tokens += d.v.Counter.Turn(t) })
+	for t := range d.turns() {
+		d.tokens += d.v.Counter.Turn(t)
+	}
 	d.tailN = messageOverhead + d.v.Counter.Count(d.tail.String())
 	d.tokens += d.tailN
 	d.exact = true
 }
 
-func (d *draft) eachTurn(f func(*spaces.Turn)) {
-	for i := range d.closed {
-		ts := d.closed[i].Turns
-		for k := range ts {
-			f(&ts[k])
+func (d *draft) hasKeyframe() bool { return d.keyframe != nil && d.keyframe.Text != "" }
+
+func (d *draft) turns() iter.Seq[*spaces.Turn] { return eachTurn(d.closed, d.current) }
+
+// eachTurn yields the turns of closed cycles and of the open one.
+func eachTurn(closed []spaces.ClosedCycle, current []spaces.Turn) iter.Seq[*spaces.Turn] {
+	return func(yield func(*spaces.Turn) bool) {
+		for i := range closed {
+			for k := range closed[i].Turns {
+				if !yield(&closed[i].Turns[k]) {
+					return
+				}
+			}
+		}
+		for k := range current {
+			if !yield(&current[k]) {
+				return
+			}
 		}
 	}
-	for k := range d.current {
-		f(&d.current[k])
-	}
-}
-
-func (d *draft) messages() []Message {
-	n := 3 + len(d.current)
-	for i := range d.closed {
-		n += len(d.closed[i].Turns)
-	}
-	ms := make([]Message, 0, n)
-	ms = append(ms, Message{Role: spaces.RoleSystem, Text: d.v.System})
-	if d.keyframe != nil && d.keyframe.Text != "" {
-		ms = append(ms, Message{Role: spaces.RoleUser, Text: d.keyframe.Text})
-	}
-	d.eachTurn(func(t *spaces.Turn) {
-		ms = append(ms, Message{Role: t.Role, Text: t.Text, Calls: t.Calls, CallID: t.CallID})
-	})
-	return append(ms, Message{Role: spaces.RoleUser, Text: d.tail.String()})
 }
 
 // plan describes the frame by its parts.
 func (d *draft) plan(budget int) Plan {
 	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
-	if k := d.keyframe; k != nil && k.Text != "" {
+	if k := d.keyframe; d.hasKeyframe() {
 		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: keyframeBound(k), Why: k.Cause})
 	}
 	sum := func(ts []spaces.Turn) (n int) {

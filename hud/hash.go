@@ -3,6 +3,7 @@ package hud
 import (
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"slices"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -14,34 +15,36 @@ import (
 // sums that processors compute: a full window is hashed for every call.
 func Hash(ms []Message) string {
 	var h Hasher
-	return h.Hash(ms)
+	return h.hash(slices.Values(ms))
 }
 
 // A Hasher names frames as [Hash] does. It remembers the frame before and reads
 // again only what differs from it: frames of one mind begin alike until a cut. It
-// keeps that frame's messages alive; the zero value is ready, for one goroutine.
+// keeps that frame's texts alive; the zero value is ready, for one goroutine.
 type Hasher struct {
 	before []Message
 	after  []sums // after each message of before
 }
 
 // Hash returns the name of a frame.
-func (h *Hasher) Hash(ms []Message) string {
-	known := 0
-	for known < min(len(ms), len(h.before)) && same(&ms[known], &h.before[known]) {
-		known++
-	}
+func (h *Hasher) Hash(f *Frame) string { return h.hash(f.All()) }
+
+func (h *Hasher) hash(ms iter.Seq[Message]) string {
 	var s sums
-	h.after = slices.Grow(h.after[:known], len(ms)-known)
-	if known > 0 {
-		s = h.after[known-1]
-	}
 	var chunk [512]byte // most messages; it escapes
-	for i := known; i < len(ms); i++ {
-		s.message(&ms[i], chunk[:])
-		h.after = append(h.after, s)
+	i := 0
+	for m := range ms {
+		if i < len(h.before) && same(&m, &h.before[i]) {
+			s = h.after[i]
+		} else {
+			clear(h.before[i:])
+			s.message(&m, chunk[:])
+			h.before, h.after = append(h.before[:i], m), append(h.after[:i], s)
+		}
+		i++
 	}
-	h.before = ms
+	clear(h.before[i:])
+	h.before, h.after = h.before[:i], h.after[:i]
 	return fmt.Sprintf("%08x%08x", s.ieee, s.castagnoli)
 }
 

@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +25,13 @@ func TestFrameHasOneNameWhateverCameBefore(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "frames") {
 			kept := frame[:rapid.IntRange(0, len(frame)).Draw(t, "kept")]
 			frame = append(append([]Message{}, kept...), rapid.SliceOfN(message, 0, 3).Draw(t, "new")...)
-			if got, want := h.Hash(frame), Hash(frame); got != want {
+			if got, want := h.hash(slices.Values(frame)), Hash(frame); got != want {
 				t.Fatalf("got %s, want %s", got, want)
+			}
+			for _, m := range h.before[len(h.before):cap(h.before)] {
+				if m.Text != "" {
+					t.Fatalf("the words of an earlier frame are kept: %q", m.Text)
+				}
 			}
 		}
 	})
@@ -66,7 +72,7 @@ func BenchmarkHashOfNextFrame(b *testing.B) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Hash(frames[n%2])
+		h.hash(slices.Values(frames[n%2]))
 		n++
 	}
 }

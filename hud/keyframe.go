@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -75,26 +76,18 @@ func (v *View) withinMark(mark int) bool {
 		return true
 	}
 	bound -= v.keyframeBound() - v.keyframeTokens()
-	for _, ts := range v.logs() {
-		for i := range ts {
-			if bound <= mark {
-				return true
-			}
-			n, _ := boundTurn(&ts[i])
-			bound -= n - v.Counter.Turn(&ts[i])
+	for t := range v.turns() {
+		if bound <= mark {
+			return true
 		}
+		n, _ := boundTurn(t)
+		bound -= n - v.Counter.Turn(t)
 	}
 	return bound <= mark
 }
 
-// logs returns the turns of all closed cycles and of the open one.
-func (v *View) logs() [][]spaces.Turn {
-	logs := make([][]spaces.Turn, 0, len(v.Closed)+1)
-	for i := range v.Closed {
-		logs = append(logs, v.Closed[i].Turns)
-	}
-	return append(logs, v.Current)
-}
+// turns yields the turns of all closed cycles and of the open one.
+func (v *View) turns() iter.Seq[*spaces.Turn] { return eachTurn(v.Closed, v.Current) }
 
 func (v *View) keyframeBound() int { return keyframeBound(v.Keyframe) }
 
@@ -200,11 +193,9 @@ func (v *View) Count() int {
 // has counted.
 func (v *View) size() int {
 	n := v.keyframeBound()
-	for _, ts := range v.logs() {
-		for i := range ts {
-			t, _ := boundTurn(&ts[i])
-			n += t
-		}
+	for t := range v.turns() {
+		tokens, _ := boundTurn(t)
+		n += tokens
 	}
 	return n
 }

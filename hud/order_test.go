@@ -36,7 +36,7 @@ func lived(t *testing.T) *world {
 func TestAFrameBeginsWithWhoAndEndsWithWhat(t *testing.T) {
 	w := lived(t)
 	f := w.frame()
-	if first, last := f.Messages[0], f.Messages[len(f.Messages)-1]; first.Role != spaces.RoleSystem || first.Text != w.v.System ||
+	if first, last := f.Messages()[0], f.Messages()[f.Len()-1]; first.Role != spaces.RoleSystem || first.Text != w.v.System ||
 		last.Role != spaces.RoleUser || !strings.Contains(last.Text, "ACTIVE SPACE") {
 		t.Errorf("the frame begins with %+v and ends with %+v", first, last)
 	}

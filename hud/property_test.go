@@ -63,7 +63,7 @@ func live(t *rapid.T, w *world, each func()) {
 func exact(v *View, f Frame) int {
 	c := &Counter{codec: v.Counter.codec}
 	n := v.FixedTokens
-	for i, m := range f.Messages {
+	for i, m := range f.Messages() {
 		if i > 0 {
 			n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 		}
@@ -95,7 +95,7 @@ func TestFrameNeverExceedsItsBudget(t *testing.T) {
 // pairs checks that every call has its result and every result its call (CON-06).
 func pairs(t *rapid.T, f Frame) {
 	open := 0
-	for _, m := range f.Messages {
+	for _, m := range f.Messages() {
 		if m.Role == spaces.RoleTool {
 			open--
 		}
@@ -122,11 +122,11 @@ func TestFrameBeginsWithTheOneBefore(t *testing.T) {
 				n = w.v.Keyframe.N
 			}
 			if n == key && len(f.Plan.Shed) == 0 && before != nil {
-				if d := cmp.Diff(before, f.Messages[:len(before)]); d != "" {
+				if d := cmp.Diff(before, f.Messages()[:len(before)]); d != "" {
 					rt.Fatalf("the prefix changed:\n%s", d)
 				}
 			}
-			before, key = f.Messages[:len(f.Messages)-1], n
+			before, key = f.Messages()[:f.Len()-1], n
 			if len(f.Plan.Shed) > 0 {
 				before = nil
 			}

@@ -72,6 +72,7 @@ func (d *draft) shedRecalled(budget int) {
 	lost := len(d.tail.lines) - len(kept)
 	d.tail.lines = kept
 	d.tail.Recalled, d.tail.Refs = d.v.recalledBlock(kept)
+	d.tail.whole = ""
 	n := messageOverhead + d.v.Counter.Count(d.tail.String())
 	form := Trimmed
 	if len(kept) == 0 {

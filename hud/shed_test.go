@@ -38,7 +38,7 @@ func TestCycleOfManyLongMessagesFits(t *testing.T) {
 	if !strings.Contains(text, "tell me everything") || strings.Count(text, `reply_to`) != 12 {
 		t.Errorf("the frame lacks what woke the agent, or what its messages answer:\n%s", text)
 	}
-	for _, m := range f.Messages {
+	for _, m := range f.Messages() {
 		for _, c := range m.Calls {
 			if !json.Valid([]byte(c.Args)) {
 				t.Errorf("arguments %s", c.Args)

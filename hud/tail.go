@@ -17,12 +17,16 @@ type Tail struct {
 	Refs     []spaces.EventID // messages whose words Recalled shows
 
 	lines []Recalled // that Recalled is made of, the worthiest first
+	whole string     // of which Recalled and Text are parts; empty: of none
 }
 
 // String returns the whole message.
 func (t Tail) String() string {
-	if t.Recalled == "" {
+	switch {
+	case t.Recalled == "":
 		return t.Text
+	case t.whole != "":
+		return t.whole
 	}
 	return t.Recalled + "\n" + t.Text
 }
@@ -62,8 +66,13 @@ type Run struct {
 func (v *View) Tail(in TailInput) Tail {
 	var t Tail
 	t.lines = in.Recalled
-	t.Recalled, t.Refs = v.recalledBlock(t.lines)
-	b := make([]byte, 0, 256)
+	recalled, refs := v.recalledBlock(t.lines)
+	t.Refs = refs
+	b := make([]byte, 0, len(recalled)+512)
+	if recalled != "" {
+		b = append(append(b, recalled...), '\n')
+	}
+	text := len(b)
 	for i := range in.Failures {
 		b = v.appendFailure(b, &in.Failures[i])
 	}
@@ -96,7 +105,8 @@ func (v *View) Tail(in TailInput) Tail {
 	if !in.Now.IsZero() {
 		b = append(in.appendNow(append(b, "TIME: "...)), '\n')
 	}
-	t.Text = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")
+	t.whole = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")
+	t.Recalled, t.Text = t.whole[:len(recalled)], t.whole[text:]
 	return t
 }
 

@@ -180,9 +180,7 @@ func (v *View) eachRefs(f func([]spaces.EventID)) {
 	if v.Keyframe != nil {
 		f(v.Keyframe.Refs)
 	}
-	for _, turns := range v.logs() {
-		for i := range turns {
-			f(turns[i].Refs)
-		}
+	for t := range v.turns() {
+		f(t.Refs)
 	}
 }

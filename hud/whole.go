@@ -16,7 +16,7 @@ func (c *Counter) MessageTokens(text string) int { return messageOverhead + c.Co
 // it and in its plan.
 func (c *Counter) Exactly(f *Frame) {
 	n := f.Plan.Fixed
-	for _, m := range f.Messages[1:] {
+	for _, m := range f.Messages()[1:] {
 		n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 	}
 	f.Tokens = n
@@ -44,7 +44,7 @@ var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|REC
 // dates, marks and gaps between them.
 func (v *View) HeadTokens(f *Frame, tail Tail) int {
 	n := 0
-	for _, m := range f.Messages[1:] {
+	for _, m := range f.Messages()[1:] {
 		n += messageOverhead
 		for row := range strings.Lines(strings.TrimSuffix(m.Text, tail.Text)) {
 			if heads.MatchString(row) {
@@ -62,7 +62,7 @@ func (v *View) ShownWhole(f *Frame, tail Tail) []*spaces.Message {
 	v.eachRefs(func(ids []spaces.EventID) { refs = append(refs, ids...) })
 	slices.Sort(refs)
 	var all strings.Builder
-	for _, m := range f.Messages[1:] {
+	for _, m := range f.Messages()[1:] {
 		all.WriteString(m.Text)
 		all.WriteByte('\n')
 	}

@@ -146,7 +146,7 @@ func (w *world) frame() Frame {
 // String writes a frame as golden files have it.
 func (f Frame) golden() string {
 	var b strings.Builder
-	for _, m := range f.Messages {
+	for _, m := range f.Messages() {
 		fmt.Fprintf(&b, "--- %s %s\n", m.Role, m.CallID)
 		if m.Text != "" {
 			b.WriteString(m.Text + "\n")

@@ -28,7 +28,7 @@ type Preview struct {
 
 // A Previewed is the frame that a message would cause.
 type Previewed struct {
-	Frame  hud.Frame
+	Frame  []hud.Message
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
 	Plain  int // of the shown lines as bare ones: who, a colon, the words
@@ -108,7 +108,7 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	took := time.Since(began)
 	v.Counter.Exactly(&frame)
 	fixed := v.FixedTokens + words
-	done := Previewed{Frame: frame, Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
+	done := Previewed{Frame: frame.Messages(), Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
 	whole := v.ShownWhole(&frame, tail)
 	done.Plain, done.Heads = v.PlainTokens(whole), v.HeadTokens(&frame, tail)
 	for _, m := range whole {

@@ -17,12 +17,12 @@ import (
 func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	c.see(ctx)
 	shown, lines, tokens := c.pictures()
-	frame, err := c.frame(lines, tokens)
+	prompt, err := c.frame(lines, tokens)
 	if err != nil {
 		return model.Response{}, &model.Error{Kind: model.TooLong, Err: err}
 	}
 	req := model.Request{
-		Model: c.settings.ModelName, Messages: messages(frame.Messages), NoCalls: noCalls,
+		Model: c.settings.ModelName, Messages: prompt, NoCalls: noCalls,
 		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 	}
 	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
@@ -37,7 +37,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 		return model.Response{}, err
 	}
 	res, err := c.agent.Model.Generate(ctx, req)
-	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: frame.Tokens, Calls: 1}
+	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {
 		return model.Response{}, err
@@ -47,7 +47,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 }
 
 // frame renders what the model sees now, beside pictures that take some tokens.
-func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
+func (c *cycle) frame(pictures []hud.Pictured, tokens int) ([]model.Message, error) {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,9 +67,9 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {
-		return hud.Frame{}, fmt.Errorf("frame of %s: %w", m.id, err)
+		return nil, fmt.Errorf("frame of %s: %w", m.id, err)
 	}
-	c.size, c.shown, c.request = frame.Tokens, shown(v, tail, &frame), m.hasher.Hash(frame.Messages)
+	c.size, c.shown, c.request = frame.Tokens, shown(v, tail, &frame), m.hasher.Hash(&frame)
 	plan, err := json.Marshal(frame.Plan)
 	if err != nil {
 		panic("shell: frame plan does not marshal: " + err.Error())
@@ -80,7 +80,7 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) (hud.Frame, error) {
 		c.shell.publish("context_compacted", hud.CutFrame, c.facts("before", frame.Tokens+freed, "after", frame.Tokens, "freed", freed, "cycles", 0))
 	}
 	c.tellLayers(v, &frame)
-	return frame, nil
+	return messages(&frame), nil
 }
 
 // shown returns what the frame was made of.
@@ -92,7 +92,7 @@ func shown(v *hud.View, tail hud.Tail, f *hud.Frame) *spaces.Shown {
 	if len(f.Plan.Shed) == 0 {
 		return s
 	}
-	for _, m := range f.Messages[1:] {
+	for _, m := range f.Messages()[1:] {
 		s.Whole = append(s.Whole, spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 	}
 	return s
@@ -135,18 +135,19 @@ func (m *mind) runs(c *cycle) []hud.Run {
 	return runs
 }
 
-func messages(ms []hud.Message) []model.Message {
+// messages returns a frame as a request has it.
+func messages(f *hud.Frame) []model.Message {
 	calls := 0
-	for i := range ms {
-		calls += len(ms[i].Calls)
+	for m := range f.All() {
+		calls += len(m.Calls)
 	}
-	out, all := make([]model.Message, len(ms)), make([]model.Call, 0, calls)
-	for i := range ms {
-		m, from := &ms[i], len(all)
+	out, all := make([]model.Message, 0, f.Len()), make([]model.Call, 0, calls)
+	for m := range f.All() {
+		from := len(all)
 		for _, call := range m.Calls {
 			all = append(all, model.Call(call))
 		}
-		out[i] = model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID, Calls: all[from:len(all):len(all)]}
+		out = append(out, model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID, Calls: all[from:len(all):len(all)]})
 	}
 	return out
 }

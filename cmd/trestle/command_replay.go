@@ -189,7 +189,7 @@ func (p *program) readRetold(name string) ([]retold, error) {
 
 // writeFrame writes a frame as a model would be given it. An id that is no file
 // name is written in a safe form.
-func writeFrame(dir, id string, f hud.Frame) error {
+func writeFrame(dir, id string, frame []hud.Message) error {
 	name := strings.Map(func(r rune) rune {
 		if r == filepath.Separator || r < ' ' {
 			return '_'
@@ -200,7 +200,7 @@ func writeFrame(dir, id string, f hud.Frame) error {
 	if err != nil {
 		return fmt.Errorf("write frame of %q: %w", id, err)
 	}
-	for _, m := range f.Messages {
+	for _, m := range frame {
 		if _, err := io.WriteString(out, "--- "+string(m.Role)+"\n"+m.Text+"\n"); err != nil {
 			return fmt.Errorf("write frame of %q: %w", id, err)
 		}
