@@ -73,3 +73,28 @@ func TestEditedLineIsCountedAgain(t *testing.T) {
 		t.Error("a decision was seen in words that are gone")
 	}
 }
+
+// A tail is another each time: where its bound fits beside what is kept, it is not
+// counted.
+func TestTailIsCountedOnlyWhereItMatters(t *testing.T) {
+	for _, c := range []struct {
+		tail  int // bytes
+		exact bool
+	}{{1000, false}, {3000, true}} {
+		w := newWorld(t)
+		w.v.Current = []spaces.Turn{{Role: spaces.RoleUser, Text: strings.Repeat("a long word ", 500)}}
+		w.v.Limits = Limits{ContextTokens: 4000, MaxOutputTokens: 500}
+		w.v.FixedTokens = 0
+		tail := Tail{Text: strings.Repeat("and more ", c.tail/9)}
+		f, err := w.v.Frame(tail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Plan.Exact != c.exact || w.v.Current[0].Tokens == 0 {
+			t.Errorf("with a tail of %d bytes: exact %t, %d tokens of the turn are known; want %t, and all of them", c.tail, f.Plan.Exact, w.v.Current[0].Tokens, c.exact)
+		}
+		if n := exact(w.v, f); n > f.Tokens || c.exact && n != f.Tokens {
+			t.Errorf("got %d tokens, want %d", f.Tokens, n)
+		}
+	}
+}

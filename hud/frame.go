@@ -75,7 +75,7 @@ func (v *View) Frame(tail Tail) (Frame, error) {
 	budget := v.Budget()
 	d.measure()
 	if d.tokens > budget {
-		d.count()
+		d.count(budget)
 	}
 	if d.tokens > budget {
 		d.shed(budget)
@@ -116,9 +116,10 @@ func (d *draft) measure() {
 	d.tokens += d.tailN
 }
 
-// count counts everything exactly. Turns of the view keep their counts.
-func (d *draft) count() {
-	d.tokens = 0
+// count counts keyframe and turns, which keep their counts, and the tail, which is
+// another each time, only where its bound does not fit the budget beside them.
+func (d *draft) count(budget int) {
+	d.tokens = d.tailN
 	if k := d.keyframe; d.hasKeyframe() {
 		if k.Tokens == 0 {
 			k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
@@ -128,8 +129,12 @@ func (d *draft) count() {
 	for t := range d.turns() {
 		d.tokens += d.v.Counter.Turn(t)
 	}
+	if d.tokens <= budget {
+		return
+	}
+	bound := d.tailN
 	d.tailN = messageOverhead + d.v.Counter.Count(d.tail.String())
-	d.tokens += d.tailN
+	d.tokens -= bound - d.tailN
 	d.exact = true
 }
 
