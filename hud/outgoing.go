@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // leakLength is how many characters of the system text in a row may not go out.
@@ -175,7 +176,7 @@ var bare = regexp.MustCompile(`[\p{L}\p{N}_%+-]+(?:[.@][\p{L}\p{N}_-]+)*\.(?:\p{
 // What stands between backticks already stays, and so does what is no address:
 // a last label that no registry has.
 func defangBare(text string, seen func(string) bool) string {
-	if !strings.Contains(text, ".") {
+	if !dotted(text) {
 		return text
 	}
 	var b strings.Builder
@@ -195,6 +196,17 @@ func defangBare(text string, seen func(string) bool) string {
 	}
 	b.WriteString(text[last:])
 	return b.String()
+}
+
+// dotted reports whether a letter stands behind a dot, as the last label of every
+// address does.
+func dotted(text string) bool {
+	for i := range len(text) - 1 {
+		if next := text[i+1]; text[i] == '.' && (letter(next) || next >= utf8.RuneSelf) {
+			return true
+		}
+	}
+	return false
 }
 
 // addressLike reports whether the last label of the host is one that platforms

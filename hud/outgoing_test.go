@@ -55,6 +55,7 @@ func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 		"`README.md` and main.go, e.g. 3.14.": "`README.md` and main.go, e.g. 3.14.",
 		"mail a@evil.com":                     "mail a[@]evil[.]com",
 		"xn--80ak6aa92e.com":                  "`xn--80ak6aa92e.com`",
+		"see москва.рф. Nothing else.":        "see `москва.рф`. Nothing else.",
 		"time: 12:30, note:this is plain":     "time: 12:30, note:this is plain",
 		"tg://resolve?domain=x":               "tg[:]//resolve?domain=x",
 		"@everyone look, @HERE and @channel!": "everyone look, HERE and channel!",
