@@ -195,8 +195,12 @@ func (x *index) add(r *Room, i int) {
 
 // count returns how many lines have the term.
 func (x *index) count(term string) int {
+	ps := x.postings[term]
+	if x.live == len(x.docs) { // as mostly
+		return len(ps)
+	}
 	n := 0
-	for _, p := range x.postings[term] {
+	for _, p := range ps {
 		if x.docs[p.doc].length > 0 {
 			n++
 		}

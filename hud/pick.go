@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // maxRecalled is how many lines are looked at closely.
@@ -66,7 +64,7 @@ type picker struct {
 	v        *View
 	w        Weights
 	budget   int
-	inPrefix func(spaces.EventID) bool
+	inPrefix func(lineOf) bool
 	taken    map[lineOf]bool
 	talks    map[lineOf]*rivals
 	chosen   []Recalled
@@ -169,7 +167,7 @@ func (p *picker) worth(t *rivals) float64 {
 func (p *picker) take(h hit) {
 	chain := []int{h.line}
 	for q := h.seat.Room.asked(h.line); q >= 0; q = h.seat.Room.asked(q) {
-		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(m.ID) || !h.seat.shows(q) {
+		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(lineOf{h.seat, q}) || !h.seat.shows(q) {
 			break
 		}
 		chain = append(chain, q)

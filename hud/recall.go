@@ -27,7 +27,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	inPrefix := v.inPrefix()
 	top := best{most: min(maxRecalled, 40+budget/5)}
 	v.rank(v.all(), q, top.takes, func(h hit) {
-		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && !inPrefix(m.ID) {
+		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && !inPrefix(lineOf{h.seat, h.line}) {
 			top.add(h)
 		}
 	})

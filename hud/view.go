@@ -162,17 +162,26 @@ func (r *Room) called() (name, key string) {
 // called is the name of a room as it was last worked out.
 type called struct{ from, name, key string }
 
-// inPrefix returns a test for the messages that stand in the prefix of the next frame.
-func (v *View) inPrefix() func(spaces.EventID) bool {
-	n := 0
-	v.eachRefs(func(ids []spaces.EventID) { n += len(ids) })
-	shown := make(map[spaces.EventID]struct{}, n)
+// inPrefix returns a test for the lines that stand in the prefix of the next frame.
+func (v *View) inPrefix() func(lineOf) bool {
+	seats := v.all()
+	shown := make(map[*Seat][]bool, len(seats))
+	for _, s := range seats {
+		shown[s] = make([]bool, len(s.Room.Chat.Messages))
+	}
+	here := 0
 	v.eachRefs(func(ids []spaces.EventID) {
 		for _, id := range ids {
-			shown[id] = struct{}{}
+			for range seats { // mostly in the room of the one before
+				if i := seats[here].Room.Chat.At(id); i >= 0 {
+					shown[seats[here]][i] = true
+					break
+				}
+				here = (here + 1) % len(seats)
+			}
 		}
 	})
-	return func(id spaces.EventID) bool { _, ok := shown[id]; return ok }
+	return func(l lineOf) bool { return shown[l.seat][l.n] }
 }
 
 // eachRefs calls f with the messages that the keyframe shows, and each turn.
