@@ -23,6 +23,9 @@ const preamble = "preamble"
 // instead of in plain words (PRD-5.6-A4).
 const rawResult = "raw result"
 
+// shortened writes what people write in two ways in one.
+var shortened = strings.NewReplacer("’", "'", "i am ", "i'm ")
+
 // unseemly returns the first of the phrases of relaying in a text, rawResult, preamble,
 // or "".
 func unseemly(text string) string {
@@ -30,7 +33,7 @@ func unseemly(text string) string {
 		return rawResult
 	}
 	words := strings.Join(strings.Fields(strings.ToLower(text)), " ")
-	words = strings.NewReplacer("’", "'", "i am ", "i'm ").Replace(words)
+	words = shortened.Replace(words)
 	for _, phrase := range relaying {
 		if strings.Contains(words, phrase) {
 			return phrase
