@@ -130,18 +130,17 @@ func (c *Counter) Turn(t *spaces.Turn) int {
 	return n
 }
 
-// boundTurn returns a number no smaller than what [Counter.Turn] would, and
-// whether it is exact.
-func boundTurn(t *spaces.Turn) (n int, exact bool) {
+// boundTurn returns a number no smaller than what [Counter.Turn] would.
+func boundTurn(t *spaces.Turn) int {
 	if t.Tokens > 0 {
-		return t.Tokens, true
+		return t.Tokens
 	}
-	n = messageOverhead + Bound(t.Text)
+	n := messageOverhead + Bound(t.Text)
 	for _, call := range t.Calls {
 		n += callOverhead + Bound(call.Name) + Bound(call.Args)
 	}
 	if t.CallID != "" {
 		n += callOverhead
 	}
-	return n, false
+	return n
 }

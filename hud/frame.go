@@ -32,10 +32,10 @@ type Frame struct {
 }
 
 // Messages returns the messages. Nobody may change what they share with the view.
-func (f *Frame) Messages() []Message { return slices.AppendSeq(make([]Message, 0, f.Len()), f.All()) }
+func (f Frame) Messages() []Message { return slices.AppendSeq(make([]Message, 0, f.Len()), f.All()) }
 
 // Len returns how many messages there are.
-func (f *Frame) Len() int {
+func (f Frame) Len() int {
 	n := 2 + len(f.made.current) // system and tail
 	if f.made.hasKeyframe() {
 		n++
@@ -47,7 +47,7 @@ func (f *Frame) Len() int {
 }
 
 // All yields the messages in order.
-func (f *Frame) All() iter.Seq[Message] {
+func (f Frame) All() iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		d := f.made
 		if !yield(Message{Role: spaces.RoleSystem, Text: d.v.System}) {
@@ -109,8 +109,7 @@ func (d *draft) measure() {
 		d.tokens = keyframeBound(d.keyframe)
 	}
 	for t := range d.turns() {
-		n, _ := boundTurn(t)
-		d.tokens += n
+		d.tokens += boundTurn(t)
 	}
 	d.tailN = messageOverhead + Bound(d.tail.Text) + Bound(d.tail.Recalled) + 1
 	d.tokens += d.tailN
@@ -168,8 +167,7 @@ func (d *draft) plan(budget int) Plan {
 	}
 	sum := func(ts []spaces.Turn) (n int) {
 		for i := range ts {
-			b, _ := boundTurn(&ts[i])
-			n += b
+			n += boundTurn(&ts[i])
 		}
 		return n
 	}

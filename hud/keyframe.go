@@ -80,8 +80,7 @@ func (v *View) withinMark(mark int) bool {
 		if bound <= mark {
 			return true
 		}
-		n, _ := boundTurn(t)
-		bound -= n - v.Counter.Turn(t)
+		bound -= boundTurn(t) - v.Counter.Turn(t)
 	}
 	return bound <= mark
 }
@@ -194,8 +193,7 @@ func (v *View) Count() int {
 func (v *View) size() int {
 	n := v.keyframeBound()
 	for t := range v.turns() {
-		tokens, _ := boundTurn(t)
-		n += tokens
+		n += boundTurn(t)
 	}
 	return n
 }
