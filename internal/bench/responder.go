@@ -18,7 +18,7 @@ const (
 )
 
 // number is what makes a question recognisable in a prompt and in an answer.
-var number = regexp.MustCompile(`\bq[0-9]{6}\b`)
+var number = regexp.MustCompile(`q[0-9]{6}\b`)
 
 // question is what somebody says for the nth time.
 func question(n int) string {
@@ -65,11 +65,11 @@ func reply(asked []string) string {
 // unanswered returns the numbers after the assistant's last message that people
 // got, or were meant to get.
 func unanswered(messages []model.Message) []string {
-	from := 0
-	for i := range messages {
+	from := len(messages)
+	for ; from > 0; from-- {
 		// A refused send has a result without a message id, and counts as none.
-		if messages[i].Role == model.Result && strings.Contains(messages[i].Text, `"messageId"`) {
-			from = i + 1
+		if m := &messages[from-1]; m.Role == model.Result && strings.Contains(m.Text, `"messageId"`) {
+			break
 		}
 	}
 	var all []string

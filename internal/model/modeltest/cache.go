@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
+	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -14,10 +17,10 @@ import (
 type prefixCache struct {
 	once sync.Once
 	seed maphash.Seed
-	bufs sync.Pool // of *[]byte
 
-	mu    sync.Mutex // guards known
+	mu    sync.Mutex // guards the rest, and the prefix of every turn
 	known map[uint64]struct{}
+	era   int // how often everything was forgotten
 }
 
 const (
@@ -25,107 +28,160 @@ const (
 	mostBlocks = 1 << 20 // then the cache forgets everything, as providers do
 )
 
+// A prefix is a request up to the end of a turn, as a provider would feed it to the
+// model: tools, then messages in order.
+type prefix struct {
+	tools *knownTools
+	era   int    // of the cache that knows all its blocks
+	size  int    // of the blocks, in bytes
+	hash  uint64 // of the blocks
+	rest  []byte // behind them
+}
+
 // measure returns the tokens of the request and how many of them begin an
-// earlier request too, and remembers it.
+// earlier request too, and remembers it. It reads what follows the last of the turns
+// that it met before, with these tools.
 func (c *prefixCache) measure(req wireRequest) (prompt, cached int) {
 	c.once.Do(func() {
 		c.seed = maphash.MakeSeed()
 		c.known = make(map[uint64]struct{})
 	})
-	buf, ok := c.bufs.Get().(*[]byte)
-	if !ok {
-		buf = new([]byte)
-	}
-	defer c.bufs.Put(buf)
-	*buf = flat((*buf)[:0], req)
-	text := *buf
-
-	hashes := make([]uint64, 0, len(text)/blockBytes)
-	var h uint64
-	for b := text; len(b) >= blockBytes; b = b[blockBytes:] {
-		h = h*0x9E3779B97F4A7C15 + maphash.Bytes(c.seed, b[:blockBytes])
-		hashes = append(hashes, h)
-	}
-	return (len(text) + 3) / 4, c.learn(hashes) * blockBytes / 4
-}
-
-// learn returns how many of the hashes are known from the first on, and adds all.
-func (c *prefixCache) learn(hashes []uint64) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) > mostBlocks {
 		clear(c.known)
+		c.era++
 	}
-	n := 0
-	for n < len(hashes) {
-		if _, ok := c.known[hashes[n]]; !ok {
+	at := prefix{tools: req.tools, era: c.era, rest: req.tools.raw}
+	var turns []*turn
+	for t := req.last; t.before != nil; t = t.before {
+		if t.prefix.tools == at.tools && t.prefix.era == at.era {
+			at = t.prefix
 			break
 		}
-		n++
+		turns = append(turns, t)
 	}
+	text := slices.Clone(at.rest)
+	ends := make([]int, len(turns))
+	for i, t := range slices.Backward(turns) {
+		text = flat(text, &t.message)
+		ends[i] = len(text)
+	}
+	hashes := []uint64{at.hash}
+	for b := text; len(b) >= blockBytes; b = b[blockBytes:] {
+		hashes = append(hashes, hashes[len(hashes)-1]*0x9E3779B97F4A7C15+maphash.Bytes(c.seed, b[:blockBytes]))
+	}
+	for i, t := range turns {
+		n := ends[i] / blockBytes
+		t.prefix = prefix{at.tools, at.era, at.size + n*blockBytes, hashes[n], bytes.Clone(text[n*blockBytes : ends[i]])}
+	}
+	return (at.size + len(text) + 3) / 4, (at.size + c.learn(hashes[1:])*blockBytes) / 4
+}
+
+// learn returns how many of the hashes are known from the first on, and adds all.
+func (c *prefixCache) learn(hashes []uint64) int {
+	n := sort.Search(len(hashes), func(i int) bool { // what is known was learnt with all before it
+		_, ok := c.known[hashes[i]]
+		return !ok
+	})
 	for _, h := range hashes[n:] {
 		c.known[h] = struct{}{}
 	}
 	return n
 }
 
-// flat appends the request as a provider would feed it to the model: tools, then
-// messages in order.
-func flat(b []byte, req wireRequest) []byte {
-	b = append(b, req.RawTools...)
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		b = append(append(b, m.Role...), '\n')
-		b = append(append(b, m.Text...), '\n')
-		for j := range m.Calls {
-			b = append(append(b, m.Calls[j].Name...), m.Calls[j].Args...)
-		}
+// flat appends a message as a provider would feed it to the model.
+func flat(b []byte, m *model.Message) []byte {
+	b = append(append(b, m.Role...), '\n')
+	b = append(append(b, m.Text...), '\n')
+	for i := range m.Calls {
+		b = append(append(b, m.Calls[i].Name...), m.Calls[i].Args...)
 	}
 	return b
 }
 
-// The sizes of a text that is not worth remembering, and of one generation of
-// those that are.
-const (
-	shortText = 64
-	mostText  = 8 << 20
-)
-
-// A textCache remembers what the texts of requests say, by how they are written:
-// a transcript comes back with every request. Texts are kept in two generations:
-// when young is full it becomes old.
-type textCache struct {
-	mu         sync.Mutex // guards the rest
-	young, old map[string]string
-	bytes      int // of young
+// A memory is what is known of earlier requests.
+type memory struct {
+	tools toolCache
+	transcripts
 }
 
-// of returns what a text between quotes says, if that is known.
-func (c *textCache) of(written []byte) (text string, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if text, ok = c.young[string(written)]; !ok {
-		text, ok = c.old[string(written)]
-	}
-	return text, ok
+// mostTranscripts is how many bytes of transcripts are kept; then all are forgotten.
+const mostTranscripts = 64 << 20
+
+// transcripts keeps the messages of earlier requests, each by what stands before it
+// and by how it is written: a transcript comes back with every request and is
+// longer then, and what is known of it is compared, not read again.
+type transcripts struct {
+	begin turn
+
+	mu    sync.Mutex // guards the rest
+	known map[place]*turn
+	bytes int
 }
 
-// keep remembers what a text says.
-func (c *textCache) keep(written []byte, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.young == nil || c.bytes > mostText {
-		c.old, c.young, c.bytes = c.young, map[string]string{}, 0
+// A turn is a message in its place in some transcripts.
+type turn struct {
+	before  *turn
+	written string // as JSON
+	message model.Message
+	checker checker              // of the transcript up to here
+	calling *turn                // the last one up to here with calls; nil if there is none
+	newest  atomic.Pointer[turn] // of those that followed
+	prefix  prefix
+}
+
+type place struct {
+	after   *turn
+	written string
+}
+
+// next returns the turn that rest begins with, if it is the one that followed last
+// time; else nil.
+func (t *turn) next(rest []byte) *turn {
+	n := t.newest.Load()
+	if n == nil || len(rest) < len(n.written) || string(rest[:len(n.written)]) != n.written {
+		return nil
 	}
-	c.young[string(written)] = text
-	c.bytes += len(written) + len(text)
+	return n
+}
+
+// called reports whether the turn or one before it has a call with that id.
+func (t *turn) called(id string) bool {
+	for t = t.calling; t != nil; t = t.before.calling {
+		if slices.ContainsFunc(t.message.Calls, func(c model.Call) bool { return c.ID == id }) {
+			return true
+		}
+	}
+	return false
+}
+
+// follow returns the turn after another, which is m unless it was known.
+func (ts *transcripts) follow(t *turn, written []byte, m model.Message) *turn {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	n, ok := ts.known[place{t, string(written)}]
+	if !ok {
+		if ts.known == nil || ts.bytes > mostTranscripts {
+			ts.known, ts.bytes = map[place]*turn{}, 0
+			ts.begin.newest.Store(nil)
+		}
+		n = &turn{before: t, written: string(written), message: m, checker: t.checker.after(&m, t.called), calling: t.calling}
+		if len(m.Calls) > 0 {
+			n.calling = n
+		}
+		ts.known[place{t, n.written}] = n
+		ts.bytes += 2 * len(written)
+	}
+	t.newest.Store(n)
+	return n
 }
 
 // A toolCache keeps the tools of the newest requests decoded: they are the same
 // bytes again and again.
 type toolCache struct {
 	mu    sync.Mutex // guards known
-	known []knownTools
+	known []*knownTools
 }
 
 type knownTools struct {
@@ -137,23 +193,35 @@ type knownTools struct {
 // mostTools is how many different tool lists are kept.
 const mostTools = 16
 
-// of returns a copy of raw and what it says; they are shared between requests.
-func (c *toolCache) of(raw json.RawMessage) (knownTools, error) {
+// at returns the tools that rest begins with, or nil when they are not known.
+func (c *toolCache) at(rest []byte) json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range c.known {
-		if bytes.Equal(c.known[i].raw, raw) {
-			return c.known[i], nil
+	for _, k := range c.known {
+		if len(k.tools) > 0 && bytes.HasPrefix(rest, k.raw) {
+			return k.raw
+		}
+	}
+	return nil
+}
+
+// of returns a copy of raw and what it says; they are shared between requests.
+func (c *toolCache) of(raw json.RawMessage) (*knownTools, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.known {
+		if bytes.Equal(k.raw, raw) {
+			return k, nil
 		}
 	}
 	tools, err := decodeTools(raw)
 	if err != nil {
-		return knownTools{}, err
+		return nil, err
 	}
 	if len(c.known) == mostTools {
 		c.known = c.known[1:]
 	}
-	k := knownTools{raw: bytes.Clone(raw), tools: tools, bad: checkTools(tools)}
+	k := &knownTools{raw: bytes.Clone(raw), tools: tools, bad: checkTools(tools)}
 	c.known = append(c.known, k)
 	return k, nil
 }

@@ -3,8 +3,8 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/trestle-bridge/trestle/internal/model"
 )
@@ -20,7 +20,16 @@ func Check(messages []model.Message, tools []model.Tool) error {
 	if err := checkTools(tools); err != nil {
 		return err
 	}
-	return checkMessages(messages, isObject)
+	var c checker
+	ids := make(map[string]bool) // of all calls so far
+	for i := range messages {
+		m := &messages[i]
+		c = c.after(m, func(id string) bool { return ids[id] })
+		for j := range m.Calls {
+			ids[m.Calls[j].ID] = true
+		}
+	}
+	return c.violation()
 }
 
 func checkTools(tools []model.Tool) error {
@@ -36,33 +45,42 @@ func checkTools(tools []model.Tool) error {
 	return nil
 }
 
-// checkMessages is the rest of Check; object tells whether a text is one JSON
-// object.
-func checkMessages(messages []model.Message, object func(string) bool) error {
-	c := checker{object: object, ids: make(map[string]bool), open: make(map[string]bool)}
-	for i := range messages {
-		if err := c.message(&messages[i]); err != nil {
-			return fmt.Errorf("message %d (%s): %w", i, messages[i].Role, err)
-		}
+// A checker has seen the first messages of a transcript.
+type checker struct {
+	seen  int
+	begun bool     // a message other than system came
+	open  []string // calls of the newest assistant message without a result; shared
+	err   error    // the first fault
+}
+
+// after is a checker that has seen one message more. called tells whether a call
+// before it has the id.
+func (c *checker) after(m *model.Message, called func(id string) bool) checker {
+	next := *c
+	next.seen++
+	if c.err != nil {
+		return next
 	}
+	if err := next.message(m, called); err != nil {
+		next.err = fmt.Errorf("message %d (%s): %w", c.seen, m.Role, err)
+	}
+	return next
+}
+
+// violation is what a transcript of the messages so far breaks.
+func (c *checker) violation() error {
 	switch {
+	case c.err != nil:
+		return c.err
 	case !c.begun:
-		return fmt.Errorf("the transcript has %d messages and none of them speaks", len(messages))
+		return fmt.Errorf("the transcript has %d messages and none of them speaks", c.seen)
 	case len(c.open) > 0:
 		return fmt.Errorf("the transcript ends with %d calls without a result", len(c.open))
 	}
 	return nil
 }
 
-// A checker has seen the first messages of a transcript.
-type checker struct {
-	object func(string) bool
-	ids    map[string]bool // of all calls so far
-	open   map[string]bool // calls of the newest assistant message without a result
-	begun  bool            // a message other than system came
-}
-
-func (c *checker) message(m *model.Message) error {
+func (c *checker) message(m *model.Message, called func(id string) bool) error {
 	if m.Role != model.Assistant && len(m.Calls) > 0 {
 		return fmt.Errorf("only the assistant calls")
 	}
@@ -86,71 +104,45 @@ func (c *checker) message(m *model.Message) error {
 		return nil
 	case model.Assistant:
 		c.begun = true
-		return c.assistant(m)
+		return c.assistant(m, called)
 	case model.Result:
 		return c.result(m)
 	}
 	return fmt.Errorf("the role is illegal")
 }
 
-func (c *checker) assistant(m *model.Message) error {
+func (c *checker) assistant(m *model.Message, called func(id string) bool) error {
 	if m.Text == "" && len(m.Calls) == 0 {
 		return fmt.Errorf("it is empty")
 	}
+	c.open = make([]string, 0, len(m.Calls))
 	for i := range m.Calls {
 		call := &m.Calls[i]
 		switch {
-		case call.ID == "" || c.ids[call.ID]:
+		case call.ID == "" || called(call.ID) || slices.Contains(c.open, call.ID):
 			return fmt.Errorf("call %d: id %q is empty or taken", i, call.ID)
 		case !legalName(call.Name):
 			return fmt.Errorf("call %s: name %q is illegal", call.ID, call.Name)
-		case !c.object(call.Args):
+		case !isObject(call.Args):
 			return fmt.Errorf("call %s: the arguments are no JSON object", call.ID)
 		}
-		c.ids[call.ID] = true
-		c.open[call.ID] = true
+		c.open = append(c.open, call.ID)
 	}
 	return nil
 }
 
 func (c *checker) result(m *model.Message) error {
-	if !c.open[m.CallID] {
+	i := slices.Index(c.open, m.CallID)
+	if i < 0 {
 		return fmt.Errorf("call %q is unknown, answered already, or not of the message before", m.CallID)
 	}
-	delete(c.open, m.CallID)
+	c.open = slices.Delete(slices.Clone(c.open), i, i+1)
 	return nil
 }
 
 // isObject reports whether s is one JSON object.
 func isObject(s string) bool {
 	return json.Valid([]byte(s)) && strings.HasPrefix(strings.TrimLeft(s, " \t\r\n"), "{")
-}
-
-// mostObjects is how many texts are remembered to be objects.
-const mostObjects = 1 << 14
-
-// An objectCache remembers which texts are JSON objects: a transcript comes back
-// with every request.
-type objectCache struct {
-	mu    sync.Mutex // guards known
-	known map[string]struct{}
-}
-
-// is reports whether s is one JSON object.
-func (c *objectCache) is(s string) bool {
-	c.mu.Lock()
-	_, ok := c.known[s]
-	c.mu.Unlock()
-	if ok || !isObject(s) {
-		return ok
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) == mostObjects {
-		c.known = map[string]struct{}{}
-	}
-	c.known[s] = struct{}{}
-	return true
 }
 
 // legalName reports whether endpoints take s as the name of a tool.

@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -75,22 +74,5 @@ func TestTranscriptsAreJudged(t *testing.T) {
 				t.Errorf("error = %v, want … %s …", err, tt.want)
 			}
 		})
-	}
-}
-
-func TestWhatIsRememberedToBeAnObjectIsOne(t *testing.T) {
-	var c objectCache
-	for range 2 {
-		for text, want := range map[string]bool{`{}`: true, " \n{\"a\": [1]}": true, `[]`: false, `{`: false, `{} {}`: false, `"{}"`: false, ``: false} {
-			if got := c.is(text); got != want {
-				t.Errorf("%q is an object: %t", text, got)
-			}
-		}
-	}
-	for i := range mostObjects + 2 {
-		c.is(`{"n":` + strconv.Itoa(i) + `}`)
-	}
-	if n := len(c.known); n > mostObjects || !c.is(`{}`) {
-		t.Errorf("%d texts are remembered", n)
 	}
 }

@@ -12,21 +12,17 @@ import (
 // contents, no surprises. It is several times faster than encoding/json, which
 // would cost a benchmark more than the program it measures. ok is false for
 // every other form; the body then has to be read again by decodeAny.
-func decodePlain(body []byte, texts *textCache) (w wireRequest, ok bool) {
-	s := scanner{b: body, texts: texts}
+func decodePlain(body []byte, known *memory) (w wireRequest, ok bool) {
+	s := scanner{b: body}
+	w.last = &known.begin
 	ok = s.object(func(key []byte) bool {
 		switch string(key) {
 		case "model":
 			return s.text(&w.Model)
 		case "messages":
-			return s.array(func() bool {
-				w.Messages = append(w.Messages, model.Message{})
-				return s.message(&w.Messages[len(w.Messages)-1])
-			})
+			return s.transcript(&w, known)
 		case "tools":
-			raw, ok := s.skip()
-			w.RawTools = raw
-			return ok
+			return s.tools(&w.RawTools, known)
 		case "tool_choice":
 			raw, ok := s.skip()
 			w.NoCalls = string(raw) == `"none"`
@@ -53,6 +49,42 @@ func decodePlain(body []byte, texts *textCache) (w wireRequest, ok bool) {
 	s.space()
 	return w, ok && s.at == len(body)
 }
+
+// transcript takes the messages. Those that are known are not read.
+func (s *scanner) transcript(w *wireRequest, known *memory) bool {
+	w.Messages, w.last = make([]model.Message, 0, len(s.b)/roughMessage), &known.begin
+	return s.array(func() bool {
+		s.space()
+		next := w.last.next(s.b[s.at:])
+		if next != nil {
+			s.at += len(next.written)
+		} else {
+			var m model.Message
+			from := s.at
+			if !s.message(&m) {
+				return false
+			}
+			next = known.follow(w.last, s.b[from:s.at], m)
+		}
+		w.Messages, w.last = append(w.Messages, next.message), next
+		return true
+	})
+}
+
+// tools takes the tools. Those that are known are not read.
+func (s *scanner) tools(to *json.RawMessage, known *memory) (ok bool) {
+	s.space()
+	if raw := known.tools.at(s.b[s.at:]); raw != nil {
+		*to = raw
+		s.at += len(raw)
+		return true
+	}
+	*to, ok = s.skip()
+	return ok
+}
+
+// roughMessage is a little less than the JSON of most messages takes.
+const roughMessage = 256
 
 func (s *scanner) message(m *model.Message) bool {
 	return s.object(func(key []byte) bool {
@@ -99,9 +131,8 @@ func (s *scanner) call(c *model.Call) bool {
 // A scanner reads JSON forward. Its methods report whether they found what they
 // are named after; after a false its place is anywhere.
 type scanner struct {
-	b     []byte
-	at    int
-	texts *textCache
+	b  []byte
+	at int
 }
 
 func (s *scanner) space() {
@@ -200,15 +231,6 @@ func (s *scanner) text(to *string) bool {
 	switch {
 	case !ok:
 		return false
-	case plain && len(inner) < shortText:
-		*to = string(inner)
-		return true
-	}
-	if known, ok := s.texts.of(inner); ok {
-		*to = known
-		return true
-	}
-	switch {
 	case plain:
 		*to = string(inner)
 	case bytes.Contains(inner, []byte(`\u`)):
@@ -217,9 +239,6 @@ func (s *scanner) text(to *string) bool {
 		var out []byte
 		out, ok = unescape(inner)
 		*to = string(out)
-	}
-	if ok {
-		s.texts.keep(inner, *to)
 	}
 	return ok
 }

@@ -42,12 +42,10 @@ type Server struct {
 	// negative keeps none. Totals count all requests in any case.
 	Keep int
 
-	ledger  ledger
-	cache   prefixCache
-	tools   toolCache
-	objects objectCache
-	texts   textCache
-	bodies  sync.Pool // of *bytes.Buffer
+	ledger ledger
+	cache  prefixCache
+	memory memory
+	bodies sync.Pool // of *bytes.Buffer
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -137,21 +135,24 @@ func forget(messages []model.Message, n int) {
 
 // read decodes a body. Nothing of the result aliases it.
 func (s *Server) read(body []byte) (wireRequest, error) {
-	req, err := decode(body, &s.texts)
+	req, err := decode(body, &s.memory)
 	if err != nil {
 		return wireRequest{}, err
 	}
-	known, err := s.tools.of(req.RawTools)
-	req.RawTools, req.Tools, req.BadTools = known.raw, known.tools, known.bad
-	return req, err
+	req.tools, err = s.memory.tools.of(req.RawTools)
+	if err != nil {
+		return wireRequest{}, err
+	}
+	req.RawTools, req.Tools = req.tools.raw, req.tools.tools
+	return req, nil
 }
 
 // violation is what [Check] says of a request.
 func (s *Server) violation(req *wireRequest) error {
-	if req.BadTools != nil {
-		return req.BadTools
+	if req.tools.bad != nil {
+		return req.tools.bad
 	}
-	return checkMessages(req.Messages, s.objects.is)
+	return req.last.checker.violation()
 }
 
 // answer waits, fails as the plan says, or asks the model.

@@ -3,10 +3,13 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -70,6 +73,57 @@ func TestPrefixesOfEarlierRequestsAreCached(t *testing.T) {
 	}
 	if got, most := l[1].Usage.Cached, len(long)/4+2; got < most-32 || got > most {
 		t.Errorf("cached %d of %d tokens in common", got, most)
+	}
+}
+
+// Whatever a request has in common with those before it, its usage and its violation
+// are what reading all of it says.
+func TestWhatIsKnownOfARequestChangesNothing(t *testing.T) {
+	s := &Server{Model: Parrot{Brief: true}, Keep: 1}
+	random := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]bool{}
+	var messages []string
+	violations := 0
+	for range 500 {
+		messages = messages[:min(len(messages), random.IntN(30))]
+		for range random.IntN(4) + 1 {
+			id := strconv.Itoa(random.IntN(40))
+			messages = append(messages, []string{
+				fmt.Sprintf(`{"role":"user","content":%q}`, strings.Repeat(id+" word\n", random.IntN(60))),
+				fmt.Sprintf(`{"role":"assistant","content":"a","tool_calls":[{"id":%q,"function":{"name":"x","arguments":"{}"}}]},{"role":"tool","tool_call_id":%q,"content":""}`, id, id),
+				fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":%q,"function":{"name":"x","arguments":%q}}]}`, id, "{}"[:random.IntN(3)]),
+			}[random.IntN(9)/4])
+		}
+		tools := []string{`[]`, `[{"type":"function","function":{"name":"x","description":"` + strings.Repeat("what it does ", 9) + `"}}]`}[random.IntN(8)/7]
+		post(t, s, `{"tools":`+tools+`,"messages":[`+strings.Join(messages, ",")+`]}`)
+		e := s.Ledger()[0]
+
+		flat, cached := tools, 0
+		for _, m := range e.Request.Messages {
+			flat += string(m.Role) + "\n" + m.Text + "\n"
+			for _, c := range m.Calls {
+				flat += c.Name + c.Args
+			}
+		}
+		for n := 128; n <= len(flat); n += 128 {
+			if seen[flat[:n]] {
+				cached = n / 4
+			}
+			seen[flat[:n]] = true
+		}
+		if got := e.Usage; got.Prompt != (len(flat)+3)/4 || got.Cached != cached {
+			t.Fatalf("usage %+v, want %d and %d cached", got, (len(flat)+3)/4, cached)
+		}
+		want := Check(e.Request.Messages, e.Request.Tools)
+		if fmt.Sprint(e.Violation) != fmt.Sprint(want) {
+			t.Fatalf("violation %v, want %v", e.Violation, want)
+		}
+		if want != nil {
+			violations++
+		}
+	}
+	if violations < 50 || violations > 450 {
+		t.Errorf("%d of 500 requests violate something", violations)
 	}
 }
 

@@ -15,23 +15,24 @@ type wireRequest struct {
 	model.Request
 	Stream   bool
 	Usage    bool            // stream_options.include_usage
-	RawTools json.RawMessage // aliases the body
-	BadTools error           // what is wrong with the tools
+	RawTools json.RawMessage // may alias the body
+	last     *turn           // of the transcript
+	tools    *knownTools
 }
 
 var errNoRequest = errors.New("the body is no chat completion request")
 
 // decode reads body: fast if it has the plain form that our own client writes,
 // else by encoding/json.
-func decode(body []byte, texts *textCache) (wireRequest, error) {
-	if w, ok := decodePlain(body, texts); ok {
+func decode(body []byte, known *memory) (wireRequest, error) {
+	if w, ok := decodePlain(body, known); ok {
 		return w, nil
 	}
-	return decodeAny(body)
+	return decodeAny(body, known)
 }
 
 // decodeAny reads every form of a request that the API allows for text.
-func decodeAny(body []byte) (wireRequest, error) {
+func decodeAny(body []byte, known *memory) (wireRequest, error) {
 	var b struct {
 		Model         string            `json:"model"`
 		Messages      []json.RawMessage `json:"messages"`
@@ -48,7 +49,7 @@ func decodeAny(body []byte) (wireRequest, error) {
 	if json.Unmarshal(body, &b) != nil {
 		return wireRequest{}, errNoRequest
 	}
-	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools}
+	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools, last: &known.begin}
 	w.Model, w.CacheKey, w.MaxOutput = b.Model, b.CacheKey, max(b.MaxTokens, b.MaxCompletion)
 	w.NoCalls = string(b.ToolChoice) == `"none"`
 	for _, raw := range b.Messages {
@@ -57,6 +58,7 @@ func decodeAny(body []byte) (wireRequest, error) {
 			return wireRequest{}, errNoRequest
 		}
 		w.Messages = append(w.Messages, m)
+		w.last = known.follow(w.last, raw, m)
 	}
 	return w, nil
 }

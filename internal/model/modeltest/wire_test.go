@@ -2,7 +2,6 @@ package modeltest
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -27,21 +26,21 @@ func FuzzDecode(f *testing.F) {
 	for _, b := range bodies {
 		f.Add([]byte(b))
 	}
-	var texts textCache
+	var known memory
 	f.Fuzz(func(t *testing.T, body []byte) {
-		first, _ := decodePlain(body, &texts)
-		got, ok := decodePlain(body, &texts)
-		if diff := cmp.Diff(first, got); ok && diff != "" {
-			t.Errorf("%s, when its texts are known (-before +after):\n%s", body, diff)
+		first, _ := decodePlain(body, &known)
+		got, ok := decodePlain(body, &known)
+		if diff := cmp.Diff(first, got, cmpopts.IgnoreUnexported(wireRequest{})); ok && diff != "" {
+			t.Errorf("%s, when its messages are known (-before +after):\n%s", body, diff)
 		}
 		if !ok || !json.Valid(body) || repeatsKey(body) {
 			return
 		}
-		want, err := decodeAny(body)
+		want, err := decodeAny(body, new(memory))
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(wireRequest{})); diff != "" {
 			t.Errorf("%s (-json +fast):\n%s", body, diff)
 		}
 	})
@@ -80,46 +79,67 @@ func TestRequestsAreReadInEveryForm(t *testing.T) {
 		{false, wireRequest{Request: model.Request{Messages: user("ab")}}},
 		{false, wireRequest{Request: model.Request{Messages: user("a")}, Stream: true, Usage: true}},
 	}
-	var texts textCache
+	var known memory
 	for i, want := range want {
-		if _, fast := decodePlain([]byte(bodies[i]), &texts); fast != want.fast {
+		if _, fast := decodePlain([]byte(bodies[i]), &known); fast != want.fast {
 			t.Errorf("%s is read fast: %t", bodies[i], fast)
 		}
-		got, err := decode([]byte(bodies[i]), &texts)
+		got, err := decode([]byte(bodies[i]), &known)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want.w, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want.w, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(wireRequest{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", bodies[i], diff)
 		}
 	}
-	if _, err := decode([]byte(bodies[5]), &texts); err == nil {
+	if _, err := decode([]byte(bodies[5]), &known); err == nil {
 		t.Error("a body that is cut off is read")
 	}
 }
 
-// A transcript comes back longer each time: what is known of it says the same.
-func TestTextsAreRememberedAsTheyAreWritten(t *testing.T) {
-	var texts textCache
-	long := strings.Repeat("words ", 20)
+// A transcript comes back longer each time, or ends otherwise than before: what is
+// known of it says the same.
+func TestTranscriptsAreRememberedAsTheyAreWritten(t *testing.T) {
+	var known memory
+	read := func(messages ...string) string {
+		w, ok := decodePlain([]byte(`{"messages":[`+strings.Join(messages, " , ")+`]}`), &known)
+		if !ok {
+			return "nothing"
+		}
+		var all []string
+		for _, m := range w.Messages {
+			all = append(all, m.Text)
+		}
+		return strings.Join(all, "|")
+	}
+	said := func(text string) string { return `{"role":"user","content":"` + text + `"}` }
 	for range 2 {
-		for written, want := range map[string]string{long: long, long + `\n\"`: long + "\n\"", long + `\u00e9`: long + "é", long + `\\n`: long + `\n`} {
-			w, ok := decodePlain([]byte(`{"messages":[{"role":"user","content":"`+written+`"}]}`), &texts)
-			if !ok || w.Messages[0].Text != want {
-				t.Errorf("%q is read as %+v", written, w.Messages)
+		for _, tt := range []struct {
+			want     string
+			messages []string
+		}{
+			{"a", []string{said("a")}},
+			{"a|b", []string{said("a"), said("b")}},
+			{"a|c\n\"", []string{said("a"), said(`c\n\"`)}},
+			{"a|b|c", []string{said("a"), said("b"), said("c")}},
+			{"b|b|é\\n", []string{said("b"), said("b"), said(`\u00e9\\n`)}},
+			{"nothing", []string{said("a"), said(`\q`)}},
+			{"nothing", []string{said("a"), strings.TrimSuffix(said("b"), "}")}},
+			{"a", []string{said("a")}},
+		} {
+			if got := read(tt.messages...); got != tt.want {
+				t.Errorf("%q is read as %q, want %q", tt.messages, got, tt.want)
 			}
 		}
-		if _, ok := decodePlain([]byte(`{"messages":[{"role":"user","content":"`+long+`\q"}]}`), &texts); ok {
-			t.Error("an escape that there is not was read")
-		}
 	}
-	if texts.bytes == 0 || len(texts.young) != 4 {
-		t.Errorf("%d texts are remembered", len(texts.young))
+	if len(known.known) != 7 {
+		t.Errorf("%d messages are remembered", len(known.known))
 	}
-	for n := range mostText / 1000 {
-		texts.keep([]byte(strconv.Itoa(n)), strings.Repeat("x", 1500))
+	known.bytes = mostTranscripts + 1
+	if got := read(said("a"), said("d")); got != "a|d" || len(known.known) != 1 {
+		t.Errorf("%q is read when what is known is too much, and %d messages are kept", got, len(known.known))
 	}
-	if texts.bytes > mostText+2000 || len(texts.old) == 0 {
-		t.Errorf("%d bytes are remembered", texts.bytes)
+	if got := read(said("a"), said("b")); got != "a|b" || len(known.known) != 3 {
+		t.Errorf("%q is read after all was forgotten, and %d messages are kept", got, len(known.known))
 	}
 }
