@@ -16,7 +16,7 @@ var errBodyClosed = errors.New("the body of the request is closed")
 // asks need not save what writing a body costs.
 const (
 	keptBytes       = 1 << 20
-	generationBytes = 4 << 20 // of fifty conversations with full windows, half
+	generationBytes = 8 << 20 // of fifty conversations with full windows
 	keptFor         = 500 * time.Millisecond
 )
 
