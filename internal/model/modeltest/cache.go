@@ -54,7 +54,7 @@ func (c *prefixCache) measure(req wireRequest) (prompt, cached int) {
 	}
 	at := prefix{tools: req.tools, era: c.era, rest: req.tools.raw}
 	var turns []*turn
-	for t := req.last; t.before != nil; t = t.before {
+	for t := req.last; t.after != nil; t = t.after {
 		if t.prefix.tools == at.tools && t.prefix.era == at.era {
 			at = t.prefix
 			break
@@ -110,10 +110,12 @@ type memory struct {
 const mostTranscripts = 64 << 20
 
 // transcripts keeps the messages of earlier requests, each by what stands before it
-// and by how it is written: a transcript comes back with every request and is
-// longer then, and what is known of it is compared, not read again.
+// and by the hash of how it is written: a transcript comes back with every request
+// and is longer then, and what is known of it is not read again.
 type transcripts struct {
 	begin turn
+	once  sync.Once
+	seed  maphash.Seed
 
 	mu    sync.Mutex // guards the rest
 	known map[place]*turn
@@ -122,25 +124,30 @@ type transcripts struct {
 
 // A turn is a message in its place in some transcripts.
 type turn struct {
-	before  *turn
-	written string // as JSON
-	message model.Message
-	checker checker              // of the transcript up to here
-	calling *turn                // the last one up to here with calls; nil if there is none
+	place
+	size    int                  // as JSON
 	newest  atomic.Pointer[turn] // of those that followed
+	message model.Message
+	checker checker // of the transcript up to here
+	calling *turn   // the last one up to here with calls; nil if there is none
 	prefix  prefix
 }
 
 type place struct {
-	after   *turn
-	written string
+	after *turn
+	hash  uint64 // of the message as JSON
 }
 
-// next returns the turn that rest begins with, if it is the one that followed last
-// time; else nil.
-func (t *turn) next(rest []byte) *turn {
+func (ts *transcripts) hash(written []byte) uint64 {
+	ts.once.Do(func() { ts.seed = maphash.MakeSeed() })
+	return maphash.Bytes(ts.seed, written)
+}
+
+// next returns the turn that rest begins with, if it is the one that followed t last
+// time; else nil. A message ends with its brace, so that no other begins like it.
+func (ts *transcripts) next(t *turn, rest []byte) *turn {
 	n := t.newest.Load()
-	if n == nil || len(rest) < len(n.written) || string(rest[:len(n.written)]) != n.written {
+	if n == nil || len(rest) < n.size || ts.hash(rest[:n.size]) != n.hash {
 		return nil
 	}
 	return n
@@ -148,7 +155,7 @@ func (t *turn) next(rest []byte) *turn {
 
 // called reports whether the turn or one before it has a call with that id.
 func (t *turn) called(id string) bool {
-	for t = t.calling; t != nil; t = t.before.calling {
+	for t = t.calling; t != nil; t = t.after.calling {
 		if slices.ContainsFunc(t.message.Calls, func(c model.Call) bool { return c.ID == id }) {
 			return true
 		}
@@ -158,20 +165,21 @@ func (t *turn) called(id string) bool {
 
 // follow returns the turn after another, which is m unless it was known.
 func (ts *transcripts) follow(t *turn, written []byte, m model.Message) *turn {
+	at := place{t, ts.hash(written)}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	n, ok := ts.known[place{t, string(written)}]
+	n, ok := ts.known[at]
 	if !ok {
 		if ts.known == nil || ts.bytes > mostTranscripts {
 			ts.known, ts.bytes = map[place]*turn{}, 0
 			ts.begin.newest.Store(nil)
 		}
-		n = &turn{before: t, written: string(written), message: m, checker: t.checker.after(&m, t.called), calling: t.calling}
+		n = &turn{place: at, size: len(written), message: m, checker: t.checker.after(&m, t.called), calling: t.calling}
 		if len(m.Calls) > 0 {
 			n.calling = n
 		}
-		ts.known[place{t, n.written}] = n
-		ts.bytes += 2 * len(written)
+		ts.known[at] = n
+		ts.bytes += len(written)
 	}
 	t.newest.Store(n)
 	return n

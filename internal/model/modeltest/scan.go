@@ -55,9 +55,9 @@ func (s *scanner) transcript(w *wireRequest, known *memory) bool {
 	w.Messages, w.last = make([]model.Message, 0, len(s.b)/roughMessage), &known.begin
 	return s.array(func() bool {
 		s.space()
-		next := w.last.next(s.b[s.at:])
+		next := known.next(w.last, s.b[s.at:])
 		if next != nil {
-			s.at += len(next.written)
+			s.at += next.size
 		} else {
 			var m model.Message
 			from := s.at
