@@ -18,7 +18,10 @@ func (x *index) alike(term string, found []string) []string {
 		return found
 	}
 	for _, t := range x.spelled[[2]byte{term[0], term[1]}] {
-		if len(found) < mostAlike && t != term && (sameStem(t, term) || oneSlip(t, term)) && !slices.Contains(found, t) && x.count(t) > 0 {
+		if len(found) >= mostAlike {
+			break
+		}
+		if t != term && (sameStem(t, term) || oneSlip(t, term)) && !slices.Contains(found, t) && x.count(t) > 0 {
 			found = append(found, t)
 		}
 	}
