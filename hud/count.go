@@ -44,11 +44,20 @@ func Bound(text string) int { return len(text) }
 // the same ones again and again.
 func (c *Counter) Count(text string) int {
 	n := 0
+	c.mu.Lock()
 	for text != "" {
 		word := firstWord(text)
-		n += c.count(word)
+		known, ok := c.remembered(word)
+		if !ok {
+			c.mu.Unlock()
+			known = c.count(word)
+			c.mu.Lock()
+			c.remember(word, known)
+		}
+		n += known
 		text = text[len(word):]
 	}
+	c.mu.Unlock()
 	return n
 }
 
@@ -74,38 +83,29 @@ func firstWord(text string) string {
 // visible reports whether c is a letter, a digit or a sign of ASCII.
 func visible(c byte) bool { return '!' <= c && c <= '~' }
 
+// count has the vocabulary count a word.
 func (c *Counter) count(word string) int {
-	if n, ok := c.remembered(word); ok {
-		return n
-	}
 	c.load.Do(func() { c.codec = codec.NewO200kBase() })
 	n, err := c.codec.Count(word)
 	if err != nil { // the pattern matcher gave up; the bound still holds
-		n = Bound(word)
+		return Bound(word)
 	}
-	c.remember(word, n)
 	return n
 }
 
-func (c *Counter) remembered(word string) (int, bool) {
-	if len(word) > maxKey {
-		return 0, false
+// remembered returns the count of a word that is known. c.mu is held.
+func (c *Counter) remembered(word string) (n int, ok bool) {
+	if n, ok = c.young[word]; !ok {
+		n, ok = c.old[word]
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n, ok := c.young[word]; ok {
-		return n, true
-	}
-	n, ok := c.old[word]
 	return n, ok
 }
 
+// remember keeps the count of a word, unless it is long. c.mu is held.
 func (c *Counter) remember(word string, n int) {
 	if len(word) > maxKey {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.young == nil || c.bytes > maxRemembered {
 		c.old, c.young, c.bytes = c.young, map[string]int{}, 0
 	}

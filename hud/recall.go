@@ -43,15 +43,16 @@ func (v *View) within(rs []Recalled, budget int) []Recalled {
 	if Bound(text)+1 <= budget {
 		return rs
 	}
+	rows := map[string]int{} // most stand in every rendering
 	fit, used := 0, 0
-	over, above := len(rs), v.rowTokens(text)
+	over, above := len(rs), v.rowTokens(text, rows)
 	if above <= budget {
 		return rs
 	}
 	for over-fit > 1 {
 		n := fit + max(1, min((over-fit)*(budget-used)/(above-used), over-fit-1))
 		text, _ := v.recalledBlock(rs[:n])
-		if tokens := v.rowTokens(text); tokens <= budget {
+		if tokens := v.rowTokens(text, rows); tokens <= budget {
 			fit, used = n, tokens
 		} else {
 			over, above = n, tokens
@@ -61,11 +62,17 @@ func (v *View) within(rs []Recalled, budget int) []Recalled {
 }
 
 // rowTokens returns the exact tokens of rendered lines, each with its line end: a
-// token never reaches over the end of a line into the mark the next begins with.
-func (v *View) rowTokens(text string) int {
+// token never reaches over the end of a line into the mark the next begins with. What
+// is counted is kept in counts.
+func (v *View) rowTokens(text string, counts map[string]int) int {
 	n := 0
 	for row := range strings.Lines(text) {
-		n += v.Counter.Count(row)
+		tokens, counted := counts[row]
+		if !counted {
+			tokens = v.Counter.Count(row)
+			counts[row] = tokens
+		}
+		n += tokens
 	}
 	return n + 1 // the last line's end
 }

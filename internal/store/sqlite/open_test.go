@@ -71,7 +71,10 @@ func TestSettingsAreReadBack(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	one := <-reading.free
+	one, err := reading.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer reading.give(one)
 	other, err := raw(t, dir).Conn(t.Context())
 	if err != nil {

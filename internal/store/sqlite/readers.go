@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -16,24 +17,28 @@ const (
 )
 
 // readers are the connections that only read, each with its own view of the
-// last commit.
+// last commit. The one that was given back last is the next: what it has read of
+// that commit it knows.
 type readers struct {
 	opened int
-	free   chan *connection // those that nobody reads on
-	quit   chan struct{}    // closed once no read may begin
+	spare  chan struct{} // as many as are free
+	quit   chan struct{} // closed once no read may begin
+
+	mu   sync.Mutex // guards free
+	free []*connection
 }
 
 // openReaders opens and verifies all of the connections. What it returns is to
 // be closed in any case.
 func openReaders(ctx context.Context, file, mode string, settings []pragma) (*readers, error) {
-	r := &readers{free: make(chan *connection, readerCount), quit: make(chan struct{})}
+	r := &readers{spare: make(chan struct{}, readerCount), quit: make(chan struct{})}
 	for range readerCount {
 		c, err := connect(source(file, mode, settings))
 		if err != nil {
 			return r, err
 		}
 		r.opened++
-		r.free <- c
+		r.give(c)
 		if err := verify(ctx, c.ask, settings); err != nil {
 			return r, err
 		}
@@ -52,13 +57,13 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	default:
 	}
 	select {
-	case c := <-r.free: // mostly nobody has to wait
-		return c, nil
+	case <-r.spare: // mostly nobody has to wait
+		return r.last(), nil
 	default:
 	}
 	select {
-	case c := <-r.free:
-		return c, nil
+	case <-r.spare:
+		return r.last(), nil
 	case <-r.quit:
 		return nil, record.ErrClosed
 	case <-ctx.Done():
@@ -66,7 +71,21 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	}
 }
 
-func (r *readers) give(c *connection) { r.free <- c }
+// last takes the connection that was given back last. There is one.
+func (r *readers) last() *connection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.free[len(r.free)-1]
+	r.free = r.free[:len(r.free)-1]
+	return c
+}
+
+func (r *readers) give(c *connection) {
+	r.mu.Lock()
+	r.free = append(r.free, c)
+	r.mu.Unlock()
+	r.spare <- struct{}{}
+}
 
 // Query runs one prepared read. Reads here are short, so they are not interrupted
 // once they began.
@@ -106,7 +125,8 @@ func (r *readers) close() error {
 	close(r.quit)
 	var errs []error
 	for range r.opened {
-		errs = append(errs, (<-r.free).Close())
+		<-r.spare
+		errs = append(errs, r.last().Close())
 	}
 	return errors.Join(errs...)
 }

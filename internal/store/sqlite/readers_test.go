@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -67,11 +68,34 @@ func TestViewThatPanicsLeavesNoViewBehind(t *testing.T) {
 	}
 }
 
+// What one read has learnt of the file serves the next: they run on one connection.
+func TestReadsOneAfterTheOtherRunOnOneConnection(t *testing.T) {
+	r := openSomeReaders(t)
+	var used []*connection
+	for range 2 * readerCount {
+		c, err := r.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		used = append(used, c)
+		r.give(c)
+	}
+	if len(slices.Compact(used)) != 1 {
+		t.Error("reads that did not overlap ran on several connections")
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestReadWaitsForAConnectionAsLongAsItsCallerDoes(t *testing.T) {
 	r := openSomeReaders(t)
 	held := make([]*connection, readerCount)
 	for i := range held {
-		held[i] = <-r.free
+		var err error
+		if held[i], err = r.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
