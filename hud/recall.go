@@ -100,6 +100,9 @@ func (v *View) focus(s *Seat) float64 {
 	return focus
 }
 
+// lineHead is what stands before the words of most lines, in bytes.
+const lineHead = 48
+
 // recalledBlock renders recalled lines, rooms in the order of the seats.
 func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	if len(rs) == 0 {
@@ -109,7 +112,13 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 	for _, r := range rs {
 		of[r.Space] = append(of[r.Space], r.Line)
 	}
-	b := []byte("RECALLED (older lines, others between left out):\n")
+	size := 0
+	for _, s := range v.all() {
+		for _, l := range of[s.Uplink.Space] {
+			size += len(s.Room.Chat.Messages[l].Text) + lineHead
+		}
+	}
+	b := append(make([]byte, 0, size+256), "RECALLED (older lines, others between left out):\n"...)
 	var refs []spaces.EventID
 	for _, s := range v.all() {
 		lines := of[s.Uplink.Space]
