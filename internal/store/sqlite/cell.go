@@ -112,6 +112,7 @@ func (st *statement) value(n int) any {
 		return st.ColumnText(n)
 	case sqlite3.BLOB:
 		return st.bytes(n)
+	case sqlite3.NULL:
 	}
 	return nil
 }

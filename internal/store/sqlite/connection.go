@@ -53,7 +53,7 @@ func (c *connection) Exec(_ context.Context, text string, args ...any) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	if err := st.Stmt.Exec(); err != nil {
+	if err := st.Exec(); err != nil {
 		return 0, err
 	}
 	return c.Changes(), nil

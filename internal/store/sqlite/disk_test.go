@@ -127,6 +127,7 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 func TestALogHasWhatItHolds(t *testing.T) {
 	page := func(b byte) []byte { return []byte{b, b, b, b} }
 	open := func(t *testing.T) (*log, string) {
+		t.Helper()
 		name := filepath.Join(t.TempDir(), "log")
 		f, err := os.Create(name)
 		check.OK(t, err)
