@@ -61,6 +61,12 @@ func (f file) WriteAt(p []byte, at int64) (int, error) {
 // SizeHint implements [vfs.FileSizeHint].
 func (f file) SizeHint(size int64) error { return told(f.systemFile.SizeHint(size)) }
 
+// DeviceCharacteristics implements [vfs.File]. That many pages are written whole or not
+// at all takes calls that are not passed on.
+func (f file) DeviceCharacteristics() vfs.DeviceCharacteristic {
+	return f.systemFile.DeviceCharacteristics() &^ vfs.IOCAP_BATCH_ATOMIC
+}
+
 // told gives what a full disk or a used-up share of it says the code that the engine
 // has for it.
 func told(err error) error {

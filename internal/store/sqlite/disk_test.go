@@ -21,6 +21,7 @@ import (
 // of the log would be there after a power cut.
 type plate struct {
 	vfs.VFSFilename
+	whole  bool // it writes many pages whole or not at all, as F2FS does, to who asks for it
 	full   atomic.Bool
 	writes atomic.Int64
 	synced atomic.Pointer[[]byte] // the log as it was when it was last synced
@@ -41,7 +42,17 @@ func (p *plate) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, 
 	if err == nil && flags&vfs.OPEN_WAL != 0 {
 		f = &groove{f, p, name.String()}
 	}
+	if s, ok := f.(systemFile); ok && p.whole {
+		f = promising{s}
+	}
 	return f, flags, err
+}
+
+// A promising file can do more than what is wrapped around it.
+type promising struct{ systemFile }
+
+func (p promising) DeviceCharacteristics() vfs.DeviceCharacteristic {
+	return p.systemFile.DeviceCharacteristics() | vfs.IOCAP_BATCH_ATOMIC
 }
 
 // A groove is the log on a plate.
@@ -120,6 +131,17 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 	found, err := s.Audit(t.Context(), start)
 	check.OK(t, err)
 	check.Same(t, "findings", 0, len(found))
+}
+
+// A disk that would write many pages whole or not at all is not asked for it: the
+// engine would hand them over by calls that ours does not pass on.
+func TestACopyIsTakenUpOnADiskThatPromisesMore(t *testing.T) {
+	mount(t).whole = true
+	from, dir := t.TempDir(), t.TempDir()
+	room := openRoom(t, openIn(t, from))
+	check.OK(t, copyTo(t.Context(), filepath.Join(from, FileName), filepath.Join(dir, FileName))) // it has no log yet
+	_, err := openIn(t, dir).Border().Record(t.Context(), message(room, 1))
+	check.OK(t, err)
 }
 
 // What is held back is nobody's loss: who reads the log's file, or its length, has it
