@@ -56,7 +56,7 @@ func (st *statement) scan(n int, dest any) error {
 		}
 	case *string:
 		if words {
-			*d = string(st.raw(n))
+			*d = string(st.ColumnRawBlob(n))
 			return nil
 		}
 	case *int64:
@@ -89,7 +89,7 @@ func (st *statement) scanKind(n int, holds sqlite3.Datatype, d reflect.Value) er
 		d.Set(reflect.New(d.Type().Elem()))
 		return st.scan(n, d.Interface())
 	case d.Kind() == reflect.String && (holds == sqlite3.TEXT || holds == sqlite3.BLOB):
-		d.SetString(string(st.raw(n)))
+		d.SetString(string(st.ColumnRawBlob(n)))
 		return nil
 	case d.CanInt() && holds == sqlite3.INTEGER && !d.OverflowInt(st.ColumnInt64(n)):
 		d.SetInt(st.ColumnInt64(n))
@@ -117,14 +117,5 @@ func (st *statement) value(n int) any {
 	return nil
 }
 
-// raw returns the bytes of a text or a blob; they are the engine's, and true until
-// the next step.
-func (st *statement) raw(n int) []byte {
-	if st.ColumnType(n) == sqlite3.TEXT {
-		return st.ColumnRawText(n)
-	}
-	return st.ColumnRawBlob(n)
-}
-
-// bytes returns a copy of the bytes of a text or a blob, empty rather than nil.
-func (st *statement) bytes(n int) []byte { return append([]byte{}, st.raw(n)...) }
+// bytes returns the bytes of a text or a blob, empty rather than nil.
+func (st *statement) bytes(n int) []byte { return st.ColumnBlob(n, []byte{}) }
