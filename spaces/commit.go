@@ -37,7 +37,8 @@ type StepCommit struct {
 	// Judge is asked, within the transaction, about rows that arrived meanwhile;
 	// those that wake join this cycle. With Close only those up to Upto are judged:
 	// what the cycle was shown is consumed by it, the rest wakes another. Nil
-	// leaves all for a later one.
+	// leaves all for a later one. Like Leaves it is asked once more where the
+	// transaction has to be run again.
 	Judge func(Judged) []Verdict
 	// Leaves is asked, within the transaction, whether the process would carry an
 	// action at once. It is asked only of those that need not wait behind another;

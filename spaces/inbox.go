@@ -46,7 +46,8 @@ type Claim struct {
 	// Again is set when what the holder had open here broke off in its hands: it is
 	// taken up although its lease has not run out, and that is no crash.
 	Again bool
-	// Judge is called at most once, within the transaction, and must be pure.
+	// Judge is called at most once each time the transaction runs, within it, and must
+	// be pure.
 	Judge func(Judged) []Verdict
 }
 

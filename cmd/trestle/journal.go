@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/store/record"
@@ -39,11 +40,12 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 	}()
 	done, err := j.Shell.Commit(ctx, c)
 	whole = true
-	for i, a := range done.Leaving {
-		j.hand(offered[i].to, a)
-	}
-	for _, o := range offered[len(done.Leaving):] {
-		o.to.Withdraw(o.action, !refused(err))
+	for _, o := range offered {
+		if i := slices.IndexFunc(done.Leaving, func(a spaces.Action) bool { return a.ID == o.action }); i >= 0 {
+			j.hand(o.to, done.Leaving[i])
+		} else {
+			o.to.Withdraw(o.action, err != nil && !refused(err))
+		}
 	}
 	for _, account := range done.Waiting {
 		j.ring(account)

@@ -79,6 +79,30 @@ func TestLostDoorbellCostsNoMessage(t *testing.T) {
 	w.judge(t, prog, e)
 }
 
+// TestGroupsThatAreWrittenTwiceChangeNothing has every group of writes that goes
+// without savepoints taken back once and written again: what the first run asked of the
+// process, turns and hands, is neither kept nor given twice (I1, I2, I4).
+func TestGroupsThatAreWrittenTwiceChangeNothing(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), caseLimit)
+	defer cancel()
+	w := newWorld(t, 6, 10)
+	prog := newProgram(t, w, "")
+	prog.start(t, fault.Plan{{Point: "group.written", Action: fault.Fail}})
+	w.says()
+	await(ctx, func() bool { return len(w.unanswered()) == 0 }) // it is up
+	pulse := time.NewTicker(time.Second / 50)
+	defer pulse.Stop()
+	for range 100 {
+		<-pulse.C
+		w.says()
+	}
+	w.rest(ctx, t, prog)
+	if err := prog.stop(ctx); err != nil {
+		t.Error(err)
+	}
+	w.judge(t, prog, &evidence{})
+}
+
 // TestNothingStaleLeavesAfterADowntime is promise 6 of DELIVERY 2.2: what was
 // decided before a downtime longer than its expiry is not said after it.
 func TestNothingStaleLeavesAfterADowntime(t *testing.T) {

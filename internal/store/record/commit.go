@@ -29,7 +29,7 @@ const leaseSlack = 1000
 // Commit implements [shell.Journal].
 func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
 	var done spaces.Committed
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := s.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
 		k := commit{tx: t, c: c, mind: c.Lease.Mind}
 		if err := k.all(ctx); err != nil {
 			return err

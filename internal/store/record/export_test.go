@@ -15,6 +15,14 @@ func (s *Store) Write(ctx context.Context, do func(ctx context.Context, t *Tx) e
 	return s.write(ctx, do)
 }
 
+// WriteOften runs do as the ports of every message do.
+func (s *Store) WriteOften(ctx context.Context, do func(ctx context.Context, t *Tx) error) error {
+	return s.writeOften(ctx, do)
+}
+
+// Follow has do follow the write.
+func (t *tx) Follow(do func(ctx context.Context, t *Tx) error, then func()) { t.follow(do, then) }
+
 // Do runs one statement.
 func (t *tx) Do(ctx context.Context, statement string, args ...any) error {
 	return t.run(ctx, query(statement), args...)

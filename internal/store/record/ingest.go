@@ -28,7 +28,14 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
 // Record implements [activity.Log].
 func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
 	var rec spaces.Recorded
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	var claims []spaces.Claim
+	wanted := func(ws []spaces.Waiting) []spaces.Claim { // they take up turns: asked for once
+		if claims == nil {
+			claims = in.Claims(ws)
+		}
+		return claims
+	}
+	err := b.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
 		i := intake{tx: t, batch: in}
 		if err := i.record(ctx); err != nil {
 			return err
@@ -38,7 +45,7 @@ func (b Border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 			var left []spaces.Waiting
 			var woken []spaces.Wake
 			t.follow(func(ctx context.Context, t *tx) (err error) {
-				left, woken, err = t.claims(ctx, i.done.Wakes, in.Claims)
+				left, woken, err = t.claims(ctx, i.done.Wakes, wanted)
 				return err
 			}, func() { rec.Wakes, rec.Woken = left, woken })
 		}

@@ -20,7 +20,7 @@ const (
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.
 func (b Border) Settle(ctx context.Context, at time.Time, settlements []activity.Settlement) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
 		for _, s := range settlements {
 			if err := t.settle(ctx, at, s); err != nil {
 				return fmt.Errorf("action %s: %w", s.Action, err)

@@ -138,3 +138,11 @@ func (s *Store) write(ctx context.Context, do write) error {
 	}
 	return s.writer.write(ctx, do)
 }
+
+// writeOften is write for what every message needs; see [writer.writeOften].
+func (s *Store) writeOften(ctx context.Context, do write) error {
+	if s.writer == nil {
+		return ErrClosed
+	}
+	return s.writer.writeOften(ctx, do)
+}

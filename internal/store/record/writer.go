@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/fault"
 )
 
 const (
@@ -26,6 +28,7 @@ type write func(ctx context.Context, t *tx) error
 // A job is a write on its way, with the place its outcome goes.
 type job struct {
 	do      write
+	often   bool // see [writer.writeOften]
 	outcome chan outcome
 }
 
@@ -72,10 +75,20 @@ func startWriter(ctx context.Context, e Engine, o Options) (*writer, error) {
 // write hands do to the writer and waits for its outcome. A panic of do comes
 // back as a panic here, where the caller can deal with it.
 func (w *writer) write(ctx context.Context, do write) error {
+	return w.hand(ctx, &job{do: do, outcome: make(chan outcome, 1)})
+}
+
+// writeOften is write for what every message needs. Where nothing else is in a group,
+// none of it has a savepoint, and when one write fails all are taken back and run once
+// more (ADR 48): do leaves nothing behind that a second run would not write over.
+func (w *writer) writeOften(ctx context.Context, do write) error {
+	return w.hand(ctx, &job{do: do, often: true, outcome: make(chan outcome, 1)})
+}
+
+func (w *writer) hand(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{do: do, outcome: make(chan outcome, 1)}
 	select {
 	case w.jobs <- j:
 	case <-w.quit:
@@ -151,34 +164,14 @@ func (w *writer) gather(group []*job) []*job {
 	return group
 }
 
-// commit runs the group in one transaction, each job on its own savepoint, and
-// then answers all of them.
+// commit runs the group in one transaction and then answers all of it.
 func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	began := time.Now()
 	w.began.Store(&began)
-	outcomes := make([]outcome, len(group))
-	err := t.begin(ctx)
-	kept := 0
-	for i, j := range group {
-		if err != nil {
-			break
-		}
-		outcomes[i], err = runJob(ctx, t, j.do, len(group) > 1)
-		if outcomes[i].stays() {
-			kept++
-		}
-	}
-	if err == nil && kept > 0 {
-		err = t.runFollowers(ctx)
-	}
-	clear(t.followers)
-	t.followers = t.followers[:0]
-	if err == nil && kept > 0 {
-		if err = t.commit(ctx); err == nil {
-			w.commits.Add(1)
-		}
-	} else {
-		err = errors.Join(err, t.rollback(ctx))
+	apart := slices.ContainsFunc(group, func(j *job) bool { return !j.often })
+	outcomes, spoilt, err := w.attempt(ctx, t, group, apart)
+	if spoilt {
+		outcomes, _, err = w.attempt(ctx, t, group, true)
 	}
 	for i := range outcomes {
 		if err != nil && outcomes[i].stays() {
@@ -193,20 +186,58 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 	}
 }
 
-// runFollowers runs what the jobs wanted to follow them.
-func (t *tx) runFollowers(ctx context.Context) error {
-	for _, f := range t.followers {
-		o, err := runJob(ctx, t, f.do, true)
-		if err != nil {
-			return err
-		}
-		if o.stays() {
-			f.then()
+// attempt runs the group in one transaction: apart, with a savepoint for each job, or
+// together, which one that fails spoils for all. What it returns last is trouble of
+// the whole transaction. Then, and of a spoilt one, nothing is kept.
+func (w *writer) attempt(ctx context.Context, t *tx, group []*job, apart bool) (outcomes []outcome, spoilt bool, err error) {
+	defer func() {
+		clear(t.followers)
+		t.followers = t.followers[:0]
+	}()
+	outcomes = make([]outcome, len(group))
+	err = t.begin(ctx)
+	kept := 0
+	for i := 0; i < len(group) && err == nil && !spoilt; i++ {
+		outcomes[i], err = runJob(ctx, t, group[i].do, apart && len(group) > 1)
+		if outcomes[i].stays() {
+			kept++
 		} else {
+			spoilt = !apart && len(group) > 1
+		}
+	}
+	if err == nil && !spoilt && kept > 0 {
+		spoilt, err = t.runFollowers(ctx, apart)
+	}
+	if err == nil && !spoilt && !apart {
+		several := len(group)+len(t.followers) > 1 // what was put off may not be what fails
+		spoilt = several && t.session.Flush(ctx) != nil || fault.Point("group.written") != nil
+	}
+	if err != nil || spoilt || kept == 0 {
+		return outcomes, spoilt, errors.Join(err, t.rollback(ctx))
+	}
+	if err = t.commit(ctx); err == nil {
+		w.commits.Add(1)
+	}
+	return outcomes, false, err
+}
+
+// runFollowers runs what the jobs wanted to follow them. One that fails spoils the
+// transaction unless each is apart: then it alone is undone.
+func (t *tx) runFollowers(ctx context.Context, apart bool) (spoilt bool, err error) {
+	for _, f := range t.followers {
+		o, err := runJob(ctx, t, f.do, apart)
+		switch {
+		case err != nil:
+			return false, err
+		case o.stays():
+			f.then()
+		case !apart:
+			return true, nil
+		default:
 			t.lg.Error("follower undone", "error", errors.Join(o.err, o.panicked))
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // makeRoom gives up the ballast when a write found the disk full.
@@ -220,10 +251,10 @@ func (w *writer) makeRoom(t *tx, outcomes []outcome) {
 	}
 }
 
-// runJob runs one job. What it returns second is trouble of the whole
-// transaction: then nothing of the group is kept.
-func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err error) {
-	if shared {
+// runJob runs one job, apart on a savepoint. What it returns second is trouble of the
+// whole transaction: then nothing of the group is kept.
+func runJob(ctx context.Context, t *tx, do write, apart bool) (o outcome, err error) {
+	if apart {
 		if err := t.session.Save(ctx); err != nil {
 			return outcome{}, err
 		}
@@ -232,7 +263,7 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 	t.cache.trim()
 	before := len(t.followers)
 	o = guarded(ctx, t, do)
-	if o.stays() && shared {
+	if o.stays() && apart {
 		failed := t.session.Flush(ctx)
 		if failed == nil {
 			return o, t.session.Keep(ctx)
@@ -243,7 +274,7 @@ func runJob(ctx context.Context, t *tx, do write, shared bool) (o outcome, err e
 		return o, nil
 	}
 	t.followers = t.followers[:before]
-	if !shared {
+	if !apart {
 		return o, nil // the whole transaction is taken back
 	}
 	return o, t.undo(ctx)

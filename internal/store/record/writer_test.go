@@ -42,6 +42,12 @@ func held() (hold write, begun <-chan struct{}, release func()) {
 // returns their outcomes.
 func grouped(t *testing.T, s *record.Store, writes []write) []error {
 	t.Helper()
+	return groupedBy(t, s, s.Write, writes)
+}
+
+// groupedBy hands the writes to one of the store's ways to write.
+func groupedBy(t *testing.T, s *record.Store, hand func(context.Context, write) error, writes []write) []error {
+	t.Helper()
 	hold, begun, release := held()
 	outcomes := make([]error, len(writes))
 	var all sync.WaitGroup
@@ -56,7 +62,7 @@ func grouped(t *testing.T, s *record.Store, writes []write) []error {
 	for i, w := range writes {
 		all.Go(func() {
 			coming.Done()
-			outcomes[i] = s.Write(t.Context(), w)
+			outcomes[i] = hand(t.Context(), w)
 		})
 	}
 	coming.Wait() // where one thread runs all, none may have begun yet
@@ -92,24 +98,115 @@ func TestFailedWriteTakesNoNeighbourWithIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, s *record.Store) {
 		t.Helper()
 		broken := errors.New("changed my mind")
-		var writes []write
-		for n := range 30 {
-			writes = append(writes, func(ctx context.Context, tx *record.Tx) error {
-				if err := keep(fmt.Sprint(n))(ctx, tx); err != nil || n%3 != 0 {
-					return err
+		for way, hand := range waysToWrite(s) {
+			before := rowsOf(t, s)
+			var writes []write
+			for n := range 30 {
+				writes = append(writes, func(ctx context.Context, tx *record.Tx) error {
+					if err := keep(fmt.Sprint(way, n))(ctx, tx); err != nil || n%3 != 0 {
+						return err
+					}
+					return broken
+				})
+			}
+			for n, err := range groupedBy(t, s, hand, writes) {
+				if want := n%3 == 0; errors.Is(err, broken) != want {
+					t.Errorf("%s: write %d gave %v", way, n, err)
 				}
-				return broken
-			})
-		}
-		for n, err := range grouped(t, s, writes) {
-			if want := n%3 == 0; errors.Is(err, broken) != want {
-				t.Errorf("write %d gave %v", n, err)
+			}
+			if got := rowsOf(t, s) - before; got != 20 {
+				t.Errorf("%s: %d rows, want the 20 that did not fail", way, got)
 			}
 		}
-		if got := rowsOf(t, s); got != 20 {
-			t.Errorf("%d rows, want the 20 that did not fail", got)
+	})
+}
+
+// A statement that the engine refuses is one write's trouble, also where it is put
+// off until somebody asks something.
+func TestRefusedStatementTakesNoNeighbourWithIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		for way, hand := range waysToWrite(s) {
+			before := rowsOf(t, s)
+			writes := []write{keep(way + "a"), keep(way + "b"), keep(way + "a"), keep(way + "c")}
+			failed := 0
+			for n, err := range groupedBy(t, s, hand, writes) {
+				if err != nil {
+					failed++
+				}
+				if same := n == 0 || n == 2; err != nil && !same {
+					t.Errorf("%s: write %d gave %v", way, n, err)
+				}
+			}
+			if got := rowsOf(t, s) - before; got != 3 || failed != 1 {
+				t.Errorf("%s: %d rows and %d that failed, want 3 and one of two that are alike", way, got, failed)
+			}
 		}
 	})
+}
+
+// Of what every message needs a write runs once, or once more where another one of its
+// group has failed.
+func TestWritesThatGoTogetherRunOnceMoreAtMost(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		broken := errors.New("changed my mind")
+		for _, end := range []error{nil, broken} {
+			runs := make([]int, 20)
+			var writes []write
+			for n := range runs {
+				writes = append(writes, func(context.Context, *record.Tx) error {
+					if runs[n]++; n == 7 {
+						return end
+					}
+					return nil
+				})
+			}
+			for n, err := range groupedBy(t, s, s.WriteOften, writes) {
+				if want := n == 7 && end != nil; errors.Is(err, broken) != want {
+					t.Errorf("write %d gave %v", n, err)
+				}
+			}
+			for n, times := range runs {
+				if times != 1 && (times != 2 || end == nil) {
+					t.Errorf("write %d ran %d times beside one that ended in %v", n, times, end)
+				}
+			}
+		}
+	})
+}
+
+// What follows a write and fails is undone alone.
+func TestFailedFollowerTakesNobodyWithIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		for way, hand := range waysToWrite(s) {
+			before := rowsOf(t, s)
+			leads := func(name string, end error) write {
+				return func(ctx context.Context, tx *record.Tx) error {
+					tx.Follow(func(ctx context.Context, tx *record.Tx) error {
+						return errors.Join(keep("after " + name)(ctx, tx), end)
+					}, func() {})
+					return keep(name)(ctx, tx)
+				}
+			}
+			writes := []write{leads(way+"a", nil), leads(way+"b", errors.New("changed my mind")), leads(way+"c", nil)}
+			for n, err := range groupedBy(t, s, hand, writes) {
+				if err != nil {
+					t.Errorf("%s: write %d gave %v", way, n, err)
+				}
+			}
+			if got := rowsOf(t, s) - before; got != 5 {
+				t.Errorf("%s: %d rows, want three and two that followed", way, got)
+			}
+		}
+	})
+}
+
+// waysToWrite are the store's, by name: each write apart, and what every message
+// needs.
+func waysToWrite(s *record.Store) map[string]func(context.Context, write) error {
+	return map[string]func(context.Context, write) error{"apart": s.Write, "together": s.WriteOften}
 }
 
 // A panic in a write is its caller's; the writer lives on.
