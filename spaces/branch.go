@@ -33,8 +33,8 @@ func Cohere(b *Branch, e Event, known func(EventID) bool) error {
 // event, or of their order, changes every later hash. body is the stored form.
 // Times count as they are stored, in milliseconds.
 func Link(prev []byte, e Event, body []byte) []byte {
-	b := make([]byte, 0, 512+len(body))
-	b = appendFields(b, string(prev), string(e.Space), string(e.Branch), string(e.ID), string(e.Object), string(e.Thread),
+	var few [1024]byte // what mostly is enough, and costs nothing
+	b := appendFields(few[:0], string(prev), string(e.Space), string(e.Branch), string(e.ID), string(e.Object), string(e.Thread),
 		string(e.ReplyTo), string(e.Actor), e.Source, string(e.Cause), string(e.Root), string(e.Body.Kind()))
 	for _, n := range []int64{e.Seq, e.At.UnixMilli(), e.RecvAt.UnixMilli(), e.Readers, int64(e.Depth), int64(len(e.Parents))} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n))

@@ -25,6 +25,7 @@ type connection struct {
 type statement struct {
 	*sqlite3.Stmt
 	places  []int
+	holds   []any // what each place has been given; see [statement.put]
 	columns int
 	read    bool // its rows are being read
 }
@@ -85,7 +86,7 @@ func (c *connection) bound(text string, args []any) (*statement, error) {
 		if arg >= len(args) {
 			return nil, errors.New("parameter $" + strconv.Itoa(arg+1) + " has no argument")
 		}
-		if err := st.bind(n+1, args[arg]); err != nil {
+		if err := st.put(n, args[arg]); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +106,7 @@ func (c *connection) prepared(text string) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.stmts[text] = &statement{Stmt: made, places: places, columns: made.ColumnCount()}
+	c.stmts[text] = &statement{Stmt: made, places: places, holds: make([]any, len(places)), columns: made.ColumnCount()}
 	return c.stmts[text], nil
 }
 

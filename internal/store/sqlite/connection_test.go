@@ -3,6 +3,7 @@ package sqlite
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,6 +85,45 @@ func TestWhatIsBoundComesBackAsItWas(t *testing.T) {
 			if err := found.Close(); err != nil || found.Next() {
 				t.Errorf("an answer goes on after it is closed (%v)", err)
 			}
+		}
+	}
+}
+
+// A place that holds an argument from the last time is given it anew whenever it is
+// another one, be it in its type alone.
+func TestAPlaceHoldsWhatItWasGivenLast(t *testing.T) {
+	c := openConnection(t)
+	long := strings.Repeat("x", maxHeld+1)
+	for _, arg := range []any{"a", "a", "b", "", nil, "", long, long + "y", "b", []byte("b"), "b", 1, int64(1), 2, int64(2), "2", 0.5, true, 1, false, 0} {
+		found, err := c.Query(t.Context(), "select $1, typeof($1)", arg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		var kind string
+		if found.Next(); found.Scan(&got, &kind) != nil {
+			t.Fatalf("%v: %v", arg, found.Scan(&got, &kind))
+		}
+		want, wantKind := arg, "integer"
+		switch x := arg.(type) {
+		case nil:
+			wantKind = "null"
+		case string:
+			wantKind = "text"
+		case []byte:
+			wantKind = "blob"
+		case float64:
+			wantKind = "real"
+		case int:
+			want = int64(x)
+		case bool:
+			want = map[bool]int64{true: 1}[x]
+		}
+		if diff := cmp.Diff(want, got); diff != "" || kind != wantKind {
+			t.Errorf("%T %v is a %s in its place (-want +got):\n%s", arg, arg, kind, diff)
+		}
+		if err := found.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
