@@ -29,8 +29,12 @@ const leaseSlack = 1000
 // Commit implements [shell.Journal].
 func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
 	var done spaces.Committed
-	err := s.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
-		k := commit{tx: t, c: c, mind: c.Lease.Mind}
+	stored, err := encode(c)
+	if err != nil {
+		return done, fmt.Errorf("commit step %d of %s: %w", c.Step.N, c.Step.Cycle, err)
+	}
+	err = s.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
+		k := commit{tx: t, c: c, stored: stored, mind: c.Lease.Mind}
 		if err := k.all(ctx); err != nil {
 			return err
 		}
@@ -52,12 +56,42 @@ func (s Shell) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committe
 	return done, err
 }
 
+// A storedStep is what a step says at length as it is stored. It is encoded before the
+// writer turns to the step, for which others wait.
+type storedStep struct {
+	turns []storedTurn
+	shown []byte
+}
+
+type storedTurn struct {
+	refs string
+	body []byte
+}
+
+func encode(c spaces.StepCommit) (s storedStep, err error) {
+	for _, turn := range c.Turns {
+		body, err := json.Marshal(turn)
+		if err != nil {
+			return s, fmt.Errorf("encode turn: %w", err)
+		}
+		s.turns = append(s.turns, storedTurn{array(turn.Refs), body})
+	}
+	if c.Step.Shown == nil {
+		return s, nil
+	}
+	if s.shown, err = json.Marshal(c.Step.Shown); err != nil {
+		return s, fmt.Errorf("encode frame: %w", err)
+	}
+	return s, nil
+}
+
 // A commit is one step on its way into the record.
 type commit struct {
 	*tx
-	c    spaces.StepCommit
-	mind spaces.Mind
-	done spaces.Committed
+	c      spaces.StepCommit
+	stored storedStep
+	mind   spaces.Mind
+	done   spaces.Committed
 
 	space   spaces.SpaceID // trigger space
 	turns   int            // before this step
@@ -142,15 +176,11 @@ func (k *commit) think(ctx context.Context) error {
 // show stores the turns, numbered after those of earlier steps.
 func (k *commit) show(ctx context.Context) error {
 	next := k.turns
-	for few := range slices.Chunk(k.c.Turns, len(insertTurns)) {
+	for few := range slices.Chunk(k.stored.turns, len(insertTurns)) {
 		values := []any{string(k.c.Step.Cycle)}
 		for _, turn := range few {
-			turn.N, next = next, next+1
-			body, err := json.Marshal(turn)
-			if err != nil {
-				return fmt.Errorf("encode turn: %w", err)
-			}
-			values = append(values, turn.N, array(turn.Refs), body)
+			values = append(values, next, turn.refs, turn.body)
+			next++
 		}
 		if err := k.run(ctx, insertTurns[len(few)-1], values...); err != nil {
 			return fmt.Errorf("store turns: %w", err)

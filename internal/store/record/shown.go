@@ -23,10 +23,6 @@ func (k *commit) shown(ctx context.Context, f *spaces.Shown) ([]any, error) {
 	if f == nil {
 		return []any{nil, "[]", ""}, nil
 	}
-	body, err := json.Marshal(f)
-	if err != nil {
-		return nil, fmt.Errorf("encode frame: %w", err)
-	}
 	hash, known := k.cache.systems[f.System]
 	if !known {
 		sum := sha256.Sum256([]byte(f.System))
@@ -36,7 +32,7 @@ func (k *commit) shown(ctx context.Context, f *spaces.Shown) ([]any, error) {
 		}
 		k.cache.systems[f.System] = hash
 	}
-	return []any{body, array(f.Refs), hash}, nil
+	return []any{k.stored.shown, array(f.Refs), hash}, nil
 }
 
 // redactFrames passes what the frames of a cycle were made of through redact.

@@ -185,7 +185,7 @@ func TestFailedFollowerTakesNobodyWithIt(t *testing.T) {
 			leads := func(name string, end error) write {
 				return func(ctx context.Context, tx *record.Tx) error {
 					tx.Follow(func(ctx context.Context, tx *record.Tx) error {
-						return errors.Join(keep("after " + name)(ctx, tx), end)
+						return errors.Join(keep("after "+name)(ctx, tx), end)
 					}, func() {})
 					return keep(name)(ctx, tx)
 				}
