@@ -2,6 +2,7 @@ package shell
 
 import (
 	_ "embed"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,7 +31,7 @@ var greetings = func() phrasebook {
 		case beside:
 			b.beside[word] = true
 		default:
-			words := plainWords(line)
+			words := slices.Collect(plainWords(line))
 			b.greetings[strings.Join(words, " ")] = true
 			b.longest = max(b.longest, len(words))
 		}
@@ -44,9 +45,12 @@ const maxGreeting = 8
 // merely reports whether a text greets and says nothing else. Names of members,
 // mentions, marks and pictures in letters do not count.
 func (b phrasebook) merely(text string, members []spaces.Member) bool {
-	words := plainWords(text)
-	if len(words) > maxGreeting {
-		return false
+	var words []string
+	for word := range plainWords(text) {
+		if len(words) == maxGreeting {
+			return false
+		}
+		words = append(words, word)
 	}
 	greets, others := false, []string(nil)
 	for len(words) > 0 {
@@ -77,17 +81,25 @@ func (b phrasebook) at(words []string) int {
 func allNames(words []string, members []spaces.Member) bool {
 	left := slices.Clone(words)
 	for i := 0; i < len(members) && len(left) > 0; i++ {
-		names := plainWords(members[i].Name + " " + members[i].Handle)
+		names := slices.Collect(plainWords(members[i].Name + " " + members[i].Handle))
 		left = slices.DeleteFunc(left, func(w string) bool { return slices.Contains(names, w) })
 	}
 	return len(left) == 0
 }
 
 // plainWords cuts a text into small words without the marks around them.
-func plainWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '@' && r != '-' && r != '_'
-	})
+func plainWords(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, besideWords) {
+			if !yield(strings.ToLower(word)) {
+				return
+			}
+		}
+	}
+}
+
+func besideWords(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '@' && r != '-' && r != '_'
 }
 
 // lookups are the acts that only look.
