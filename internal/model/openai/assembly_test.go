@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -348,4 +349,28 @@ func TestBadArgumentsPassThroughUnchanged(t *testing.T) {
 	if err != nil || len(got.Calls) != 1 || got.Calls[0].Args != args {
 		t.Errorf("answer %+v, error %v", got, err)
 	}
+}
+
+// What Go reads as JSON does is not read a second time, and never otherwise.
+func FuzzTextOfAPiece(f *testing.F) {
+	for _, text := range []string{
+		`"plain"`, `""`, `"a \"word\" and \\ \n\t\b\f\r"`, `"\/"`, `"\u00e9\u0000\u2028"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, "\"\xff\"", "\"\u2028\"",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var want string
+		if json.Unmarshal([]byte(text), &want) != nil {
+			return
+		}
+		text = strings.TrimSpace(text) // a decoder hands on the value alone
+		if got, ok := literal([]byte(text)); ok && got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+		var a arguments
+		var c content
+		if err := errors.Join(json.Unmarshal([]byte(text), &a), json.Unmarshal([]byte(text), &c)); err != nil || string(a) != want || string(c) != want {
+			t.Errorf("%s is %q as arguments and %q as content (%v), want %q", text, a, c, err, want)
+		}
+	})
 }

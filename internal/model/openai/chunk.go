@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -77,13 +78,18 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// literal returns what a valid JSON string says in which nothing is escaped, as in
-// most pieces of an answer; false for everything else.
+// literal returns what a valid JSON string says if Go reads it alike, as it does with
+// nearly all pieces of an answer; false for everything else, such as two halves of a
+// character.
 func literal(b []byte) (string, bool) {
-	if len(b) < 2 || b[0] != '"' || bytes.IndexByte(b, '\\') >= 0 || !utf8.Valid(b) {
+	if len(b) < 2 || b[0] != '"' || !utf8.Valid(b) {
 		return "", false
 	}
-	return string(b[1 : len(b)-1]), true
+	if bytes.IndexByte(b, '\\') < 0 {
+		return string(b[1 : len(b)-1]), true
+	}
+	text, err := strconv.Unquote(string(b))
+	return text, err == nil
 }
 
 // arguments is a text, null, or JSON that should have been a text.
@@ -91,6 +97,10 @@ type arguments string
 
 // UnmarshalJSON reads any of the three forms.
 func (a *arguments) UnmarshalJSON(b []byte) error {
+	if text, ok := literal(b); ok {
+		*a = arguments(text)
+		return nil
+	}
 	if bytes.HasPrefix(b, []byte(`"`)) || bytes.Equal(b, []byte("null")) {
 		return json.Unmarshal(b, (*string)(a))
 	}
