@@ -10,19 +10,20 @@ import (
 
 // When memory is given back.
 const (
-	lookEvery    = time.Second // things are quiet when hardly anything is allocated meanwhile
-	hardly       = 1 << 20     // bytes
-	worthTheWork = 16 << 20    // so many bytes were allocated since the last time
+	lookEvery    = time.Second / 2 // things are quiet when hardly anything is allocated meanwhile
+	hardly       = 1 << 19         // bytes
+	worthTheWork = 16 << 20        // so many bytes were allocated since the last time
+	restEvery    = 4               // looks, from one drop at rest to the next
 )
 
 // shrink calls give each time things have become quiet, after the start and
 // after each busy time, until ctx is done. Things are busy when allocated, the
-// number of bytes so far, grows. When they are so from the start on, it calls drop
-// once in the middle of it.
+// number of bytes so far, grows. As long as they are quiet it calls drop now and
+// then, and once in the middle of it when they are busy from the start on.
 func shrink(ctx context.Context, allocated func() uint64, give, drop func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	seen, due := allocated(), uint64(0)
+	seen, due, quiet := allocated(), uint64(0), 0
 	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
@@ -30,11 +31,16 @@ func shrink(ctx context.Context, allocated func() uint64, give, drop func()) err
 		case <-look.C:
 		}
 		now := allocated()
-		if now-seen < hardly && now >= due {
+		switch calm := now-seen < hardly; {
+		case calm && now >= due:
 			give()
 			now = allocated() // what giving took is no reason to give again
-			due = now + worthTheWork
-		} else if first {
+			due, quiet = now+worthTheWork, 0
+		case calm:
+			if quiet++; quiet%restEvery == 0 {
+				drop()
+			}
+		case first:
 			drop()
 		}
 		seen = now
