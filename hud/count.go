@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer/codec"
-
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,13 +13,10 @@ const (
 	callOverhead    = 12
 )
 
-// A Counter counts tokens exactly, as the o200k vocabulary has them. The
-// vocabulary is loaded when the first count is asked for; the counts of words are
-// remembered. It may be used from several goroutines; the zero value works.
+// A Counter counts tokens exactly, as the o200k vocabulary has them, and
+// remembers the counts of words. It may be used from several goroutines; the zero
+// value works.
 type Counter struct {
-	load  sync.Once
-	codec *codec.Codec
-
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
@@ -50,7 +45,7 @@ func (c *Counter) Count(text string) int {
 		known, ok := c.remembered(word)
 		if !ok {
 			c.mu.Unlock()
-			known = c.count(word)
+			known = count(word)
 			c.mu.Lock()
 			c.remember(word, known)
 		}
@@ -84,9 +79,8 @@ func firstWord(text string) string {
 func visible(c byte) bool { return '!' <= c && c <= '~' }
 
 // count has the vocabulary count a word.
-func (c *Counter) count(word string) int {
-	c.load.Do(func() { c.codec = codec.NewO200kBase() })
-	n, err := c.codec.Count(word)
+func count(word string) int {
+	n, err := loaded().Count(word)
 	if err != nil { // the pattern matcher gave up; the bound still holds
 		return Bound(word)
 	}

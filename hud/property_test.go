@@ -61,7 +61,7 @@ func live(t *rapid.T, w *world, each func()) {
 
 // exact counts a frame anew, without anything remembered.
 func exact(v *View, f Frame) int {
-	c := &Counter{codec: v.Counter.codec}
+	c := new(Counter)
 	n := v.FixedTokens
 	for i, m := range f.Messages() {
 		if i > 0 {

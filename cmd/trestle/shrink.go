@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
 )
 
 // When memory is given back.
@@ -56,8 +58,9 @@ func allocated() uint64 {
 
 // giveBack gives the system what only the start or a busy time needed: reading the
 // migrations takes more memory than running idle, and most of the program's own
-// text runs once.
+// text runs once. Who counts again has the vocabulary loaded again.
 func giveBack() {
+	hud.ForgetVocabulary()
 	runtime.GC() // pools give up what they hold at the second collection
 	debug.FreeOSMemory()
 	dropText()

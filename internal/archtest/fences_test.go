@@ -59,7 +59,7 @@ var standard = []fence{
 	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/servertest", "internal/store/postgres", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
 	{"os/exec", []string{"internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
 	{"plugin", nil, "no code is loaded at run time"},
-	{"unsafe", nil, "nothing here needs it"},
+	{"unsafe", []string{"hud"}, "for a name alone: a library keeps for ever what is needed now and then"},
 	{"reflect", []string{"internal/store/sqlite"}, "types are known where they are used; only cells of a table are put wherever their reader points"},
 	{"log", nil, "log/slog, as a field"},
 	{"os", []string{"adapters/fake/...", "adapters/local/...", "internal/...", "cmd/..."}, "the record, the view, the agent and the border touch no file and no environment"},
