@@ -15,13 +15,13 @@ const (
 	lookEvery    = time.Second / 2 // things are quiet when hardly anything is allocated meanwhile
 	hardly       = 1 << 19         // bytes
 	worthTheWork = 16 << 20        // so many bytes were allocated since the last time
-	restEvery    = 4               // looks, from one drop at rest to the next
+	firstRest    = 4               // looks, from giving to the first drop at rest
 )
 
 // shrink calls give each time things have become quiet, after the start and
 // after each busy time, until ctx is done. Things are busy when allocated, the
-// number of bytes so far, grows. As long as they are quiet it calls drop now and
-// then, and once in the middle of it when they are busy from the start on.
+// number of bytes so far, grows. As long as they are quiet it calls drop, more and
+// more rarely, and once in the middle of it when they are busy from the start on.
 func shrink(ctx context.Context, allocated func() uint64, give, drop func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -39,7 +39,7 @@ func shrink(ctx context.Context, allocated func() uint64, give, drop func()) err
 			now = allocated() // what giving took is no reason to give again
 			due, quiet = now+worthTheWork, 0
 		case calm:
-			if quiet++; quiet%restEvery == 0 {
+			if quiet++; quiet >= firstRest && quiet&(quiet-1) == 0 {
 				drop()
 			}
 		case first:
