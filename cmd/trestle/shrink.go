@@ -15,18 +15,19 @@ const (
 	lookEvery    = time.Second / 2 // things are quiet when hardly anything is allocated meanwhile
 	hardly       = 1 << 19         // bytes
 	worthTheWork = 16 << 20        // so many bytes were allocated since the last time
+	startOver    = 2               // looks, after which the start no longer runs
 	firstRest    = 4               // looks, from giving to the first drop at rest
 )
 
 // shrink calls give each time things have become quiet, after the start and
 // after each busy time, until ctx is done. Things are busy when allocated, the
 // number of bytes so far, grows. As long as they are quiet it calls drop, more and
-// more rarely, and once in the middle of it when they are busy from the start on.
+// more rarely, and once in the middle of it when they are busy after the start.
 func shrink(ctx context.Context, allocated func() uint64, give, drop func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	seen, due, quiet := allocated(), uint64(0), 0
-	for first := true; ; first = false {
+	for looks := 1; ; looks++ {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -42,7 +43,7 @@ func shrink(ctx context.Context, allocated func() uint64, give, drop func()) err
 			if quiet++; quiet >= firstRest && quiet&(quiet-1) == 0 {
 				drop()
 			}
-		case first:
+		case looks == startOver:
 			drop()
 		}
 		seen = now
