@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,34 @@ func (k *keeper) times() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.asked)
+}
+
+// What a model is asked stays as it is until the model has answered, whoever is asked
+// beside it and before.
+func TestARequestIsItsModelsUntilItIsAnswered(t *testing.T) {
+	answers, asked := replier("noted"), atomic.Int64{}
+	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+		was := modeltest.Copy(r).Messages
+		asked.Add(1)
+		<-time.After(time.Second)
+		if diff := cmp.Diff(was, r.Messages); diff != "" {
+			t.Errorf("meanwhile it became (-was +is):\n%s", diff)
+		}
+		return answers.Generate(ctx, r)
+	})
+	play(t, m, func(w *world) {
+		one, two := w.room("one", direct), w.room("two", direct)
+		w.start()
+		for turn := range 5 {
+			w.says(one, "Kai", fmt.Sprint("one ", turn))
+			pass(300 * time.Millisecond)
+			w.says(two, "Kai", fmt.Sprint("two ", turn))
+			pass(time.Minute)
+		}
+		if n := asked.Load(); n < 20 {
+			t.Errorf("it was asked %d times: the story shows nothing", n)
+		}
+	})
 }
 
 // CONTEXT 2, CON-47, CON-49, R-1, PRD-9-I3: between cuts every frame begins

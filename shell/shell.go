@@ -17,6 +17,7 @@ type Shell struct {
 	minds     *minds
 	library   *library
 	systems   systems
+	sheets    sync.Pool // of *sheet
 
 	bell  chan struct{} // something was rung, finished or cancelled
 	news  chan struct{} // the record may have something to do that nobody rang for

@@ -17,12 +17,13 @@ import (
 func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 	c.see(ctx)
 	shown, lines, tokens := c.pictures()
-	prompt, err := c.frame(lines, tokens)
-	if err != nil {
+	sheet := c.shell.sheet()
+	defer c.shell.done(sheet)
+	if err := c.frame(sheet, lines, tokens); err != nil {
 		return model.Response{}, &model.Error{Kind: model.TooLong, Err: err}
 	}
 	req := model.Request{
-		Model: c.settings.ModelName, Messages: prompt, NoCalls: noCalls,
+		Model: c.settings.ModelName, Messages: sheet.messages, NoCalls: noCalls,
 		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 	}
 	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
@@ -47,7 +48,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (model.Response, error) {
 }
 
 // frame renders what the model sees now, beside pictures that take some tokens.
-func (c *cycle) frame(pictures []hud.Pictured, tokens int) ([]model.Message, error) {
+func (c *cycle) frame(onto *sheet, pictures []hud.Pictured, tokens int) error {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +68,7 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) ([]model.Message, err
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {
-		return nil, fmt.Errorf("frame of %s: %w", m.id, err)
+		return fmt.Errorf("frame of %s: %w", m.id, err)
 	}
 	c.size, c.shown, c.request = frame.Tokens, shown(v, tail, &frame), m.hasher.Hash(&frame)
 	plan, err := json.Marshal(frame.Plan)
@@ -80,7 +81,8 @@ func (c *cycle) frame(pictures []hud.Pictured, tokens int) ([]model.Message, err
 		c.shell.publish("context_compacted", hud.CutFrame, c.facts("before", frame.Tokens+freed, "after", frame.Tokens, "freed", freed, "cycles", 0))
 	}
 	c.tellLayers(v, &frame)
-	return messages(&frame), nil
+	onto.write(&frame)
+	return nil
 }
 
 // shown returns what the frame was made of.
@@ -135,19 +137,40 @@ func (m *mind) runs(c *cycle) []hud.Run {
 	return runs
 }
 
-// messages returns a frame as a request has it.
-func messages(f *hud.Frame) []model.Message {
-	calls := 0
-	for m := range f.All() {
-		calls += len(m.Calls)
+// A sheet is room for the messages of one call: what a model was asked on is asked on
+// again.
+type sheet struct {
+	messages []model.Message
+	calls    []model.Call // of all messages
+}
+
+// sheet returns one that is empty. It is nobody else's until it is given back.
+func (s *Shell) sheet() *sheet {
+	if used, ok := s.sheets.Get().(*sheet); ok {
+		return used
 	}
-	out, all := make([]model.Message, 0, f.Len()), make([]model.Call, 0, calls)
+	return &sheet{}
+}
+
+// done gives a sheet back, when the model has answered.
+func (s *Shell) done(used *sheet) {
+	clear(used.messages) // the words may go
+	clear(used.calls)
+	used.messages, used.calls = used.messages[:0], used.calls[:0]
+	s.sheets.Put(used)
+}
+
+// write puts a frame on an empty sheet as a request has it.
+func (s *sheet) write(f *hud.Frame) {
+	s.messages = slices.Grow(s.messages, f.Len())
 	for m := range f.All() {
-		from := len(all)
-		for _, call := range m.Calls {
-			all = append(all, model.Call(call))
+		asked := model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID}
+		if n := len(s.calls); len(m.Calls) > 0 {
+			for _, call := range m.Calls {
+				s.calls = append(s.calls, model.Call(call))
+			}
+			asked.Calls = s.calls[n:len(s.calls):len(s.calls)]
 		}
-		out = append(out, model.Message{Role: model.Role(m.Role), Text: m.Text, CallID: m.CallID, Calls: all[from:len(all):len(all)]})
+		s.messages = append(s.messages, asked)
 	}
-	return out
 }

@@ -241,7 +241,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 			var last model.Request
 			m := slow(10*time.Second, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
 				n++
-				last = r
+				last = modeltest.Copy(r)
 				if r.NoCalls {
 					return telling("easy"), nil
 				}

@@ -19,7 +19,8 @@ type Model interface {
 	// Generate asks once and returns the whole answer. It never retries: a
 	// failure is an [*Error] whose kind tells the caller what to do. It returns
 	// within the deadlines it was built with even if ctx has none. When ctx ends
-	// first the error wraps context.Cause(ctx). It keeps no part of r.
+	// first the error wraps context.Cause(ctx). It looks at r no more once it has
+	// returned: see [Request] for what it may keep.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
@@ -67,8 +68,9 @@ type Tool struct {
 	Schema      json.RawMessage // JSON schema of the arguments, canonical bytes
 }
 
-// Request is everything one call is made of. The model may keep its messages and
-// tools to compare later ones with; nobody changes them any more.
+// Request is everything one call is made of. Nobody changes its tools any more, and
+// a model may keep them. The messages and their calls stand in room that the caller
+// uses again once Generate has returned: of them a model keeps copies.
 type Request struct {
 	Model     string // the endpoint's name for the model
 	Messages  []Message

@@ -41,7 +41,7 @@ func (b *body) write(r model.Request, p parameters) {
 		b.bytes = b.bytes[:b.ends[known-1]]
 	}
 	b.ends = b.ends[:known]
-	b.remember(r.Messages)
+	b.remember(known, r.Messages)
 	for i := known; i < len(r.Messages); i++ {
 		if i > 0 {
 			b.bytes = append(b.bytes, ',')
@@ -52,16 +52,19 @@ func (b *body) write(r model.Request, p parameters) {
 	b.bytes = appendEnd(b.bytes, &r, p)
 }
 
-// remember notes what the body is made of. All of it is of the newest request, also
-// what the one before had alike: the messages of a request share the memory of their
-// calls, so that one of each of a hundred requests would keep all of them.
-func (b *body) remember(messages []model.Message) {
-	if i := slices.IndexFunc(messages, seen); i >= 0 {
-		messages = messages[:i]
-	}
+// remember notes what the body is made of, of which so many messages are known. The
+// room that they and their calls stand in is the caller's.
+func (b *body) remember(known int, messages []model.Message) {
 	before := b.messages
-	b.messages = append(b.messages[:0], messages...)
-	if n := len(messages); n < len(before) {
+	b.messages = slices.Grow(b.messages[:known], len(messages)-known)
+	for _, m := range messages[known:] {
+		if seen(m) {
+			break
+		}
+		m.Calls = append([]model.Call(nil), m.Calls...)
+		b.messages = append(b.messages, m)
+	}
+	if n := len(b.messages); n < len(before) {
 		clear(before[n:])
 	}
 }

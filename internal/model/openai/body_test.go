@@ -124,23 +124,23 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 	})
 }
 
-// A body of a long conversation keeps the memory of one request, not a part of each.
-func TestBodyKeepsTheNewestRequestAlone(t *testing.T) {
+// A body keeps copies: who asked uses the room of a request again.
+func TestBodyKeepsNothingOfTheRoomOfARequest(t *testing.T) {
 	var b body
-	request := func(n int) model.Request {
-		r := model.Request{Model: "m"}
+	messages, calls := make([]model.Message, 5), make([]model.Call, 5)
+	for k, n := range []int{3, 5, 2, 4} {
 		for i := range n {
-			r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Calls: []model.Call{{ID: strconv.Itoa(i), Name: "rest"}}})
+			calls[i] = model.Call{ID: strconv.Itoa(max(i, 2*k)), Name: "rest"}
+			messages[i] = model.Message{Role: model.Assistant, Calls: calls[i : i+1 : i+1]}
 		}
-		return r
-	}
-	for _, n := range []int{3, 5, 2} {
-		r := request(n)
+		r := model.Request{Model: "m", Messages: messages[:n]}
 		b.write(r, parameters{})
-		for i := range b.messages[:cap(b.messages)] {
-			kept := b.messages[:cap(b.messages)][i].Calls
-			if i < n && (len(kept) != 1 || &kept[0] != &r.Messages[i].Calls[0]) || i >= n && kept != nil {
-				t.Errorf("of %d messages the calls of message %d are kept of another request", n, i)
+		if want := written(r, parameters{}); string(b.bytes) != string(want) {
+			t.Errorf("request %d: got\n%s\nwant\n%s", k, b.bytes, want)
+		}
+		for i, m := range b.messages[:cap(b.messages)] {
+			if i < n && &m.Calls[0] == &calls[i] || i >= n && m.Calls != nil {
+				t.Errorf("request %d: the calls of message %d are kept", k, i)
 			}
 		}
 	}
