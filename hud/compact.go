@@ -80,7 +80,7 @@ func (c *compact) line(i, limit int) {
 	switch marks := string(c.b[marked:]); {
 	case marks != "" || c.sender != m.Sender:
 		c.b = append(c.b[:marked], ' ')
-		c.b = append(append(c.b, c.speaker(m)...), marks...)
+		c.b = append(c.appendSpeaker(c.b, m), marks...)
 	case !c.all && !c.named[i]:
 		c.b = append(c.b, ' ')
 	}
@@ -130,7 +130,7 @@ func (c *compact) quote(id spaces.EventID) {
 	r := c.seat.Room
 	if i := r.Chat.At(id); c.quoted[i] {
 		m := &r.Chat.Messages[i]
-		c.b = append(append(append(c.b, ' '), c.speaker(m)...), ' ')
+		c.b = append(c.appendSpeaker(append(c.b, ' '), m), ' ')
 		c.b = appendQuoted(c.b, clip(m.Text, stubChars))
 		c.refs = append(c.refs, m.ID)
 	}
@@ -140,12 +140,12 @@ func (c *compact) quote(id spaces.EventID) {
 // which [Redaction.Text] knows that words are cut.
 const stubChars = 60
 
-func (c *compact) speaker(m *spaces.Message) string {
-	label := c.seat.Room.cast.who(m.Sender).label
+func (c *compact) appendSpeaker(dst []byte, m *spaces.Message) []byte {
+	dst = append(dst, c.seat.Room.cast.who(m.Sender).label...)
 	if m.Sender == c.v.me() {
-		label += " (you)"
+		dst = append(dst, " (you)"...)
 	}
-	return label
+	return dst
 }
 
 // lead writes what stands between the line before and line i: when a new

@@ -33,3 +33,23 @@ func TestTheActiveRoomIsMarked(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// Tails are rendered where others were before, and hold nothing of them.
+func TestATailHoldsNothingOfTheOneBefore(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "nova", "ada")
+	for i := range 200 {
+		w.says(id, []string{"kai", "nova"}[i%2], strings.Repeat("the garden and the "+words[i%len(words)]+" ", 1+i%5))
+	}
+	w.v.Active = id
+	short := TailInput{Now: w.at, Phase: "ENGAGEMENT"}
+	before := w.v.Tail(short).String()
+	long := w.v.Tail(TailInput{Recalled: w.v.Recall("what about the garden?", 1000)})
+	was := strings.Clone(long.String())
+	if after := w.v.Tail(short).String(); after != before || len(was) < 1000 {
+		t.Errorf("behind a tail of %d bytes it becomes %q, want %q", len(was), after, before)
+	}
+	if long.String() != was {
+		t.Errorf("later it became %q, want %q", long.String(), was)
+	}
+}

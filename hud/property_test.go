@@ -221,7 +221,7 @@ func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 		w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
 		found, _ := Search(w.v, Query{Text: canary + " garden", Limit: 50})
 		read, _ := ReadLines(w.v, id, 0, 100)
-		recalled, _ := w.v.recalledBlock(w.v.Recall(canary+" garden answer", 1000))
+		recalled := w.v.Tail(TailInput{Recalled: w.v.Recall(canary+" garden answer", 1000)}).Recalled
 		plan := w.cut(CutFirst)
 		shown := strings.Join([]string{found, read, recalled, w.frame().golden(), fmt.Sprintf("%+v", plan)}, "\n")
 		if strings.Contains(shown, canary) {

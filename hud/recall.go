@@ -1,9 +1,9 @@
 package hud
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -39,20 +39,23 @@ func (v *View) Recall(words string, budget int) []Recalled {
 // tokens when they are rendered. Tokens grow much as lines do, so it is guessed
 // between what fits and what does not.
 func (v *View) within(rs []Recalled, budget int) []Recalled {
-	text, _ := v.recalledBlock(rs)
-	if Bound(text)+1 <= budget {
+	on := takeSlate()
+	defer on.wipe()
+	var refs []spaces.EventID
+	on.bytes, refs = v.appendRecalled(on.bytes, refs, rs)
+	if len(on.bytes)+1 <= budget { // their bound
 		return rs
 	}
 	rows := map[string]int{} // most stand in every rendering
 	fit, used := 0, 0
-	over, above := len(rs), v.rowTokens(text, rows)
+	over, above := len(rs), v.rowTokens(on.bytes, rows)
 	if above <= budget {
 		return rs
 	}
 	for over-fit > 1 {
 		n := fit + max(1, min((over-fit)*(budget-used)/(above-used), over-fit-1))
-		text, _ := v.recalledBlock(rs[:n])
-		if tokens := v.rowTokens(text, rows); tokens <= budget {
+		on.bytes, refs = v.appendRecalled(on.bytes[:0], refs[:0], rs[:n])
+		if tokens := v.rowTokens(on.bytes, rows); tokens <= budget {
 			fit, used = n, tokens
 		} else {
 			over, above = n, tokens
@@ -64,13 +67,14 @@ func (v *View) within(rs []Recalled, budget int) []Recalled {
 // rowTokens returns the exact tokens of rendered lines, each with its line end: a
 // token never reaches over the end of a line into the mark the next begins with. What
 // is counted is kept in counts.
-func (v *View) rowTokens(text string, counts map[string]int) int {
+func (v *View) rowTokens(text []byte, counts map[string]int) int {
 	n := 0
-	for row := range strings.Lines(text) {
-		tokens, counted := counts[row]
+	for row := range bytes.Lines(text) {
+		tokens, counted := counts[string(row)]
 		if !counted {
-			tokens = v.Counter.Count(row)
-			counts[row] = tokens
+			words := string(row)
+			tokens = v.Counter.Count(words)
+			counts[words] = tokens
 		}
 		n += tokens
 	}
@@ -103,10 +107,11 @@ func (v *View) focus(s *Seat) float64 {
 // lineHead is what stands before the words of most lines, in bytes.
 const lineHead = 48
 
-// recalledBlock renders recalled lines, rooms in the order of the seats.
-func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
+// appendRecalled appends recalled lines, rooms in the order of the seats, and to refs
+// the messages whose words they show.
+func (v *View) appendRecalled(dst []byte, refs []spaces.EventID, rs []Recalled) ([]byte, []spaces.EventID) {
 	if len(rs) == 0 {
-		return "", nil
+		return dst, refs
 	}
 	of := map[spaces.SpaceID][]int{}
 	for _, r := range rs {
@@ -118,8 +123,8 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 			size += len(s.Room.Chat.Messages[l].Text) + lineHead
 		}
 	}
-	b := append(make([]byte, 0, size+256), "RECALLED (older lines, others between left out):\n"...)
-	var refs []spaces.EventID
+	dst = append(slices.Grow(dst, size+256), "RECALLED (older lines, others between left out):\n"...)
+	refs = slices.Grow(refs, len(rs))
 	for _, s := range v.all() {
 		lines := of[s.Uplink.Space]
 		if len(lines) == 0 {
@@ -128,14 +133,14 @@ func (v *View) recalledBlock(rs []Recalled) (string, []spaces.EventID) {
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 		c := newCompact(v, s)
-		c.b, c.excerpt = v.appendRoomHead(b, s, 0, 0), true
+		c.b, c.refs, c.excerpt = v.appendRoomHead(dst, s, 0, 0), refs, true
 		c.refer(lines)
 		for _, l := range lines {
 			c.line(l, noLimit)
 		}
-		b, refs = c.b, append(refs, c.refs...)
+		dst, refs = c.b, c.refs
 	}
-	return strings.TrimSuffix(string(b), "\n"), refs
+	return dst[:len(dst)-1], refs // without the last line's end
 }
 
 // sortHits sorts the best first; of equals, those of the first room and line.

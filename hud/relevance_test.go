@@ -86,7 +86,7 @@ func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	}
 	w.v.Active = id
 	for _, budget := range []int{0, 20, 60, 200, 1500, 4000} {
-		text, _ := w.v.recalledBlock(w.v.Recall("what about the garden?", budget))
+		text := w.v.Tail(TailInput{Recalled: w.v.Recall("what about the garden?", budget)}).Recalled
 		if n := (&Counter{}).Count(text + "\n"); n > budget && text != "" {
 			t.Errorf("%d tokens for %d:\n%s", n, budget, text)
 		} else if budget >= 200 && n < budget*8/10 {

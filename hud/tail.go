@@ -66,11 +66,13 @@ type Run struct {
 func (v *View) Tail(in TailInput) Tail {
 	var t Tail
 	t.lines = in.Recalled
-	recalled, refs := v.recalledBlock(t.lines)
+	on := takeSlate()
+	defer on.wipe()
+	b, refs := v.appendRecalled(on.bytes, nil, t.lines)
 	t.Refs = refs
-	b := make([]byte, 0, len(recalled)+512)
-	if recalled != "" {
-		b = append(append(b, recalled...), '\n')
+	recalled := len(b)
+	if recalled > 0 {
+		b = append(b, '\n')
 	}
 	text := len(b)
 	for i := range in.Failures {
@@ -105,8 +107,9 @@ func (v *View) Tail(in TailInput) Tail {
 	if !in.Now.IsZero() {
 		b = append(in.appendNow(append(b, "TIME: "...)), '\n')
 	}
-	t.whole = strings.TrimSuffix(string(append(b, in.Phase...)), "\n")
-	t.Recalled, t.Text = t.whole[:len(recalled)], t.whole[text:]
+	on.bytes = append(b, in.Phase...)
+	t.whole = strings.TrimSuffix(string(on.bytes), "\n")
+	t.Recalled, t.Text = t.whole[:recalled], t.whole[text:]
 	return t
 }
 
