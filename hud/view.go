@@ -169,12 +169,16 @@ func (v *View) inPrefix() func(lineOf) bool {
 	for _, s := range seats {
 		shown[s] = make([]bool, len(s.Room.Chat.Messages))
 	}
-	here := 0
+	here, next := 0, make([]int, len(seats))
 	v.eachRefs(func(ids []spaces.EventID) {
 		for _, id := range ids {
-			for range seats { // mostly in the room of the one before
-				if i := seats[here].Room.Chat.At(id); i >= 0 {
-					shown[seats[here]][i] = true
+			for range seats { // mostly right behind the one before
+				chat, i := seats[here].Room.Chat, next[here]
+				if i >= len(chat.Messages) || chat.Messages[i].ID != id {
+					i = chat.At(id)
+				}
+				if i >= 0 {
+					shown[seats[here]][i], next[here] = true, i+1
 					break
 				}
 				here = (here + 1) % len(seats)
