@@ -48,10 +48,11 @@ func appendHull(steps []step, i int, e *Element) []step {
 		form, tokens int
 		value        float64
 	}
-	points := []point{{-1, 0, 0}}
-	order := make([]int, len(e.Forms))
-	for f := range order {
-		order[f] = f
+	var few [8]point // as many forms as most have
+	var fewer [len(few)]int
+	points, order := append(few[:0], point{-1, 0, 0}), fewer[:0]
+	for f := range e.Forms {
+		order = append(order, f)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.Forms[a].Tokens, e.Forms[b].Tokens) })
 	slope := func(a, b point) float64 { return (b.value - a.value) / float64(max(1, b.tokens-a.tokens)) }

@@ -20,14 +20,17 @@ const (
 // clippedTokens returns the exact tokens of a line standing alone with its words
 // clipped to the limit k of historyClips, or a bound while that is enough.
 func (v *View) clippedTokens(s *Seat, i, k int) int {
-	if v.bounded {
-		return Bound(v.oneLine(s, i, historyClips[k]))
-	}
 	kept := &s.Room.gauges[i].tokens[k]
-	if *kept > 0 {
+	if *kept > 0 && !v.bounded {
 		return int(*kept)
 	}
-	n := v.Counter.Count(v.oneLine(s, i, historyClips[k]))
+	on := takeSlate()
+	defer on.wipe()
+	on.bytes = v.appendLine(on.bytes, s, i, historyClips[k])
+	if v.bounded {
+		return len(on.bytes)
+	}
+	n := v.Counter.Count(string(on.bytes))
 	*kept = uint16(min(n, math.MaxUint16))
 	return n
 }

@@ -257,8 +257,11 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 		return "", nil
 	}
 	slices.Sort(lines)
+	on := takeSlate()
+	defer on.wipe()
 	c := newCompact(h.v, h.seat)
-	c.b = h.v.appendRoomHead([]byte("HISTORY "), h.seat, len(lines), h.total)
+	c.b = h.v.appendRoomHead(append(on.bytes, "HISTORY "...), h.seat, len(lines), h.total)
+	c.refs = make([]spaces.EventID, 0, len(lines))
 	h.refer(c, lines)
 	c.quoted = h.unseen(lines)
 	gaps := h.gaps()
@@ -271,6 +274,7 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 		}
 		c.line(i, limits[i])
 	}
+	on.bytes = c.b
 	return c.text(), c.refs
 }
 

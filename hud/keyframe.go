@@ -287,6 +287,7 @@ func (v *View) compose(ds []Delegate, tokens int) composed {
 	chosen := Fit(all, tokens)
 	out.whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
 	var sections []string
+	out.items = slices.Grow(out.items, len(all))
 	for i, d := range ds {
 		part := make([]Chosen, 0, starts[i+1]-starts[i])
 		for k := starts[i]; k < starts[i+1]; k++ {

@@ -85,12 +85,12 @@ func (v *View) rowTokens(text []byte, counts map[string]int) int {
 // is shown whole.
 func (v *View) lineTokens(s *Seat, i int) int { return v.clippedTokens(s, i, 0) }
 
-// oneLine renders a line as it stands in the middle of a bundle.
-func (v *View) oneLine(s *Seat, i, limit int) string {
+// appendLine appends a line as it stands in the middle of a bundle.
+func (v *View) appendLine(dst []byte, s *Seat, i, limit int) []byte {
 	c := newCompact(v, s)
-	c.last = i // no date
+	c.b, c.last = dst, i // no date
 	c.line(i, limit)
-	return string(c.b)
+	return c.b
 }
 
 func (v *View) focus(s *Seat) float64 {
