@@ -24,6 +24,8 @@ type index struct {
 
 	scores []float32 // by message, zero between queries
 	talk   []float32 // by session, zero between queries
+	scored []int32   // room for the messages that have a score
+	talked []int32   // and for the sessions
 }
 
 type posting struct {
@@ -219,6 +221,7 @@ type weighed struct {
 // into x.talk. It returns the lines and the conversations that have any; clear must
 // follow.
 func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
+	lines, talks = x.scored[:0], x.talked[:0]
 	for _, t := range terms {
 		var met []int32
 		ps := x.postings[t.text]
@@ -238,6 +241,7 @@ func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
 		}
 		talks = x.scoreTalks(t, met, talks)
 	}
+	x.scored, x.talked = lines, talks
 	return lines, talks
 }
 

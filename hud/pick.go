@@ -80,11 +80,11 @@ type rivals struct {
 	worth  float64 // of the first offer, when somebody last looked
 }
 
-// An offer is a hit with what it is weighed by.
+// An offer is a hit by what it is weighed by.
 type offer struct {
-	hit
+	score  float64
 	length float64 // what its words divide its score by
-	place  int     // among the hits, to settle ties
+	place  int     // among the hits, also to settle ties
 }
 
 // Len, Less, Swap, Push and Pop make the picker's queue a heap.
@@ -121,7 +121,7 @@ func (p *picker) pick(hits []hit) []Recalled {
 		if len(t.offers) == 0 {
 			p.queue = append(p.queue, t)
 		}
-		t.offers = append(t.offers, offer{hit: h, length: math.Pow(words, p.w.Thrift), place: i})
+		t.offers = append(t.offers, offer{score: h.score, length: math.Pow(words, p.w.Thrift), place: i})
 	}
 	for _, t := range p.queue {
 		slices.SortFunc(t.offers, func(a, b offer) int {
@@ -137,7 +137,7 @@ func (p *picker) pick(hits []hit) []Recalled {
 			heap.Fix(p, 0)
 			continue
 		}
-		p.take(top.offers[0].hit)
+		p.take(hits[top.offers[0].place])
 		if top.offers = top.offers[1:]; len(top.offers) == 0 {
 			heap.Pop(p)
 			continue

@@ -37,7 +37,7 @@ func (q *query) words() []string {
 }
 
 func asking(text string) query {
-	var q query
+	q := query{terms: make([]weighed, 0, 16)}
 	q.add(text, 1)
 	return q
 }

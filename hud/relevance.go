@@ -81,9 +81,11 @@ func weigh(seats []*Seat, q query, w *Weights) (terms []weighed, average float64
 	if live == 0 {
 		return nil, 0
 	}
-	counts := make([]int, 0, len(q.terms))
+	all := q.widened(seats, w)
+	terms = all[:0]
+	counts := make([]int, 0, len(all))
 	least := math.MaxInt
-	for _, t := range q.widened(seats, w) {
+	for _, t := range all {
 		n := 0
 		for _, s := range seats {
 			n += s.Room.index.count(t.text)
@@ -113,7 +115,7 @@ func rarity(all, n int) float64 {
 // widened returns the terms of the query with words of the rooms that are spelled
 // alike, and with words that mean much the same.
 func (q *query) widened(seats []*Seat, w *Weights) []weighed {
-	terms := slices.Clone(q.terms)
+	terms := append(make([]weighed, 0, 4*len(q.terms)), q.terms...)
 	more := func(words []string, asked float64) {
 		for _, text := range words {
 			if asked > 0 && !slices.ContainsFunc(terms, func(t weighed) bool { return t.text == text }) {
