@@ -222,8 +222,9 @@ type weighed struct {
 // follow.
 func (x *index) score(terms []weighed, average float64) (lines, talks []int32) {
 	lines, talks = x.scored[:0], x.talked[:0]
+	var met []int32
 	for _, t := range terms {
-		var met []int32
+		met = met[:0]
 		ps := x.postings[t.text]
 		lines = slices.Grow(lines, len(ps))
 		for _, p := range ps {

@@ -22,6 +22,7 @@ type cycle struct {
 	wake    *spaces.Wake
 	machine *Machine
 	log     *slog.Logger
+	names   [3]any // of cycle, mind and space, as live events have them
 	began   time.Time
 	since   time.Time // what failed after it is news
 	looked  time.Time // when it was last asked what failed; zero: never
@@ -130,7 +131,7 @@ func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
 		settings.SpaceTokens = s.Settings(m.id.Agent, w.Timer.Space).SpaceTokens
 	}
 	c := &cycle{
-		shell: s, mind: m, place: p, wake: w, log: s.log(w), began: s.Now(), since: m.informed(),
+		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
 		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[sighting]model.Picture{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
@@ -260,7 +261,7 @@ func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
 
 // facts returns the metadata of a live event about the cycle.
 func (c *cycle) facts(pairs ...any) map[string]any {
-	f := map[string]any{"cycle": string(c.wake.Cycle.ID), "mind": c.mind.id.String(), "space": string(c.wake.Cycle.Space)}
+	f := map[string]any{"cycle": c.names[0], "mind": c.names[1], "space": c.names[2]}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		f[pairs[i].(string)] = pairs[i+1]
 	}
