@@ -8,11 +8,15 @@ type slate struct{ bytes []byte }
 
 var slates = sync.Pool{New: func() any { return &slate{} }}
 
+// largeSlate is how many bytes a slate has that is not kept.
+const largeSlate = 256 << 10
+
 // takeSlate returns an empty slate, until it is wiped.
 func takeSlate() *slate { return slates.Get().(*slate) }
 
 // wipe leaves the slate to the next one who takes it.
 func (s *slate) wipe() {
-	s.bytes = s.bytes[:0]
-	slates.Put(s)
+	if s.bytes = s.bytes[:0]; cap(s.bytes) < largeSlate {
+		slates.Put(s)
+	}
 }
