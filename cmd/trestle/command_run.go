@@ -95,6 +95,9 @@ func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error
 		err = errors.Join(err, place.Leave(last))
 	}()
 	behind, err := asideFor(ctx, s.store.Console(), place.account, place.room.Key, talk.show)
+	if ctx.Err() != nil && err != nil {
+		return nil // stopped before anybody spoke
+	}
 	if err != nil {
 		return err
 	}
