@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -29,7 +30,7 @@ type library struct {
 
 // A shelf is one room of the library.
 type shelf struct {
-	loading sync.Mutex // held while reading the record; taken before mu
+	loading latch.Latch // held while reading the record; taken before mu
 	room    *hud.Room
 	gone    []erasure // in order
 	used    time.Time
@@ -72,7 +73,7 @@ func (l *library) take(id spaces.SpaceID) *shelf {
 			}
 			delete(l.all, oldest)
 		}
-		s = &shelf{room: hud.NewRoom(spaces.Space{ID: id})}
+		s = &shelf{loading: latch.New(), room: hud.NewRoom(spaces.Space{ID: id})}
 		l.all[id] = s
 	}
 	s.used = time.Now()

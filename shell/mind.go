@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,7 +23,7 @@ type mind struct {
 
 	lastUse time.Time // guarded by the lock of all minds
 
-	loading sync.Mutex // held while reading the record and while cutting; taken before mu
+	loading latch.Latch // held while reading the record and while cutting; taken before mu
 
 	mu       sync.Mutex // guards all below; never held across I/O
 	loaded   bool
@@ -72,7 +73,7 @@ func (ms *minds) get(id spaces.Mind) *mind {
 	m, ok := ms.all[id]
 	if !ok {
 		ms.evict()
-		m = &mind{id: id, shell: ms.shell, open: map[spaces.CycleID]spaces.SpaceID{}, gone: map[spaces.CycleID][]erased{}}
+		m = &mind{id: id, shell: ms.shell, loading: latch.New(), open: map[spaces.CycleID]spaces.SpaceID{}, gone: map[spaces.CycleID][]erased{}}
 		ms.all[id] = m
 	}
 	m.lastUse = time.Now()

@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/setup"
 )
@@ -195,7 +196,7 @@ func (s *setting) tryModel(ctx context.Context, m *setup.Model) error {
 
 // blank is what makes clients of platforms and models, and nothing else.
 func (s *setting) blank() *parts {
-	p := &parts{log: slog.New(slog.DiscardHandler)}
+	p := &parts{log: slog.New(slog.DiscardHandler), opening: latch.New()}
 	p.current.Store(&config.Config{})
 	return p
 }

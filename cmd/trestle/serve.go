@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/systemd"
@@ -57,7 +58,7 @@ type process struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
 	s := &process{
-		parts: &parts{log: log, bus: newBus(), bells: new(inproc.Bell), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
+		parts: &parts{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Bell), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
 		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/notify/inproc"
 	"github.com/trestle-bridge/trestle/internal/notify/redis"
@@ -59,7 +60,7 @@ type parts struct {
 	// opening is held while rooms are opened as the configuration says, so that an
 	// account that joins and a configuration that changes do not mix. It guards
 	// joined and misfits.
-	opening sync.Mutex
+	opening latch.Latch
 	joined  []joined
 	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
 	misfits []config.Problem                   // entries that turned out not to run
