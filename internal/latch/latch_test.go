@@ -16,7 +16,7 @@ func TestTimePassesWhileSomebodyWaits(t *testing.T) {
 				defer l.Unlock()
 				held++
 				most = max(most, held)
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				held--
 			}()
 		}
