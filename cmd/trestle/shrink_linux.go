@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // dropText lets go of the pages of the program's own file. They stay in the
-// system's cache, and those that are used come back at their next use. It returns
+// system's cache, and those that are used come back at their next use. What was
+// written to since the file was mapped, as by a debugger, is left alone. It returns
 // how many bytes of mappings it let go of; nothing depends on it.
 func dropText() (dropped uintptr) {
 	for _, m := range ownText() {
@@ -26,9 +26,8 @@ func dropText() (dropped uintptr) {
 type mapping struct{ from, to uintptr }
 
 // ownText returns the mappings of the program's own file, without those that were
-// written to since. It looks once: they stay where they are, and looking takes much
-// of the text.
-var ownText = sync.OnceValue(func() (found []mapping) {
+// written to since.
+func ownText() (found []mapping) {
 	file, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return nil
@@ -56,4 +55,4 @@ var ownText = sync.OnceValue(func() (found []mapping) {
 		}
 	}
 	return found
-})
+}

@@ -16,9 +16,9 @@ func Points() []Place { return slices.Clone(points) }
 var points = []Place{
 	{"ingest.received", []string{"K1"}, "a batch is read from the platform; no transaction is open"},
 	{"ingest.before_commit", []string{"K2", "K5"}, "events and inbox rows are written; the transaction is not committed"},
+	{"group.written", []string{"K2", "K14"}, "a group of writes is written without savepoints and not committed; an error has it taken back and written once more"},
 	{"ingest.after_commit", []string{"K3"}, "the transaction is committed; the platform is not told and no doorbell has rung"},
 	{"ingest.after_ack", []string{"K4"}, "the poll that acknowledges the batch is written; no answer came"},
-	{"group.written", []string{"K2", "K14"}, "a group of writes is written without savepoints and not committed; an error has it taken back and written once more"},
 	{"file.fetched", []string{"K6"}, "the bytes of a file are on disk; the record does not know"},
 	{"wake.claimed", []string{"K7"}, "inbox rows are claimed and the cycle is open"},
 	{"model.before_call", []string{"K8"}, "the request is recorded and not sent"},

@@ -190,35 +190,44 @@ func (w *writer) commit(ctx context.Context, t *tx, group []*job) {
 // together, which one that fails spoils for all. What it returns last is trouble of
 // the whole transaction. Then, and of a spoilt one, nothing is kept.
 func (w *writer) attempt(ctx context.Context, t *tx, group []*job, apart bool) (outcomes []outcome, spoilt bool, err error) {
-	defer func() {
-		clear(t.followers)
-		t.followers = t.followers[:0]
-	}()
 	outcomes = make([]outcome, len(group))
-	err = t.begin(ctx)
-	kept := 0
-	for i := 0; i < len(group) && err == nil && !spoilt; i++ {
-		outcomes[i], err = runJob(ctx, t, group[i].do, apart && len(group) > 1)
-		if outcomes[i].stays() {
-			kept++
-		} else {
-			spoilt = !apart && len(group) > 1
-		}
+	kept := false
+	if err = t.begin(ctx); err == nil {
+		kept, spoilt, err = t.runGroup(ctx, group, outcomes, apart)
 	}
-	if err == nil && !spoilt && kept > 0 {
-		spoilt, err = t.runFollowers(ctx, apart)
-	}
-	if err == nil && !spoilt && !apart {
-		several := len(group)+len(t.followers) > 1 // what was put off may not be what fails
-		spoilt = several && t.session.Flush(ctx) != nil || fault.Point("group.written") != nil
-	}
-	if err != nil || spoilt || kept == 0 {
+	clear(t.followers)
+	t.followers = t.followers[:0]
+	if err != nil || spoilt || !kept {
 		return outcomes, spoilt, errors.Join(err, t.rollback(ctx))
 	}
 	if err = t.commit(ctx); err == nil {
 		w.commits.Add(1)
 	}
 	return outcomes, false, err
+}
+
+// runGroup runs the jobs and what follows them, and reports whether anything of it is
+// to be kept.
+func (t *tx) runGroup(ctx context.Context, group []*job, outcomes []outcome, apart bool) (kept, spoilt bool, err error) {
+	for i, j := range group {
+		if outcomes[i], err = runJob(ctx, t, j.do, apart && len(group) > 1); err != nil {
+			return false, false, err
+		}
+		if !apart && len(group) > 1 && !outcomes[i].stays() {
+			return false, true, nil
+		}
+		kept = kept || outcomes[i].stays()
+	}
+	if !kept {
+		return false, false, nil
+	}
+	if spoilt, err = t.runFollowers(ctx, apart); err != nil || spoilt || apart {
+		return true, spoilt, err
+	}
+	if several := len(group)+len(t.followers) > 1; several && t.session.Flush(ctx) != nil { // whose it is shows apart
+		return true, true, nil
+	}
+	return true, fault.Point("group.written") != nil, nil
 }
 
 // runFollowers runs what the jobs wanted to follow them. One that fails spoils the
