@@ -4,26 +4,30 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
 
 const (
 	// foldEvery is after how many commits the log is folded in beside them.
-	foldEvery = 64
+	foldEvery = 128
 	foldPart  = `pragma wal_checkpoint(passive)`
 )
 
 // A folder folds the log into the file while the session goes on writing, on a
 // connection of its own: a write that had to wait for it would be late by the
-// time that the disk takes for all pages that changed. What is written meanwhile
-// stays in the log until the next time.
+// time that the disk takes for all pages that changed. What is written meanwhile is
+// little. The session folds that in before its next write, which then finds a log that
+// is all in the file and begins it anew: a log that grows takes the disk longer.
 type folder struct {
 	*connection
-	lg   *slog.Logger
-	bell chan struct{}
-	done sync.WaitGroup
-	end  error // of closing the connection; read after done
+	lg      *slog.Logger
+	bell    chan struct{}
+	commits atomic.Int64 // of the session
+	rest    atomic.Bool  // some came while the log was folded in
+	done    sync.WaitGroup
+	end     error // of closing the connection; read after done
 }
 
 func startFolder(ctx context.Context, c *connection, lg *slog.Logger) *folder {
@@ -43,11 +47,18 @@ func (f *folder) ring() {
 // run folds whenever somebody rang, until stop.
 func (f *folder) run(ctx context.Context) error {
 	for range f.bell {
-		if _, err := fold(ctx, f.connection, foldPart); err != nil {
-			f.lg.Warn("log not folded in", "error", err) // the session does it when the log is long
-		}
+		before := f.commits.Load()
+		f.part(ctx, f.connection)
+		f.rest.Store(f.commits.Load() != before)
 	}
 	return f.Close()
+}
+
+// part folds in what is committed by now, as far as nobody is in the way.
+func (f *folder) part(ctx context.Context, by *connection) {
+	if _, err := fold(ctx, by, foldPart); err != nil {
+		f.lg.Warn("log not folded in", "error", err) // the session does it when the log is long
+	}
 }
 
 // stop waits for the end of what is under way.

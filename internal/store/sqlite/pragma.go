@@ -27,7 +27,7 @@ var writing = slices.Concat(shared, []pragma{
 	{"journal_mode", "wal", "wal"},
 	{"synchronous", "full", "2"},
 	{"journal_size_limit", "67108864", "67108864"},
-	{"wal_autocheckpoint", "8000", "8000"}, // 32 MB: what the folder could not do beside the writes
+	{"wal_autocheckpoint", "16000", "16000"}, // 64 MB: what the folder could not do beside the writes
 })
 
 // committing are those of the session: the savepoints of a group touch no file. Where

@@ -22,9 +22,8 @@ const (
 // A session is the connection that writes.
 type session struct {
 	*connection
-	folder  *folder
-	dirty   bool // written since the log was last folded in
-	commits int  // since the folder was last rung for
+	folder *folder
+	dirty  bool // written since the log was last folded in
 }
 
 var _ record.Session = (*session)(nil)
@@ -40,6 +39,9 @@ func (s *session) Flush(context.Context) error { return nil }
 
 // Begin implements [record.Session]. Nobody else writes the file.
 func (s *session) Begin(ctx context.Context) (record.Turn, error) {
+	if s.folder.rest.Swap(false) {
+		s.folder.part(ctx, s.connection)
+	}
 	return record.Turn{}, s.Run(ctx, beginWrite)
 }
 
@@ -61,8 +63,7 @@ func (s *session) Commit(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, s.Rollback(ctx))
 	}
-	if s.commits++; s.commits >= foldEvery {
-		s.commits = 0
+	if s.folder.commits.Add(1)%foldEvery == 0 {
 		s.folder.ring()
 	}
 	return nil
