@@ -53,17 +53,18 @@ func (p *parts) lineOf(adapter string) *line {
 	return nil
 }
 
-// ringFor returns the bell of what an adapter's messages give to do: to minds, and
-// to whoever fetches their files.
+// ringFor returns the bell of what an adapter's messages give to do: to whoever
+// fetches their files, and to minds, which come last: of those who were woken here,
+// the last one runs first.
 func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
 	return func(ws []spaces.Waiting) {
-		p.ringMinds(ws)
-		p.callForMinds(ws)
 		if l := p.lineOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
 			}
 		}
+		p.callForMinds(ws)
+		p.ringMinds(ws)
 	}
 }
 
