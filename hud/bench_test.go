@@ -155,6 +155,72 @@ func BenchmarkRecallOfOneChat(b *testing.B) {
 	}
 }
 
+// repeated returns a mind in one chat in which people go on asking one question and
+// the agent answers it alike: lines that no prefix shows, and the turns of cycles
+// behind them.
+func repeated(tb testing.TB, before, cycles int) *world {
+	tb.Helper()
+	w := newWorld(tb)
+	w.v.FixedTokens = 3000
+	id := w.room("Family", "kai", "nova", "sage", "ada")
+	ask := func(i int) {
+		w.says(id, []string{"kai", "nova", "sage"}[i%3], fmt.Sprintf("%s It is about trip %d.", strings.Repeat("which day of the trip suits all of us best? ", 4), i))
+	}
+	const answer = "Saturday suits all of us best, and the train leaves at nine. "
+	for i := range before / 2 {
+		ask(i)
+		w.says(id, "ada", fmt.Sprintf("%s That was trip %d.", strings.Repeat(answer, 6), i))
+	}
+	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
+	w.v.Active = id
+	for i := range cycles {
+		ask(before/2 + i)
+		w.wake(id)
+		w.answers(id, fmt.Sprintf("%s That was trip %d.", strings.Repeat(answer, 6), before/2+i))
+		w.rests(fmt.Sprintf("Told them again which day suits all, and of trip %d.", i))
+	}
+	return w
+}
+
+// Of many lines that answer a question alike, as many as fit; the newest stand in
+// turns.
+func BenchmarkRecallOfRepeatedLines(b *testing.B) {
+	for _, x := range []struct{ lines, budget int }{{100, 1500}, {240, 1500}, {240, 6000}, {540, 6000}} {
+		b.Run(fmt.Sprintf("lines=%d/budget=%d", x.lines, x.budget), func(b *testing.B) {
+			w := repeated(b, x.lines, 30)
+			b.ReportAllocs()
+			for b.Loop() {
+				w.v.Recall("which day of the trip suits all of us best?", x.budget)
+			}
+		})
+	}
+}
+
+// The same where everybody says something else.
+func BenchmarkRecallOfOneVariedChat(b *testing.B) {
+	w, questions := talkative(b, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.Recall(questions[0], 6000)
+	}
+}
+
+// A cut by turns of a mind that was cut before.
+func BenchmarkCutOfRepeatedLines(b *testing.B) {
+	w := repeated(b, 240, 33)
+	w.cut(CutTurns)
+	for i := range 29 {
+		w.says(w.v.Active, "kai", fmt.Sprint("which day of the trip suits all of us best, on trip ", i, "?"))
+		w.wake(w.v.Active)
+		w.answers(w.v.Active, fmt.Sprint("Saturday suits all of us best, and the train leaves at nine, on trip ", i))
+		w.rests(fmt.Sprint("Told them which day suits all on trip ", i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.v.Cut(CutTurns)
+	}
+}
+
 // CONTEXT 3: what the index keeps of a message, beside the message.
 func BenchmarkIndexMemory(b *testing.B) {
 	for b.Loop() {
