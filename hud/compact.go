@@ -3,6 +3,7 @@ package hud
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -25,6 +26,7 @@ import (
 type compact struct {
 	v    *View
 	seat *Seat
+	me   spaces.EntityID
 	b    []byte
 	refs []spaces.EventID
 	// named holds the messages that get an id because something refers to them;
@@ -37,12 +39,14 @@ type compact struct {
 	// excerpt is set where everybody knows that lines are missing between those that
 	// are shown: only days stand over them, and no mark where one is left out.
 	excerpt bool
+	// bare is set where the words of lines are left out: each ends with its colon.
+	bare bool
 
 	last   int // line before, -1 at the start
 	sender spaces.EntityID
 }
 
-func newCompact(v *View, s *Seat) *compact { return &compact{v: v, seat: s, last: -1} }
+func newCompact(v *View, s *Seat) *compact { return &compact{v: v, seat: s, me: v.me(), last: -1} }
 
 // line appends line i of the room, at most limit characters of its words. Lines
 // must come in rising order.
@@ -57,7 +61,7 @@ func (c *compact) line(i, limit int) {
 	c.lead(i, m)
 	c.last = i
 	if m.Notice != nil {
-		c.b = append(r.appendNotice(append(c.b, "* "...), m, c.v.me()), '\n')
+		c.b = append(r.appendNotice(append(c.b, "* "...), m, c.me), '\n')
 		c.sender = ""
 		return
 	}
@@ -84,9 +88,16 @@ func (c *compact) line(i, limit int) {
 	case !c.all && !c.named[i]:
 		c.b = append(c.b, ' ')
 	}
-	c.b = append(c.b, ':', ' ')
-	c.b = append(appendEscaped(c.b, text, false), '\n')
+	c.b = append(c.b, ':')
+	if !c.bare {
+		c.b = appendSaid(c.b, text)
+	}
 	c.sender = m.Sender
+}
+
+// appendSaid appends what stands behind the colon of a line, with its end.
+func appendSaid(dst []byte, text string) []byte {
+	return append(appendEscaped(append(dst, ' '), text, false), '\n')
 }
 
 // refer gives an id to each of the lines, in rising order, that another among them
@@ -142,7 +153,7 @@ const stubChars = 60
 
 func (c *compact) appendSpeaker(dst []byte, m *spaces.Message) []byte {
 	dst = append(dst, c.seat.Room.cast.who(m.Sender).label...)
-	if m.Sender == c.v.me() {
+	if m.Sender == c.me {
 		dst = append(dst, " (you)"...)
 	}
 	return dst
@@ -198,7 +209,8 @@ func (c *compact) missing(last, i int) bool {
 }
 
 func sameDay(a, b *spaces.Message) bool {
-	return a.At.UTC().YearDay() == b.At.UTC().YearDay() && a.At.UTC().Year() == b.At.UTC().Year()
+	const day = 24 * time.Hour
+	return a.At.Truncate(day).Equal(b.At.Truncate(day)) // in UTC, as times are counted
 }
 
 // away writes that the agent was not there.

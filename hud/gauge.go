@@ -5,6 +5,7 @@ import "math"
 // A gauge is what is remembered of a message until it changes.
 type gauge struct {
 	tokens   [len(historyClips)]uint16 // of its compact line, clipped; 0 unknown
+	said     uint16                    // tokens of what stands behind its colon; 0 unknown, or too many
 	decision decision
 }
 
@@ -32,6 +33,24 @@ func (v *View) clippedTokens(s *Seat, i, k int) int {
 	}
 	n := v.Counter.Count(string(on.bytes))
 	*kept = uint16(min(n, math.MaxUint16))
+	return n
+}
+
+// saidTokens returns the exact tokens of what stands behind the colon of a line that
+// is shown whole, with its end. A token never begins before the blank behind the
+// colon and ends after it: those of the line are these and the ones up to the colon.
+func (v *View) saidTokens(s *Seat, i int) int {
+	kept := &s.Room.gauges[i].said
+	if *kept > 0 {
+		return int(*kept)
+	}
+	on := takeSlate()
+	defer on.wipe()
+	on.bytes = appendSaid(on.bytes, s.Room.Chat.Messages[i].Text)
+	n := v.Counter.Count(string(on.bytes))
+	if n <= math.MaxUint16 {
+		*kept = uint16(n)
+	}
 	return n
 }
 

@@ -1,7 +1,6 @@
 package hud
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -35,52 +34,6 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	return v.within(p.pick(top.hits), budget)
 }
 
-// within returns as many of the lines, from the first on, as have at most budget
-// tokens when they are rendered. Tokens grow much as lines do, so it is guessed
-// between what fits and what does not.
-func (v *View) within(rs []Recalled, budget int) []Recalled {
-	on := takeSlate()
-	defer on.wipe()
-	var refs []spaces.EventID
-	on.bytes, refs = v.appendRecalled(on.bytes, refs, rs)
-	if len(on.bytes)+1 <= budget { // their bound
-		return rs
-	}
-	rows := map[string]int{} // most stand in every rendering
-	fit, used := 0, 0
-	over, above := len(rs), v.rowTokens(on.bytes, rows)
-	if above <= budget {
-		return rs
-	}
-	for over-fit > 1 {
-		n := fit + max(1, min((over-fit)*(budget-used)/(above-used), over-fit-1))
-		on.bytes, refs = v.appendRecalled(on.bytes[:0], refs[:0], rs[:n])
-		if tokens := v.rowTokens(on.bytes, rows); tokens <= budget {
-			fit, used = n, tokens
-		} else {
-			over, above = n, tokens
-		}
-	}
-	return rs[:fit]
-}
-
-// rowTokens returns the exact tokens of rendered lines, each with its line end: a
-// token never reaches over the end of a line into the mark the next begins with. What
-// is counted is kept in counts.
-func (v *View) rowTokens(text []byte, counts map[string]int) int {
-	n := 0
-	for row := range bytes.Lines(text) {
-		tokens, counted := counts[string(row)]
-		if !counted {
-			words := string(row)
-			tokens = v.Counter.Count(words)
-			counts[words] = tokens
-		}
-		n += tokens
-	}
-	return n + 1 // the last line's end
-}
-
 // lineTokens returns the exact tokens of a line standing alone, as long as it
 // is shown whole.
 func (v *View) lineTokens(s *Seat, i int) int { return v.clippedTokens(s, i, 0) }
@@ -104,6 +57,9 @@ func (v *View) focus(s *Seat) float64 {
 	return focus
 }
 
+// recalledHead stands over recalled lines.
+const recalledHead = "RECALLED (older lines, others between left out):\n"
+
 // lineHead is what stands before the words of most lines, in bytes.
 const lineHead = 48
 
@@ -123,7 +79,7 @@ func (v *View) appendRecalled(dst []byte, refs []spaces.EventID, rs []Recalled) 
 			size += len(s.Room.Chat.Messages[l].Text) + lineHead
 		}
 	}
-	dst = append(slices.Grow(dst, size+256), "RECALLED (older lines, others between left out):\n"...)
+	dst = append(slices.Grow(dst, size+256), recalledHead...)
 	refs = slices.Grow(refs, len(rs))
 	for _, s := range v.all() {
 		lines := of[s.Uplink.Space]
