@@ -1,0 +1,80 @@
+package hud
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// rendered counts recalled lines as they are rendered, row by row: the end of the last
+// line is a token of its own.
+func rendered(v *View, rs []Recalled) int {
+	text, _ := v.appendRecalled(nil, nil, rs)
+	n := 1
+	for row := range strings.Lines(string(text)) {
+		n += new(Counter).Count(row)
+	}
+	return n
+}
+
+// Y7: what recalled lines are measured to have is what they have once they are
+// rendered: in any order, told twice, some of them deleted meanwhile, and answers.
+func TestAMeasureIsWhatIsRendered(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		live(rt, w, func() {})
+		var rs []Recalled
+		for i := range w.v.Seats {
+			s := &w.v.Seats[i]
+			for k := range s.Room.Chat.Messages {
+				m := &s.Room.Chat.Messages[k]
+				rs = append(rs, Recalled{s.Uplink.Space, m.ID, k})
+				if rapid.IntRange(0, 3).Draw(rt, "answered") == 0 {
+					e := w.add(s.Uplink.Space, "nova", spaces.Said{Text: drawText(rt)}, replyTo(m.ID))
+					rs = append(rs, Recalled{s.Uplink.Space, e.ID, len(s.Room.Chat.Messages) - 1})
+				}
+			}
+		}
+		rs = rapid.Permutation(append(rs, rs[0])).Draw(rt, "order")
+		for _, l := range rs[:rapid.IntRange(0, len(rs)).Draw(rt, "deleted")/3] {
+			w.add(l.Space, "kai", spaces.Deleted{Target: l.Event})
+		}
+		m := w.v.measure(rs)
+		for range 3 {
+			n := rapid.IntRange(1, len(rs)).Draw(rt, "n")
+			if got, want := m.tokens(n), rendered(w.v, rs[:n]); got != want {
+				text, _ := w.v.appendRecalled(nil, nil, rs[:n])
+				rt.Fatalf("%d lines are measured to have %d tokens, and have %d:\n%s", n, got, want, text)
+			}
+		}
+		budget := rapid.IntRange(-10, 1500).Draw(rt, "budget")
+		if kept := w.v.within(rs, budget); len(kept) > 0 && rendered(w.v, kept) > budget {
+			rt.Fatalf("%d lines have %d tokens, and may have %d", len(kept), rendered(w.v, kept), budget)
+		} else if len(kept) < len(rs) && rendered(w.v, rs[:len(kept)+1]) <= budget {
+			rt.Fatalf("of %d lines %d are kept, and one more would fit", len(rs), len(kept))
+		}
+	})
+}
+
+// What is said in a line is counted anew once it changed.
+func TestWhatALineSaysIsCountedAgainWhenItChanged(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "ada")
+	e := w.says(id, "kai", "the piano is on Friday.")
+	s := w.v.Seat(id)
+	count := func() {
+		t.Helper()
+		if got, want := w.v.saidTokens(s, 0), w.v.Counter.Count(" "+gutter(s.Room.Chat.Messages[0].Text)+"\n"); got != want {
+			t.Errorf("%q has %d tokens, want %d", s.Room.Chat.Messages[0].Text, got, want)
+		}
+	}
+	count()
+	w.add(id, "kai", spaces.Edited{Target: e.ID, Text: "the piano is on Saturday, at nine or so. [sic]"})
+	count()
+	w.add(id, "kai", spaces.Edited{Target: e.ID, Text: strings.Repeat("a b\n", 40_000)})
+	count()
+	count()
+}
