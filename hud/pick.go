@@ -2,48 +2,43 @@ package hud
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // maxRecalled is how many lines are looked at closely.
 const maxRecalled = 1200
 
-// best holds the hits with the highest scores: a heap whose root is the worst of
-// them.
-type best struct {
-	most int
-	hits []hit
+// A candidate is a line that may be chosen, by its score.
+type candidate struct {
+	lineOf
+	score float64
 }
 
-// takes reports whether a hit with that score would be held. Of equals the first
-// stays.
-func (b *best) takes(score float64) bool { return len(b.hits) < b.most || score > b.hits[0].score }
+// best holds the lines with the highest scores, the worst of them at the top.
+type best struct {
+	heap[candidate]
+	most int
+}
 
-func (b *best) add(h hit) {
-	if len(b.hits) < b.most {
-		b.hits = append(b.hits, h)
-		for i := len(b.hits) - 1; i > 0 && b.hits[i].score < b.hits[(i-1)/2].score; i = (i - 1) / 2 {
-			b.hits[i], b.hits[(i-1)/2] = b.hits[(i-1)/2], b.hits[i]
-		}
+func newBest(most int) *best {
+	return &best{heap[candidate]{make([]candidate, 0, most), func(a, b *candidate) bool { return a.score < b.score }}, most}
+}
+
+// takes reports whether a line with that score would be held. Of equals the first
+// stays.
+func (b *best) takes(score float64) bool { return len(b.items) < b.most || score > b.items[0].score }
+
+func (b *best) add(c candidate) {
+	if len(b.items) < b.most {
+		b.push(c)
 		return
 	}
-	b.hits[0] = h
-	for i := 0; ; {
-		least := i
-		for k := 2*i + 1; k <= 2*i+2 && k < len(b.hits); k++ {
-			if b.hits[k].score < b.hits[least].score {
-				least = k
-			}
-		}
-		if least == i {
-			return
-		}
-		b.hits[i], b.hits[least] = b.hits[least], b.hits[i]
-		i = least
-	}
+	b.items[0] = c
+	b.settle(0)
 }
 
 // What choosing expects the lines between to take.
@@ -52,144 +47,158 @@ const (
 	leaveHead = 1 // of the name that is told again after a gap
 )
 
-// A lineOf names a line, or a conversation, of a room.
-type lineOf struct {
-	seat *Seat
-	n    int
-}
-
 // A picker chooses lines by worth for their length, so that no conversation
 // crowds out the others.
 type picker struct {
-	v        *View
-	w        Weights
-	budget   int
-	inPrefix func(lineOf) bool
-	taken    map[lineOf]bool
-	talks    map[lineOf]*rivals
-	chosen   []Recalled
-	spent    int
-	queue    []*rivals
+	v      *View
+	w      Weights
+	budget int
+	rooms  []searched
+	chosen []Recalled
+	spent  int
+	chain  []int
 }
 
-// Rivals are the hits of one conversation, the worthiest first. What is chosen of a
-// conversation makes all the others of it worth less alike.
+// Rivals are the hits of one conversation, the worthiest at the top. What is chosen
+// of a conversation makes all the others of it worth less alike.
 type rivals struct {
-	offers []offer
-	lines  int     // that are chosen
-	worth  float64 // of the first offer, when somebody last looked
+	heap[offer]
+	room    int
+	offered int     // how many there were
+	lines   int     // that are chosen
+	worth   float64 // of the first offer, when somebody last looked
 }
 
 // An offer is a hit by what it is weighed by.
 type offer struct {
 	score  float64
 	length float64 // what its words divide its score by
-	place  int     // among the hits, also to settle ties
+	rate   float64 // the quotient
+	line   int
 }
 
-// Len, Less, Swap, Push and Pop make the picker's queue a heap.
-func (p *picker) Len() int { return len(p.queue) }
-
-// Less puts the worthiest first.
-func (p *picker) Less(i, j int) bool {
-	if p.queue[i].worth != p.queue[j].worth {
-		return p.queue[i].worth > p.queue[j].worth
+// worthier reports whether a of two offers of one conversation is worth more.
+func worthier(a, b *offer) bool {
+	switch {
+	case a.rate != b.rate:
+		return a.rate > b.rate
+	case a.score != b.score:
+		return a.score > b.score
 	}
-	return p.queue[i].offers[0].place < p.queue[j].offers[0].place
-}
-
-// Swap swaps two conversations.
-func (p *picker) Swap(i, j int) { p.queue[i], p.queue[j] = p.queue[j], p.queue[i] }
-
-// Push is not used: the queue only shrinks.
-func (p *picker) Push(any) { panic("hud: a conversation is pushed") }
-
-// Pop takes the last conversation off the queue.
-func (p *picker) Pop() any {
-	last := p.queue[len(p.queue)-1]
-	p.queue = p.queue[:len(p.queue)-1]
-	return last
+	return a.line < b.line
 }
 
 // pick returns the lines in the order they were chosen, rather too many than too
 // few: their tokens are estimated.
-func (p *picker) pick(hits []hit) []Recalled {
-	sortHits(hits)
-	for i, h := range hits {
-		words := max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4)
-		t := p.talk(h.seat, h.line)
-		if len(t.offers) == 0 {
-			p.queue = append(p.queue, t)
-		}
-		t.offers = append(t.offers, offer{score: h.score, length: math.Pow(words, p.w.Thrift), place: i})
-	}
-	for _, t := range p.queue {
-		slices.SortFunc(t.offers, func(a, b offer) int {
-			return cmp.Or(cmp.Compare(b.score/b.length, a.score/a.length), cmp.Compare(a.place, b.place))
-		})
-		t.worth = p.worth(t)
-	}
-	heap.Init(p)
-	for len(p.queue) > 0 && p.spent < p.budget*4/3+60 {
-		top := p.queue[0]
+func (p *picker) pick(lines []candidate) []Recalled {
+	queue := p.queue(lines)
+	for len(queue.items) > 0 && p.spent < p.budget*4/3+60 {
+		top := queue.items[0]
 		if now := p.worth(top); now < top.worth {
 			top.worth = now
-			heap.Fix(p, 0)
+			queue.settle(0)
 			continue
 		}
-		p.take(hits[top.offers[0].place])
-		if top.offers = top.offers[1:]; len(top.offers) == 0 {
-			heap.Pop(p)
+		p.take(lineOf{top.room, top.pop().line})
+		if len(top.items) == 0 {
+			queue.pop()
 			continue
 		}
 		top.worth = p.worth(top)
-		heap.Fix(p, 0)
+		queue.settle(0)
 	}
 	return p.chosen
 }
 
-// talk returns the conversation that a line stands in.
-func (p *picker) talk(s *Seat, line int) *rivals {
-	of := lineOf{s, int(s.Room.index.lines[line].session)}
-	if p.talks[of] == nil {
-		p.talks[of] = &rivals{}
+// queue returns the conversations of the lines, the one with the worthiest at the top;
+// of equals, that of the first room and line.
+func (p *picker) queue(lines []candidate) heap[*rivals] {
+	queue := heap[*rivals]{before: func(x, y **rivals) bool {
+		a, b := *x, *y
+		if a.worth != b.worth {
+			return a.worth > b.worth
+		}
+		i, k := &a.items[0], &b.items[0]
+		return cmp.Or(cmp.Compare(k.score, i.score), cmp.Compare(p.space(a), p.space(b)), cmp.Compare(i.line, k.line)) < 0
+	}}
+	lengths := thrift{power: p.w.Thrift}
+	for _, l := range lines {
+		t := p.rooms[l.room].talk(l.lineOf)
+		if t.offered++; t.offered == 1 {
+			queue.items = append(queue.items, t)
+		}
 	}
-	return p.talks[of]
+	offers := make([]offer, len(lines))
+	for _, t := range queue.items {
+		t.heap, offers = heap[offer]{offers[:0:t.offered], worthier}, offers[t.offered:]
+	}
+	for _, l := range lines {
+		r := &p.rooms[l.room]
+		t, length := r.talk(l.lineOf), lengths.of(len(r.seat.Room.Chat.Messages[l.line].Text))
+		t.items = append(t.items, offer{l.score, length, l.score / length, l.line})
+	}
+	for _, t := range queue.items {
+		t.init()
+		t.worth = p.worth(t)
+	}
+	queue.init()
+	return queue
+}
+
+func (p *picker) space(t *rivals) spaces.SpaceID { return p.rooms[t.room].seat.Uplink.Space }
+
+// A thrift says how much the length of a line counts against it. It works out once
+// what lines of the same length have in common.
+type thrift struct {
+	power float64
+	known [512]float64 // by bytes
+}
+
+func (t *thrift) of(bytes int) float64 {
+	if bytes < len(t.known) && t.known[bytes] > 0 {
+		return t.known[bytes]
+	}
+	length := math.Pow(max(8, float64(bytes)/4), t.power)
+	if bytes < len(t.known) {
+		t.known[bytes] = length
+	}
+	return length
 }
 
 // worth is what the first offer of a conversation is worth now.
 func (p *picker) worth(t *rivals) float64 {
-	first := &t.offers[0]
+	first := &t.items[0]
 	return first.score / (1 + p.w.Crowding*float64(t.lines)) / first.length
 }
 
 // take chooses a line, after the question that it answers and what that answers.
-func (p *picker) take(h hit) {
-	chain := []int{h.line}
-	for q := h.seat.Room.asked(h.line); q >= 0; q = h.seat.Room.asked(q) {
-		if m := &h.seat.Room.Chat.Messages[q]; m.Seq <= h.seat.Uplink.Fresh || p.inPrefix(lineOf{h.seat, q}) || !h.seat.shows(q) {
+func (p *picker) take(l lineOf) {
+	r := &p.rooms[l.room]
+	p.chain = append(p.chain[:0], l.line)
+	for q := r.seat.Room.asked(l.line); q >= 0; q = r.seat.Room.asked(q) {
+		if m := &r.seat.Room.Chat.Messages[q]; m.Seq <= r.seat.Uplink.Fresh || r.lines[q] == inPrefix || !r.seat.shows(q) {
 			break
 		}
-		chain = append(chain, q)
+		p.chain = append(p.chain, q)
 	}
-	for _, line := range slices.Backward(chain) {
-		if l := (lineOf{h.seat, line}); !p.taken[l] {
-			p.choose(l)
+	for _, line := range slices.Backward(p.chain) {
+		if r.lines[line] == nowhere {
+			p.choose(lineOf{l.room, line})
 		}
 	}
 }
 
 func (p *picker) choose(l lineOf) {
-	m := &l.seat.Room.Chat.Messages[l.n]
-	p.taken[l] = true
-	p.chosen = append(p.chosen, Recalled{l.seat.Uplink.Space, m.ID, l.n})
-	t := p.talk(l.seat, l.n)
+	r := &p.rooms[l.room]
+	r.lines[l.line] = chosen
+	p.chosen = append(p.chosen, Recalled{r.seat.Uplink.Space, r.seat.Room.Chat.Messages[l.line].ID, l.line})
+	t := r.talk(l)
 	if t.lines++; t.lines == 1 {
 		p.spent += talkHead
-	} else if !p.taken[lineOf{l.seat, l.n - 1}] {
+	} else if l.line == 0 || r.lines[l.line-1] != chosen {
 		p.spent += leaveHead
 	}
-	p.spent += p.v.lineTokens(l.seat, l.n)
+	p.spent += p.v.lineTokens(r.seat, l.line)
 }
 
 // asked returns the question that line i answers: what it replies to, or the line

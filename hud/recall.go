@@ -23,15 +23,16 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	if len(q.terms) == 0 && q.meaning == nil || budget <= 0 {
 		return nil
 	}
-	inPrefix := v.inPrefix()
-	top := best{most: min(maxRecalled, 40+budget/5)}
-	v.rank(v.all(), q, top.takes, func(h hit) {
-		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && !inPrefix(lineOf{h.seat, h.line}) {
-			top.add(h)
+	seats := v.all()
+	rooms, all := v.searched(seats)
+	top := newBest(min(maxRecalled, 40+budget/5, all))
+	v.rank(seats, q, top.takes, func(h hit) {
+		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && rooms[h.room].lines[h.line] == nowhere {
+			top.add(candidate{lineOf{h.room, h.line}, h.score})
 		}
 	})
-	p := picker{v: v, w: v.weights(), budget: budget, inPrefix: inPrefix, taken: map[lineOf]bool{}, talks: map[lineOf]*rivals{}}
-	return v.within(p.pick(top.hits), budget)
+	p := picker{v: v, w: v.weights(), budget: budget, rooms: rooms}
+	return v.within(p.pick(top.items), budget)
 }
 
 // lineTokens returns the exact tokens of a line standing alone, as long as it

@@ -15,6 +15,7 @@ const (
 // A hit is a line with how well it answers a query.
 type hit struct {
 	seat  *Seat
+	room  int // the seat among those that were ranked
 	line  int
 	score float64
 	near  float64 // of the line and its neighbours, without the conversation's share
@@ -37,7 +38,7 @@ func (v *View) rank(seats []*Seat, q query, wants func(score float64) bool, f fu
 	best, largest := 0.0, 0
 	for i, s := range seats {
 		r := &found[i]
-		r.seat, r.index, r.focus, r.w, r.when = s, &s.Room.index, v.focus(s), &w, q.when
+		r.seat, r.room, r.index, r.focus, r.w, r.when = s, i, &s.Room.index, v.focus(s), &w, q.when
 		r.lines, r.talks = r.index.score(terms, average)
 		for _, t := range r.talks {
 			best = max(best, r.focus*float64(r.index.talk[t]))
@@ -139,6 +140,7 @@ func (q *query) widened(seats []*Seat, w *Weights) []weighed {
 // A scoredRoom is a room whose index holds the scores of a query.
 type scoredRoom struct {
 	seat         *Seat
+	room         int // the seat among those that are ranked
 	index        *index
 	focus        float64
 	w            *Weights
@@ -191,7 +193,7 @@ func (r *scoredRoom) pointed(best float64, wants func(float64) bool, f func(hit)
 		}
 		score := near + r.w.Session*r.focus*float64(x.talk[x.lines[i].session])/best
 		if (wants == nil || wants(score)) && r.seat.shows(i) {
-			f(hit{r.seat, i, score, near})
+			f(hit{r.seat, r.room, i, score, near})
 		}
 	}
 }
@@ -220,7 +222,7 @@ func (r *scoredRoom) rest(best float64, wants func(float64) bool, f func(hit)) {
 			}
 			for i := max(next, l-restReach); i < min(l+restReach+1, end); i++ {
 				if next = i + 1; x.byLine[i] >= 0 && r.near[i] == 0 && r.seat.shows(i) {
-					f(hit{r.seat, i, score, 0})
+					f(hit{r.seat, r.room, i, score, 0})
 				}
 			}
 		}

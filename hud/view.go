@@ -162,32 +162,6 @@ func (r *Room) called() (name, key string) {
 // called is the name of a room as it was last worked out.
 type called struct{ from, name, key string }
 
-// inPrefix returns a test for the lines that stand in the prefix of the next frame.
-func (v *View) inPrefix() func(lineOf) bool {
-	seats := v.all()
-	shown := make(map[*Seat][]bool, len(seats))
-	for _, s := range seats {
-		shown[s] = make([]bool, len(s.Room.Chat.Messages))
-	}
-	here, next := 0, make([]int, len(seats))
-	v.eachRefs(func(ids []spaces.EventID) {
-		for _, id := range ids {
-			for range seats { // mostly right behind the one before
-				chat, i := seats[here].Room.Chat, next[here]
-				if i >= len(chat.Messages) || chat.Messages[i].ID != id {
-					i = chat.At(id)
-				}
-				if i >= 0 {
-					shown[seats[here]][i], next[here] = true, i+1
-					break
-				}
-				here = (here + 1) % len(seats)
-			}
-		}
-	})
-	return func(l lineOf) bool { return shown[l.seat][l.n] }
-}
-
 // eachRefs calls f with the messages that the keyframe shows, and each turn.
 func (v *View) eachRefs(f func([]spaces.EventID)) {
 	if v.Keyframe != nil {

@@ -1,0 +1,67 @@
+package hud
+
+import "github.com/trestle-bridge/trestle/spaces"
+
+// A searched room is one that old lines are looked for in.
+type searched struct {
+	seat  *Seat
+	lines []standing // of each message
+	talks []*rivals  // of each conversation, as far as somebody asked
+}
+
+// A standing says whether the next frame shows a line.
+type standing uint8
+
+const (
+	nowhere  standing = iota
+	inPrefix          // as part of the keyframe or of a turn
+	chosen            // it is recalled
+)
+
+// A lineOf names a line of a searched room.
+type lineOf struct{ room, line int }
+
+// searched returns the seats' rooms with the lines that stand in the prefix of the
+// next frame, and how many lines they have in all.
+func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
+	rooms = make([]searched, len(seats))
+	for _, s := range seats {
+		all += len(s.Room.Chat.Messages)
+	}
+	lines := make([]standing, all)
+	for i, s := range seats {
+		n := len(s.Room.Chat.Messages)
+		rooms[i].seat, rooms[i].lines, lines = s, lines[:n], lines[n:]
+	}
+	here, next := 0, make([]int, len(seats))
+	v.eachRefs(func(ids []spaces.EventID) {
+		for _, id := range ids {
+			for range rooms { // mostly right behind the one before
+				chat, i := seats[here].Room.Chat, next[here]
+				if i >= len(chat.Messages) || chat.Messages[i].ID != id {
+					i = chat.At(id)
+				}
+				if i >= 0 {
+					rooms[here].lines[i], next[here] = inPrefix, i+1
+					break
+				}
+				here = (here + 1) % len(rooms)
+			}
+		}
+	})
+	return rooms, all
+}
+
+// talk returns the conversation that a line stands in, as it is chosen from. The
+// room's index must have taken the line in.
+func (r *searched) talk(l lineOf) *rivals {
+	x := &r.seat.Room.index
+	if r.talks == nil {
+		r.talks = make([]*rivals, len(x.sessions))
+	}
+	t := &r.talks[x.lines[l.line].session]
+	if *t == nil {
+		*t = &rivals{room: l.room}
+	}
+	return *t
+}
