@@ -164,22 +164,28 @@ func repeated(tb testing.TB, before, cycles int) *world {
 	w.v.FixedTokens = 3000
 	id := w.room("Family", "kai", "nova", "sage", "ada")
 	ask := func(i int) {
-		w.says(id, []string{"kai", "nova", "sage"}[i%3], fmt.Sprintf("%s It is about trip %d.", strings.Repeat("which day of the trip suits all of us best? ", 4), i))
+		w.says(id, []string{"kai", "nova", "sage"}[i%3], repeatedQuestion(i))
 	}
-	const answer = "Saturday suits all of us best, and the train leaves at nine. "
+	answer := func(i int) string {
+		return fmt.Sprintf("q%06d %s", i, strings.Repeat("Saturday looks best: nobody has anything else in the calendar, and the train leaves at nine. ", 4))
+	}
 	for i := range before / 2 {
 		ask(i)
-		w.says(id, "ada", fmt.Sprintf("%s That was trip %d.", strings.Repeat(answer, 6), i))
+		w.says(id, "ada", answer(i))
 	}
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
 	w.v.Active = id
 	for i := range cycles {
 		ask(before/2 + i)
 		w.wake(id)
-		w.answers(id, fmt.Sprintf("%s That was trip %d.", strings.Repeat(answer, 6), before/2+i))
+		w.answers(id, answer(before/2+i))
 		w.rests(fmt.Sprintf("Told them again which day suits all, and of trip %d.", i))
 	}
 	return w
+}
+
+func repeatedQuestion(i int) string {
+	return fmt.Sprintf("q%06d which day of the trip suits everybody best, who brings the children to the station, and does anybody still need a ticket for the train, or a blanket for the mountain hut?", i)
 }
 
 // Of many lines that answer a question alike, as many as fit; the newest stand in
@@ -187,10 +193,10 @@ func repeated(tb testing.TB, before, cycles int) *world {
 func BenchmarkRecallOfRepeatedLines(b *testing.B) {
 	for _, x := range []struct{ lines, budget int }{{100, 1500}, {240, 1500}, {240, 6000}, {540, 6000}} {
 		b.Run(fmt.Sprintf("lines=%d/budget=%d", x.lines, x.budget), func(b *testing.B) {
-			w := repeated(b, x.lines, 30)
+			w, question := repeated(b, x.lines, 30), repeatedQuestion(x.lines)
 			b.ReportAllocs()
 			for b.Loop() {
-				w.v.Recall("which day of the trip suits all of us best?", x.budget)
+				w.v.Recall(question, x.budget)
 			}
 		})
 	}
@@ -209,11 +215,10 @@ func BenchmarkRecallOfOneVariedChat(b *testing.B) {
 func BenchmarkCutOfRepeatedLines(b *testing.B) {
 	w := repeated(b, 240, 33)
 	w.cut(CutTurns)
-	for i := range 29 {
-		w.says(w.v.Active, "kai", fmt.Sprint("which day of the trip suits all of us best, on trip ", i, "?"))
-		w.wake(w.v.Active)
-		w.answers(w.v.Active, fmt.Sprint("Saturday suits all of us best, and the train leaves at nine, on trip ", i))
-		w.rests(fmt.Sprint("Told them which day suits all on trip ", i))
+	live := repeated(b, 306, 29)
+	w.v.Seats, w.v.Closed = live.v.Seats, live.v.Closed
+	for i := range w.v.Closed {
+		w.v.Closed[i].N += 33
 	}
 	b.ReportAllocs()
 	for b.Loop() {
