@@ -214,7 +214,8 @@ func (x *index) count(term string) int {
 type weighed struct {
 	text   string
 	asked  float64 // how much the query means it, 1 in full
-	weight float64 // that, times its rarity over all rooms
+	lines  int     // of all rooms that have it
+	weight float64 // how much it is meant, times its rarity over all rooms
 }
 
 // score puts what the terms give each line into x.scores, and each conversation

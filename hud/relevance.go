@@ -82,30 +82,18 @@ func weigh(seats []*Seat, q query, w *Weights) (terms []weighed, average float64
 	if live == 0 {
 		return nil, 0
 	}
-	all := q.widened(seats, w)
-	terms = all[:0]
-	counts := make([]int, 0, len(all))
+	terms = q.widened(seats, w)
 	least := math.MaxInt
-	for _, t := range all {
-		n := 0
-		for _, s := range seats {
-			n += s.Room.index.count(t.text)
-		}
-		if n > 0 {
-			terms, counts = append(terms, t), append(counts, n)
-			least = min(least, n)
-		}
+	for _, t := range terms {
+		least = min(least, t.lines)
 	}
-	kept := 0
-	for k, n := range counts {
-		if live >= largeMind && least <= live/commonShare && n > live/commonShare {
-			continue
-		}
-		terms[kept] = terms[k]
-		terms[kept].weight = terms[k].asked * rarity(live, n)
-		kept++
+	if live >= largeMind && least <= live/commonShare {
+		terms = slices.DeleteFunc(terms, func(t weighed) bool { return t.lines > live/commonShare })
 	}
-	return terms[:kept], float64(length) / float64(live)
+	for k := range terms {
+		terms[k].weight = terms[k].asked * rarity(live, terms[k].lines)
+	}
+	return terms, float64(length) / float64(live)
 }
 
 // rarity is how much it tells that a line has what n of all have.
@@ -113,26 +101,36 @@ func rarity(all, n int) float64 {
 	return math.Log(1 + (float64(all)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// widened returns the terms of the query with words of the rooms that are spelled
-// alike, and with words that mean much the same.
+// widened returns those terms of the query that stand in the rooms, with words there
+// that are spelled alike, and with words that mean much the same.
 func (q *query) widened(seats []*Seat, w *Weights) []weighed {
-	terms := append(make([]weighed, 0, 4*len(q.terms)), q.terms...)
-	more := func(words []string, asked float64) {
-		for _, text := range words {
-			if asked > 0 && !slices.ContainsFunc(terms, func(t weighed) bool { return t.text == text }) {
-				terms = append(terms, weighed{text: text, asked: asked})
-			}
+	terms := make([]weighed, 0, 4*len(q.terms))
+	add := func(text string, asked float64) {
+		n := 0
+		for _, s := range seats {
+			n += s.Room.index.count(text)
+		}
+		if n > 0 && asked > 0 && !slices.ContainsFunc(terms, func(t weighed) bool { return t.text == text }) {
+			terms = append(terms, weighed{text: text, asked: asked, lines: n})
 		}
 	}
 	for _, t := range q.terms {
-		var found []string
+		add(t.text, t.asked)
+	}
+	var found []string
+	for _, t := range q.terms {
+		found = found[:0]
 		for _, s := range seats {
 			found = s.Room.index.alike(t.text, found)
 		}
-		more(found, t.asked*w.Alike)
+		for _, text := range found {
+			add(text, t.asked*w.Alike)
+		}
 	}
 	for _, t := range q.terms {
-		more(kin()[t.text], t.asked*w.Kin)
+		for _, text := range kin()[t.text] {
+			add(text, t.asked*w.Kin)
+		}
 	}
 	return terms
 }
