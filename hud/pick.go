@@ -176,13 +176,13 @@ func (p *picker) take(l lineOf) {
 	r := &p.rooms[l.room]
 	p.chain = append(p.chain[:0], l.line)
 	for q := r.seat.Room.asked(l.line); q >= 0; q = r.seat.Room.asked(q) {
-		if m := &r.seat.Room.Chat.Messages[q]; m.Seq <= r.seat.Uplink.Fresh || r.lines[q] == inPrefix || !r.seat.shows(q) {
+		if r.lines[q] == shown || !r.seat.shows(q) {
 			break
 		}
 		p.chain = append(p.chain, q)
 	}
 	for _, line := range slices.Backward(p.chain) {
-		if r.lines[line] == nowhere {
+		if r.lines[line] == open {
 			p.choose(lineOf{l.room, line})
 		}
 	}

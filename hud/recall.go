@@ -27,7 +27,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	rooms, all := v.searched(seats)
 	top := newBest(min(maxRecalled, 40+budget/5, all))
 	v.rank(seats, q, top.takes, func(h hit) {
-		if m := &h.seat.Room.Chat.Messages[h.line]; m.Seq > h.seat.Uplink.Fresh && rooms[h.room].lines[h.line] == nowhere {
+		if rooms[h.room].lines[h.line] == open {
 			top.add(candidate{lineOf{h.room, h.line}, h.score})
 		}
 	})

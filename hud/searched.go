@@ -9,20 +9,20 @@ type searched struct {
 	talks []*rivals  // of each conversation, as far as somebody asked
 }
 
-// A standing says whether the next frame shows a line.
+// A standing says whether a line may be recalled.
 type standing uint8
 
 const (
-	nowhere  standing = iota
-	inPrefix          // as part of the keyframe or of a turn
-	chosen            // it is recalled
+	open   standing = iota
+	shown           // in the prefix of the next frame, or left behind when somebody began afresh
+	chosen          // it is recalled already
 )
 
 // A lineOf names a line of a searched room.
 type lineOf struct{ room, line int }
 
-// searched returns the seats' rooms with the lines that stand in the prefix of the
-// next frame, and how many lines they have in all.
+// searched returns the seats' rooms with the lines that may not be recalled, and how
+// many lines they have in all.
 func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 	rooms = make([]searched, len(seats))
 	for _, s := range seats {
@@ -32,6 +32,9 @@ func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 	for i, s := range seats {
 		n := len(s.Room.Chat.Messages)
 		rooms[i].seat, rooms[i].lines, lines = s, lines[:n], lines[n:]
+		for line := range s.Room.Chat.After(s.Uplink.Fresh) {
+			rooms[i].lines[line] = shown
+		}
 	}
 	here, next := 0, make([]int, len(seats))
 	v.eachRefs(func(ids []spaces.EventID) {
@@ -42,7 +45,7 @@ func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 					i = chat.At(id)
 				}
 				if i >= 0 {
-					rooms[here].lines[i], next[here] = inPrefix, i+1
+					rooms[here].lines[i], next[here] = shown, i+1
 					break
 				}
 				here = (here + 1) % len(rooms)
