@@ -3,6 +3,8 @@ package hud
 import (
 	"slices"
 	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // An Analysis is what a cut found in the lines of one room that it looked at closely,
@@ -48,7 +50,7 @@ const (
 func (h *history) analyse() Analysis {
 	r := h.seat.Room
 	ms := r.Chat.Messages
-	var lines []int
+	lines := make([]int, 0, len(h.picked))
 	for i := range h.elements {
 		lines = append(lines, h.elements[i].lines...)
 	}
@@ -59,7 +61,7 @@ func (h *history) analyse() Analysis {
 		return a
 	}
 	a.From, a.To = ms[lines[0]].At, ms[lines[len(lines)-1]].At
-	last := map[string]int{} // of a thread, and of a speaker
+	thread, speaker := map[spaces.ThreadID]int{}, map[spaces.EntityID]int{} // the last line of each
 	for n, i := range lines {
 		m := &ms[i]
 		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= sessionGap {
@@ -72,15 +74,15 @@ func (h *history) analyse() Analysis {
 		if to := r.Chat.At(m.ReplyTo); m.ReplyTo != "" && to >= 0 {
 			edge(to, RepliesTo)
 		}
-		if to, ok := last["thread "+string(m.Thread)]; ok && m.Thread != "" {
+		if to, ok := thread[m.Thread]; ok && m.Thread != "" {
 			edge(to, SameThread)
 		}
 		for _, who := range m.Mentions {
-			if to, ok := last["speaker "+string(who)]; ok {
+			if to, ok := speaker[who]; ok {
 				edge(to, Addresses)
 			}
 		}
-		last["thread "+string(m.Thread)], last["speaker "+string(m.Sender)] = i, i
+		thread[m.Thread], speaker[m.Sender] = i, i
 	}
 	a.Edges = a.Edges[max(0, len(a.Edges)-maxEdges):]
 	a.Density = score(float64(a.Lines) / float64(a.Talks))

@@ -12,12 +12,14 @@ import (
 // The result holds the index of the form of each element, -1 for nothing.
 func Fit(elements []Element, budget int) []int {
 	chosen := make([]int, len(elements))
-	var steps []step
+	steps := make([]step, 0, 2*len(elements))
 	for i := range elements {
 		chosen[i] = -1
 		steps = appendHull(steps, i, &elements[i])
 	}
-	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(b.slope, a.slope) })
+	slices.SortFunc(steps, func(a, b step) int { // the steps of one element are never equal
+		return cmp.Or(cmp.Compare(b.slope, a.slope), cmp.Compare(a.element, b.element))
+	})
 	left := budget
 	blocked := make([]bool, len(elements))
 	for _, s := range steps {

@@ -66,7 +66,7 @@ func (v *View) gaugeNewest(s *Seat) {
 			return
 		}
 		for k, limit := range historyClips {
-			if k == 0 || clip(ms[i].Text, limit) != ms[i].Text {
+			if k == 0 || clipped(ms[i].Text, limit) < len(ms[i].Text) {
 				v.clippedTokens(s, i, k)
 			}
 		}

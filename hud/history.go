@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,10 @@ const (
 type history struct {
 	v        *View
 	seat     *Seat
+	picked   []int // the lines that are looked at closely, in order
 	elements []Element
 	total    int
-	most     int                       // lines that are looked at closely
+	most     int                       // of them
 	leave    func(spaces.EventID) bool // what stands in a turn that is kept
 	now      time.Time                 // when the newest line of the mind was said
 	talks    map[int32]float64         // score of the best line of each conversation
@@ -45,31 +47,32 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
 	}
 	h.total = end
-	worth := map[int]float64{}
 	best := 0.0
-	var hits []hit
+	var hits []hit // in the order of the lines
 	v.rank([]*Seat{s}, q, nil, func(x hit) {
 		hits = append(hits, x)
-		worth[x.line] = x.score
 		best = max(best, x.score)
 		t := s.Room.index.lines[x.line].session
 		h.talks[t], h.nearest = max(h.talks[t], x.near), max(h.nearest, x.near)
 	})
-	picked := h.candidates(hits, end)
-	spent, floor := 0, h.floor(picked)
-	for k, i := range slices.Backward(picked) {
+	h.picked = h.candidates(hits, end)
+	h.elements = make([]Element, len(h.picked))
+	spent, floor := 0, h.floor(h.picked)
+	for k, i := range slices.Backward(h.picked) {
 		rel := 0.0
-		if best > 0 {
-			rel = worth[i] / best
+		for len(hits) > 0 && hits[len(hits)-1].line > i {
+			hits = hits[:len(hits)-1]
 		}
-		e := h.element(i, rel, end-1-i)
+		if n := len(hits); n > 0 && hits[n-1].line == i && best > 0 {
+			rel = hits[n-1].score / best
+		}
+		e := &h.elements[k]
+		*e = h.element(k, rel, end-1-i)
 		if spent += e.Forms[0].Tokens; spent <= reserve || k >= floor && spent <= tokens/2 {
 			e.Value += 100 * v.focus(s)
 			e.Why += ", newest"
 		}
-		h.elements = append(h.elements, e)
 	}
-	slices.Reverse(h.elements)
 	h.pair()
 	return h
 }
@@ -96,15 +99,18 @@ func (h *history) shows(i int) bool {
 
 // candidates returns the lines to look at, ascending.
 func (h *history) candidates(hits []hit, end int) []int {
-	var picked []int
+	picked := make([]int, 0, min(end, h.most))
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if h.shows(i) {
 			picked = append(picked, i)
 		}
 	}
-	byScore := slices.Clone(hits)
-	sortHits(byScore)
-	for _, x := range byScore[:min(len(byScore), h.most/2)] {
+	if len(hits) > h.most/2 {
+		hits = slices.Clone(hits)
+		sortHits(hits)
+		hits = hits[:h.most/2]
+	}
+	for _, x := range hits {
 		if x.line < end && h.shows(x.line) {
 			picked = append(picked, x.line)
 		}
@@ -124,18 +130,23 @@ const (
 	fillerTokens    = 14 // a shorter line says less
 )
 
-func (h *history) element(i int, rel float64, rank int) Element {
-	v, s := h.v, h.seat
+// formNames are what the forms of a history line are called.
+var formNames = [len(historyClips)]FormName{Full, Trimmed, OneLine}
+
+// element makes an element of the kth picked line.
+func (h *history) element(k int, rel float64, rank int) Element {
+	v, s, i := h.v, h.seat, h.picked[k]
 	m := &s.Room.Chat.Messages[i]
 	tokens := v.lineTokens(s, i)
 	age := h.age(i)
 	talk, share := h.talk(i)
 	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
-	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank) + ", " + string(age) + ", " + string(talk), lines: []int{i}}
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
+	e.Forms = make([]Form, 0, len(historyClips))
 	for k, limit := range historyClips {
-		f := Form{Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
+		f := Form{Name: formNames[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
 		if k > 0 {
-			if clip(m.Text, limit) == m.Text {
+			if clipped(m.Text, limit) == len(m.Text) {
 				continue
 			}
 			f.Tokens = v.clippedTokens(s, i, k)
@@ -164,21 +175,17 @@ func importance(v *View, r *Room, i, tokens int) float64 {
 // one element: they are shown together or not at all (SEQ-54, SEQ-74).
 func (h *history) pair() {
 	ms := h.seat.Room.Chat.Messages
-	at := make(map[int]int, len(h.elements)) // element of a line
-	for k := range h.elements {
-		at[h.elements[k].lines[0]] = k
-	}
 	for k := range h.elements {
 		e := &h.elements[k]
 		if len(e.lines) != 1 {
 			continue
 		}
-		i := e.lines[0]
+		i := h.picked[k]
 		q := h.seat.Room.Chat.At(ms[i].ReplyTo)
 		if ms[i].ReplyTo == "" && i > 0 && strings.HasSuffix(ms[i-1].Text, "?") && ms[i-1].Sender != ms[i].Sender {
 			q = i - 1
 		}
-		if o, ok := at[q]; ok && o != k && len(h.elements[o].lines) == 1 {
+		if o, ok := slices.BinarySearch(h.picked, q); ok && o != k && len(h.elements[o].lines) == 1 {
 			h.join(o, k)
 		}
 	}
@@ -190,10 +197,14 @@ func (h *history) pair() {
 
 // allow adds to what an element takes the stubs of what its lines answer beyond it.
 func (h *history) allow(e *Element) {
+	ms := h.seat.Room.Chat.Messages
+	if !slices.ContainsFunc(e.lines, func(i int) bool { return ms[i].ReplyTo != "" }) {
+		return
+	}
 	c := newCompact(h.v, h.seat)
 	c.quoted = h.unseen(slices.Sorted(slices.Values(e.lines)))
 	for i := range c.quoted {
-		c.quote(h.seat.Room.Chat.Messages[i].ID)
+		c.quote(ms[i].ID)
 	}
 	if len(c.b) == 0 {
 		return
@@ -212,7 +223,7 @@ func (h *history) join(to, from int) {
 	for k, limit := range historyClips {
 		x, y := nearest(a.Forms, limit), nearest(b.Forms, limit)
 		f := Form{
-			Name: []FormName{Full, Trimmed, OneLine}[k], Tokens: x.Tokens + y.Tokens,
+			Name: formNames[k], Tokens: x.Tokens + y.Tokens,
 			Fidelity: (x.Fidelity + y.Fidelity) / 2, limit: limit,
 		}
 		if len(forms) == 0 || forms[len(forms)-1].Tokens > f.Tokens {
@@ -242,21 +253,10 @@ func (h *history) Overhead() int { return 24 }
 
 // Section renders the chosen lines in order, with what was missed between spans.
 func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
-	limits := map[int]int{}
-	var lines []int
-	for _, c := range chosen {
-		if c.Form == nil {
-			continue
-		}
-		for _, i := range c.Element.lines {
-			lines = append(lines, i)
-			limits[i] = c.Form.limit
-		}
-	}
+	lines, limits := shownLines(chosen)
 	if len(lines) == 0 {
 		return "", nil
 	}
-	slices.Sort(lines)
 	on := takeSlate()
 	defer on.wipe()
 	c := newCompact(h.v, h.seat)
@@ -272,10 +272,31 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 			}
 			gaps = gaps[1:]
 		}
-		c.line(i, limits[i])
+		c.line(i, limits[k])
 	}
 	on.bytes = c.b
 	return c.text(), c.refs
+}
+
+// shownLines returns the lines of the chosen elements, in order, and how many
+// characters of the words of each are shown.
+func shownLines(chosen []Chosen) (lines, limits []int) {
+	type shown struct{ line, limit int }
+	all := make([]shown, 0, 2*len(chosen))
+	for _, c := range chosen {
+		if c.Form == nil {
+			continue
+		}
+		for _, i := range c.Element.lines {
+			all = append(all, shown{i, c.Form.limit})
+		}
+	}
+	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+	lines, limits = make([]int, len(all)), make([]int, len(all))
+	for k, x := range all {
+		lines[k], limits[k] = x.line, x.limit
+	}
+	return lines, limits
 }
 
 // unseen returns what the lines answer that the agent may see but does not: it

@@ -10,7 +10,7 @@ import (
 
 // ShortID returns the name under which the HUD shows an event of a room: "#"
 // and its seq in base 36. It is unique within the room.
-func ShortID(seq int64) string { return string(appendShort(nil, seq)) }
+func ShortID(seq int64) string { return string(appendShort(make([]byte, 0, 16), seq)) }
 
 func appendShort(dst []byte, seq int64) []byte {
 	return strconv.AppendInt(append(dst, '#'), seq, 36)

@@ -127,11 +127,14 @@ func (v *View) old(m *spaces.Message) bool {
 }
 
 func (v *View) addressed(r *Room, m *spaces.Message) bool {
-	if slices.Contains(m.Mentions, v.me()) {
+	if len(m.Mentions) > 0 && slices.Contains(m.Mentions, v.me()) {
 		return true
 	}
+	if m.ReplyTo == "" {
+		return false
+	}
 	parent := r.Chat.Find(m.ReplyTo)
-	return m.ReplyTo != "" && parent != nil && parent.Sender == v.me()
+	return parent != nil && parent.Sender == v.me()
 }
 
 // noLimit shows words in full.

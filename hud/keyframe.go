@@ -267,9 +267,12 @@ func (c composed) into(k *spaces.Keyframe, p *Plan) {
 // and joins the sections by blank lines (SEQ-33, SEQ-80).
 func (v *View) compose(ds []Delegate, tokens int) composed {
 	var out composed
-	var all []Element
 	l := v.Limits.withDefaults()
-	starts := make([]int, 0, len(ds)+1)
+	n := 0
+	for _, d := range ds {
+		n += len(d.Elements())
+	}
+	all, starts := make([]Element, 0, n), make([]int, 0, len(ds)+1)
 	for _, d := range ds {
 		starts = append(starts, len(all))
 		es := d.Elements()

@@ -124,16 +124,24 @@ func word(s string) string {
 
 // clip returns at most n characters of s, with "…" when some are missing.
 func clip(s string, n int) string {
+	if end := clipped(s, n); end < len(s) {
+		return s[:end] + "…"
+	}
+	return s
+}
+
+// clipped returns how many bytes of s its first n characters have.
+func clipped(s string, n int) int {
 	if len(s) <= n {
-		return s
+		return len(s)
 	}
 	for i := range s {
 		if n == 0 {
-			return s[:i] + "…"
+			return i
 		}
 		n--
 	}
-	return s
+	return len(s)
 }
 
 // appendNotice appends what happened in a message that is no message.

@@ -26,6 +26,12 @@ func recency(rank, half int) float64 {
 	return 0.2 + 0.8*math.Exp2(-float64(rank)/float64(half)*1.415)
 }
 
-func why(relevance float64, rank int) string {
-	return "relevance " + strconv.FormatFloat(relevance, 'f', 2, 64) + ", rank " + strconv.Itoa(rank)
+// why tells what a value was made of.
+func why(relevance float64, rank int, more ...string) string {
+	b := strconv.AppendFloat(append(make([]byte, 0, 64), "relevance "...), relevance, 'f', 2, 64)
+	b = strconv.AppendInt(append(b, ", rank "...), int64(rank), 10)
+	for _, m := range more {
+		b = append(append(b, ", "...), m...)
+	}
+	return string(b)
 }
