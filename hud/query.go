@@ -15,7 +15,7 @@ type query struct {
 	meaning spaces.Vector // nil: unknown
 }
 
-// maxTerms bounds the terms of a query.
+// maxTerms bounds the terms of a query; [overlap] has a bit for each.
 const maxTerms = 64
 
 // add adds the words of text to the query.

@@ -2,22 +2,23 @@ package hud
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 )
 
-// overlap returns the share of the terms that stand in text, 0 to 1.
+// overlap returns the share of the terms of a query that stand in text, 0 to 1.
 func overlap(text string, terms []string) float64 {
 	if len(terms) == 0 {
 		return 0
 	}
-	var found []string
+	var found uint64 // a bit for each
 	eachTerm(text, nil, func(t []byte) {
-		if i := slices.Index(terms, string(t)); i >= 0 && !slices.Contains(found, terms[i]) {
-			found = append(found, terms[i])
+		if i := slices.Index(terms, string(t)); i >= 0 {
+			found |= 1 << i
 		}
 	})
-	return float64(len(found)) / float64(len(terms))
+	return float64(bits.OnesCount64(found)) / float64(len(terms))
 }
 
 // recency falls from 1 to a half as the rank, counted back from the newest,
