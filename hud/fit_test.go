@@ -50,3 +50,16 @@ func optimal(es []Element, budget int) float64 {
 	}
 	return top
 }
+
+// Of elements that are worth the same the first is shown.
+func TestFitTakesTheFirstOfEquals(t *testing.T) {
+	es := make([]Element, 40)
+	for i := range es {
+		es[i] = Element{Value: 1, Forms: []Form{{Tokens: 10, Fidelity: 1}}}
+	}
+	for i, form := range Fit(es, 200) {
+		if shown := form == 0; shown != (i < 20) {
+			t.Errorf("element %d has form %d", i, form)
+		}
+	}
+}

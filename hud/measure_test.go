@@ -59,6 +59,22 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 	})
 }
 
+// Lines whose words alone would fit are left out as well where their heads do not.
+func TestShortLinesFitTheirBudget(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "nova", "ada")
+	var rs []Recalled
+	for i := range 20 {
+		e := w.says(id, []string{"kai", "nova"}[i%2], "y")
+		rs = append(rs, Recalled{id, e.ID, i})
+	}
+	for budget := range rendered(w.v, rs) {
+		if kept := w.v.within(rs, budget); len(kept) == len(rs) || len(kept) > 0 && rendered(w.v, kept) > budget {
+			t.Errorf("within %d tokens are %d lines", budget, len(kept))
+		}
+	}
+}
+
 // What is said in a line is counted anew once it changed.
 func TestWhatALineSaysIsCountedAgainWhenItChanged(t *testing.T) {
 	w := newWorld(t)
