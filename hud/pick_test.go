@@ -78,25 +78,25 @@ func plainly(v *View, hits []hit, closed func(*Seat, int) bool, budget int) []Re
 func TestLinesArePickedByTheirWorth(t *testing.T) {
 	said := append([]string{
 		"is the garden ready?", "the garden is ready", "yes", "the piano comes with the train, and the garden is ready for it",
-		strings.Repeat("the train leaves at nine; ", 30), "the train leaves at nine",
+		strings.Repeat("the train leaves at nine; ", 30), "the train leaves at nine", "the train leaves at nine; the train leaves at nin",
 	}, words...)
 	counter := &Counter{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
 		ids := []spaces.SpaceID{w.room("Work", "kai", "nova", "ada"), w.room("Family", "kai", "nova", "ada")}
-		before := map[spaces.SpaceID]spaces.EventID{}
+		before := map[spaces.SpaceID][]spaces.EventID{}
 		for range rapid.IntRange(1, 60).Draw(rt, "lines") {
 			if rapid.IntRange(0, 9).Draw(rt, "pause") == 0 {
 				w.at = w.at.Add(sessionGap)
 			}
 			id, who := rapid.SampledFrom(ids).Draw(rt, "room"), rapid.SampledFrom([]string{"kai", "nova"}).Draw(rt, "who")
 			body := spaces.Said{Text: rapid.SampledFrom(said).Draw(rt, "said")}
-			if rapid.IntRange(0, 3).Draw(rt, "answers") == 0 {
-				before[id] = w.add(id, who, body, replyTo(before[id])).ID
-			} else {
-				before[id] = w.add(id, who, body).ID
+			var more []func(*spaces.Event)
+			if n := len(before[id]); n > 0 && rapid.IntRange(0, 3).Draw(rt, "answers") == 0 {
+				more = append(more, replyTo(before[id][rapid.IntRange(0, n-1).Draw(rt, "answered")]))
 			}
+			before[id] = append(before[id], w.add(id, who, body, more...).ID)
 		}
 		shown := map[spaces.EventID]bool{}
 		for i := range w.v.Seats {
@@ -116,12 +116,19 @@ func TestLinesArePickedByTheirWorth(t *testing.T) {
 		budget := rapid.IntRange(1, 600).Draw(rt, "budget")
 		words := rapid.SampledFrom(said).Draw(rt, "asked")
 		var hits []hit
+		var candidates []candidate
 		w.v.rank(w.v.all(), w.v.query(words), func(float64) bool { return true }, func(h hit) {
 			if !closed(h.seat, h.line) {
-				hits = append(hits, h)
+				hits, candidates = append(hits, h), append(candidates, candidate{lineOf{h.room, h.line}, h.score})
 			}
 		})
-		want := w.v.within(plainly(w.v, hits, closed, budget), budget)
+		want := plainly(w.v, hits, closed, budget)
+		p := picker{v: w.v, w: w.v.weights(), budget: budget}
+		p.rooms, _ = w.v.searched(w.v.all())
+		if d := godiff.Diff(want, p.pick(candidates)); d != "" {
+			rt.Fatalf("picked otherwise than plainly (-want +got):\n%s", d)
+		}
+		want = w.v.within(want, budget)
 		if d := godiff.Diff(want, w.v.Recall(words, budget)); len(hits) <= 40 && d != "" {
 			rt.Fatalf("recalled otherwise than plainly (-want +got):\n%s", d)
 		}
