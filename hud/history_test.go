@@ -16,18 +16,25 @@ func TestALineThatAnswersNothingIsNotRelevant(t *testing.T) {
 		w.at = w.at.Add(sessionGap)
 		w.says(id, "nova", []string{"the piano is here", "hello everybody", "good night"}[i%3])
 	}
+	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
+	w.at = w.at.Add(sessionGap)
 	w.says(id, "kai", "what about the piano?")
 	w.wake(id)
 	w.rests("Told Kai.")
+	told := 0
 	for _, item := range w.cut(CutFirst).Items {
 		seq, ok := parseShortID(item.What)
 		if !ok || seq > 30 {
 			continue
 		}
+		told++
 		asked := seq%3 == 1
 		if relevant := !strings.HasPrefix(item.Why, "relevance 0.00"); relevant != asked {
 			t.Errorf("line %d: %s", seq, item.Why)
 		}
+	}
+	if told != 30 {
+		t.Errorf("told are %d lines", told)
 	}
 }
 
