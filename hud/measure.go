@@ -80,7 +80,7 @@ func (m *measure) surely(budget int) bool {
 	}
 	on := takeSlate()
 	defer on.wipe()
-	on.bytes, _ = m.v.appendRecalled(on.bytes, nil, m.rs)
+	on.bytes, _ = m.v.appendRecalled(on.bytes, m.rs)
 	return len(on.bytes)+1 <= budget
 }
 

@@ -12,7 +12,7 @@ import (
 // rendered counts recalled lines as they are rendered, row by row: the end of the last
 // line is a token of its own.
 func rendered(v *View, rs []Recalled) int {
-	text, _ := v.appendRecalled(nil, nil, rs)
+	text, _ := v.appendRecalled(nil, rs)
 	n := 1
 	for row := range strings.Lines(string(text)) {
 		n += new(Counter).Count(row)
@@ -46,7 +46,7 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 		for range 3 {
 			n := rapid.IntRange(1, len(rs)).Draw(rt, "n")
 			if got, want := m.tokens(n), rendered(w.v, rs[:n]); got != want {
-				text, _ := w.v.appendRecalled(nil, nil, rs[:n])
+				text, _ := w.v.appendRecalled(nil, rs[:n])
 				rt.Fatalf("%d lines are measured to have %d tokens, and have %d:\n%s", n, got, want, text)
 			}
 		}

@@ -64,11 +64,11 @@ const recalledHead = "RECALLED (older lines, others between left out):\n"
 // lineHead is what stands before the words of most lines, in bytes.
 const lineHead = 48
 
-// appendRecalled appends recalled lines, rooms in the order of the seats, and to refs
-// the messages whose words they show.
-func (v *View) appendRecalled(dst []byte, refs []spaces.EventID, rs []Recalled) ([]byte, []spaces.EventID) {
+// appendRecalled appends recalled lines, rooms in the order of the seats. It also
+// returns the messages whose words they show.
+func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.EventID) {
 	if len(rs) == 0 {
-		return dst, refs
+		return dst, nil
 	}
 	of := map[spaces.SpaceID][]int{}
 	for _, r := range rs {
@@ -81,7 +81,7 @@ func (v *View) appendRecalled(dst []byte, refs []spaces.EventID, rs []Recalled) 
 		}
 	}
 	dst = append(slices.Grow(dst, size+256), recalledHead...)
-	refs = slices.Grow(refs, len(rs))
+	refs := make([]spaces.EventID, 0, len(rs))
 	for _, s := range v.all() {
 		lines := of[s.Uplink.Space]
 		if len(lines) == 0 {

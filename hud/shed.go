@@ -71,7 +71,7 @@ func (d *draft) shedRecalled(budget int) {
 	kept := d.v.within(d.tail.lines, budget-(d.tokens-d.tailN)-words)
 	lost := len(d.tail.lines) - len(kept)
 	d.tail.lines = kept
-	b, refs := d.v.appendRecalled(nil, nil, kept)
+	b, refs := d.v.appendRecalled(nil, kept)
 	d.tail.Recalled, d.tail.Refs = string(b), refs
 	d.tail.whole = ""
 	n := messageOverhead + d.v.Counter.Count(d.tail.String())

@@ -68,7 +68,7 @@ func (v *View) Tail(in TailInput) Tail {
 	t.lines = in.Recalled
 	on := takeSlate()
 	defer on.wipe()
-	b, refs := v.appendRecalled(on.bytes, nil, t.lines)
+	b, refs := v.appendRecalled(on.bytes, t.lines)
 	t.Refs = refs
 	recalled := len(b)
 	if recalled > 0 {
