@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -11,7 +12,7 @@ import (
 // in again, the others stay.
 type index struct {
 	postings map[string][]posting
-	spelled  map[[2]byte][]string // the terms by how they begin, see [index.alike]
+	spelled  map[[2]byte][]string // the terms by how they begin, in order, see [index.alike]
 	docs     []doc
 	byLine   []int32    // doc of a message, -1 for none
 	lines    []place    // of each message
@@ -165,19 +166,24 @@ func (x *index) add(r *Room, i int) {
 	}
 	m := &r.Chat.Messages[i]
 	d := int32(len(x.docs))
+	x.docs = append(x.docs, doc{line: int32(i)})
+	again := i < len(x.byLine)-1
 	n := 0
 	take := func(term []byte) {
 		n++
 		ps, known := x.postings[string(term)]
-		if k := len(ps); k > 0 && ps[k-1].doc == d {
+		k := len(ps)
+		if again {
+			k = x.behind(ps, i)
+		}
+		if k > 0 && ps[k-1].doc == d {
 			ps[k-1].times++
 			return
 		}
 		if !known && len(term) > 2 {
-			key := [2]byte{term[0], term[1]}
-			x.spelled[key] = append(x.spelled[key], string(term))
+			x.spell(string(term))
 		}
-		x.postings[string(term)] = append(ps, posting{d, 1})
+		x.postings[string(term)] = slices.Insert(ps, k, posting{d, 1})
 	}
 	x.scratch = eachTerm(r.cast.who(m.Sender).label, x.scratch, take)
 	x.scratch = eachTerm(m.Text, x.scratch, take)
@@ -185,14 +191,33 @@ func (x *index) add(r *Room, i int) {
 		x.scratch = eachTerm(m.Attachments[k].Name, x.scratch, take)
 	}
 	if n == 0 {
+		x.docs = x.docs[:d]
 		return
 	}
 	n = min(n, math.MaxUint16)
-	x.docs = append(x.docs, doc{int32(i), uint16(n)})
+	x.docs[d].length = uint16(n)
 	x.byLine[i] = d
 	x.live++
 	x.length += n
 	x.sessions[x.lines[i].session].length += int32(n)
+}
+
+// spell notes a new term among those that begin alike.
+func (x *index) spell(term string) {
+	key := [2]byte{term[0], term[1]}
+	k, _ := slices.BinarySearch(x.spelled[key], term)
+	x.spelled[key] = slices.Insert(x.spelled[key], k, term)
+}
+
+// behind returns where the postings of lines behind message i begin. Postings stand in
+// the order of their lines, and terms in theirs, whenever they were taken in: scores
+// are rounded as they are added up, and of two lines that differ by that alone another
+// would be found (SEQ-101).
+func (x *index) behind(ps []posting, i int) int {
+	k, _ := slices.BinarySearchFunc(ps, int32(i), func(p posting, line int32) int {
+		return cmp.Or(cmp.Compare(x.docs[p.doc].line, line), -1)
+	})
+	return k
 }
 
 // count returns how many lines have the term.

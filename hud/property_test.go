@@ -2,6 +2,7 @@ package hud
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,9 @@ import (
 
 var words = strings.Fields("garden budget train report Ahmad meeting thursday coffee deadline invoice piano holiday 日本語 été server backup")
 
+// likeGarden are more words that are spelled alike than are looked for.
+var likeGarden = strings.Fields("gardem gardener gardenia gardenry gardemer gardenish gardenful")
+
 // drawText makes a message of a few words, now and then a hostile or long one.
 func drawText(t *rapid.T) string {
 	if n := rapid.IntRange(0, 20).Draw(t, "kind"); n == 0 {
@@ -20,7 +24,7 @@ func drawText(t *rapid.T) string {
 	} else if n == 1 {
 		return strings.Repeat("a long story about the garden ", rapid.IntRange(1, 80).Draw(t, "length"))
 	}
-	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " ")
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(slices.Concat(words, likeGarden)), 1, 12).Draw(t, "words"), " ")
 }
 
 // live plays random cycles in random rooms: messages, edits, deletes, answers,
@@ -164,8 +168,17 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 			if a != b {
 				rt.Fatalf("search for %q differs:\n%s\n%s", q, a, b)
 			}
+			if a, b := scores(whole.v, q), scores(parts.v, q); !slices.Equal(a, b) {
+				rt.Fatalf("scores for %q differ:\n%v\n%v", q, a, b)
+			}
 		}
 	})
+}
+
+// scores returns what every line is found to be worth, to the last bit.
+func scores(v *View, words string) (all []float64) {
+	v.rank(v.all(), v.query(words), nil, func(h hit) { all = append(all, float64(h.line), h.score, h.near) })
+	return all
 }
 
 // SEQ-54, SEQ-62, SEQ-74: whatever the room and the budget, a recalled reply stands behind
