@@ -67,7 +67,7 @@ func (f file) CheckpointStart() {}
 // CheckpointDone implements [vfs.FileCheckpoint]: what was folded in goes to the disk
 // while the session writes, rather than when the log ends and the session waits. No log
 // ends without another sync, which the engine asks for and which tells what fails.
-func (f file) CheckpointDone() { _ = f.systemFile.Sync(vfs.SYNC_NORMAL) }
+func (f file) CheckpointDone() { _ = f.Sync(vfs.SYNC_NORMAL) }
 
 // DeviceCharacteristics implements [vfs.File]. That many pages are written whole or not
 // at all takes calls that are not passed on.
