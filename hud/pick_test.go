@@ -148,3 +148,16 @@ func TestCommonTermsAreLeftOutWhereThereAreRareOnes(t *testing.T) {
 		t.Errorf("weighed are %+v", terms)
 	}
 }
+
+// What a line's length counts is the same whichever lines came before.
+func TestThriftRemembersEachLengthForItself(t *testing.T) {
+	remembers := thrift{power: 0.7}
+	for range 2 {
+		for bytes := range 1100 {
+			fresh := thrift{power: 0.7}
+			if got, want := remembers.of(bytes), fresh.of(bytes); got != want {
+				t.Fatalf("%d bytes count %v, want %v", bytes, got, want)
+			}
+		}
+	}
+}
