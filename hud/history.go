@@ -281,17 +281,17 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 // shownLines returns the lines of the chosen elements, in order, and how many
 // characters of the words of each are shown.
 func shownLines(chosen []Chosen) (lines, limits []int) {
-	type shown struct{ line, limit int }
-	all := make([]shown, 0, 2*len(chosen))
+	type clippedLine struct{ line, limit int }
+	all := make([]clippedLine, 0, 2*len(chosen))
 	for _, c := range chosen {
 		if c.Form == nil {
 			continue
 		}
 		for _, i := range c.Element.lines {
-			all = append(all, shown{i, c.Form.limit})
+			all = append(all, clippedLine{i, c.Form.limit})
 		}
 	}
-	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+	slices.SortFunc(all, func(a, b clippedLine) int { return cmp.Compare(a.line, b.line) })
 	lines, limits = make([]int, len(all)), make([]int, len(all))
 	for k, x := range all {
 		lines[k], limits[k] = x.line, x.limit

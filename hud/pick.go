@@ -176,13 +176,13 @@ func (p *picker) take(l lineOf) {
 	r := &p.rooms[l.room]
 	p.chain = append(p.chain[:0], l.line)
 	for q := r.seat.Room.asked(l.line); q >= 0; q = r.seat.Room.asked(q) {
-		if r.lines[q] == shown || !r.seat.shows(q) {
+		if r.lines[q] == lineShown || !r.seat.shows(q) {
 			break
 		}
 		p.chain = append(p.chain, q)
 	}
 	for _, line := range slices.Backward(p.chain) {
-		if r.lines[line] == open {
+		if r.lines[line] == lineOpen {
 			p.choose(lineOf{l.room, line})
 		}
 	}
@@ -190,12 +190,12 @@ func (p *picker) take(l lineOf) {
 
 func (p *picker) choose(l lineOf) {
 	r := &p.rooms[l.room]
-	r.lines[l.line] = chosen
+	r.lines[l.line] = lineChosen
 	p.chosen = append(p.chosen, Recalled{r.seat.Uplink.Space, r.seat.Room.Chat.Messages[l.line].ID, l.line})
 	t := r.talk(l)
 	if t.lines++; t.lines == 1 {
 		p.spent += talkHead
-	} else if l.line == 0 || r.lines[l.line-1] != chosen {
+	} else if l.line == 0 || r.lines[l.line-1] != lineChosen {
 		p.spent += leaveHead
 	}
 	p.spent += p.v.lineTokens(r.seat, l.line)

@@ -27,7 +27,7 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	rooms, all := v.searched(seats)
 	top := newBest(min(maxRecalled, 40+budget/5, all))
 	v.rank(seats, q, top.takes, func(h hit) {
-		if rooms[h.room].lines[h.line] == open {
+		if rooms[h.room].lines[h.line] == lineOpen {
 			top.add(candidate{lineOf{h.room, h.line}, h.score})
 		}
 	})

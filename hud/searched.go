@@ -13,9 +13,9 @@ type searched struct {
 type standing uint8
 
 const (
-	open   standing = iota
-	shown           // in the prefix of the next frame, or left behind when somebody began afresh
-	chosen          // it is recalled already
+	lineOpen   standing = iota
+	lineShown           // in the prefix of the next frame, or left behind when somebody began afresh
+	lineChosen          // it is recalled already
 )
 
 // A lineOf names a line of a searched room.
@@ -33,7 +33,7 @@ func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 		n := len(s.Room.Chat.Messages)
 		rooms[i].seat, rooms[i].lines, lines = s, lines[:n], lines[n:]
 		for line := range s.Room.Chat.After(s.Uplink.Fresh) {
-			rooms[i].lines[line] = shown
+			rooms[i].lines[line] = lineShown
 		}
 	}
 	here, next := 0, make([]int, len(seats))
@@ -45,7 +45,7 @@ func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 					i = chat.At(id)
 				}
 				if i >= 0 {
-					rooms[here].lines[i], next[here] = shown, i+1
+					rooms[here].lines[i], next[here] = lineShown, i+1
 					break
 				}
 				here = (here + 1) % len(rooms)

@@ -37,7 +37,8 @@ func (s *session) Run(ctx context.Context, statement string, args ...any) error 
 // Flush implements [record.Session]: nothing is put off.
 func (s *session) Flush(context.Context) error { return nil }
 
-// Begin implements [record.Session]. Nobody else writes the file.
+// Begin implements [record.Session]. Nobody else writes the file. First it ends a log
+// that the folder has folded in but for what was committed meanwhile.
 func (s *session) Begin(ctx context.Context) (record.Turn, error) {
 	if s.folder.rest.Swap(false) {
 		s.folder.part(ctx, s.connection)
