@@ -16,7 +16,7 @@ const (
 	hardly       = 1 << 19         // bytes
 	worthTheWork = 16 << 20        // so many bytes were allocated since the last time
 	startOver    = 2               // looks, after which the start no longer runs
-	firstRest    = 4               // looks, from giving to the first drop at rest
+	firstRest    = 3               // looks, from giving to the first drop at rest
 )
 
 // shrink calls give each time things have become quiet, after the start and
@@ -26,7 +26,8 @@ const (
 func shrink(ctx context.Context, allocated func() uint64, give, drop func()) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	seen, due, quiet := allocated(), uint64(0), 0
+	seen, due := allocated(), uint64(0)
+	quiet, next := 0, firstRest // looks since giving, and at which of them text goes next
 	for looks := 1; ; looks++ {
 		select {
 		case <-ctx.Done():
@@ -38,9 +39,11 @@ func shrink(ctx context.Context, allocated func() uint64, give, drop func()) err
 		case calm && now >= due:
 			give()
 			now = allocated() // what giving took is no reason to give again
-			due, quiet = now+worthTheWork, 0
+			due = now + worthTheWork
+			quiet, next = 0, firstRest
 		case calm:
-			if quiet++; quiet >= firstRest && quiet&(quiet-1) == 0 {
+			if quiet++; quiet == next {
+				next *= 2
 				drop()
 			}
 		case looks == startOver:

@@ -56,7 +56,7 @@ func TestMemoryOfTheStartIsGivenBack(t *testing.T) {
 		if err := shrink(ctx, func() uint64 { return hardly }, func() { given++ }, func() { dropped++ }); err != nil || given != 1 {
 			t.Errorf("given back %d times, want once (%v)", given, err)
 		}
-		if dropped != 3 { // after 4, 8 and 16 looks
+		if dropped != 3 { // after 3, 6 and 12 looks
 			t.Errorf("dropped %d times at rest, want 3 times", dropped)
 		}
 	})
