@@ -32,7 +32,7 @@ func (d disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vf
 		return &log{File: f}, flags, nil
 	}
 	if whole, ok := f.(systemFile); ok {
-		return file{whole}, flags, nil
+		return &file{systemFile: whole}, flags, nil
 	}
 	return f, flags, nil
 }
@@ -50,28 +50,48 @@ type systemFile interface {
 }
 
 // A file is any but the log.
-type file struct{ systemFile }
+type file struct {
+	systemFile
+	lost error // why what was folded in may not be on the disk
+}
 
 // WriteAt implements [vfs.File].
-func (f file) WriteAt(p []byte, at int64) (int, error) {
+func (f *file) WriteAt(p []byte, at int64) (int, error) {
+	if f.lost != nil {
+		return 0, f.lost
+	}
 	n, err := f.systemFile.WriteAt(p, at)
 	return n, told(err)
 }
 
+// Sync implements [vfs.File].
+func (f *file) Sync(flags vfs.SyncFlag) error {
+	if f.lost != nil {
+		return f.lost
+	}
+	return f.systemFile.Sync(flags)
+}
+
 // SizeHint implements [vfs.FileSizeHint].
-func (f file) SizeHint(size int64) error { return told(f.systemFile.SizeHint(size)) }
+func (f *file) SizeHint(size int64) error { return told(f.systemFile.SizeHint(size)) }
 
 // CheckpointStart implements [vfs.FileCheckpoint].
-func (f file) CheckpointStart() {}
+func (f *file) CheckpointStart() {}
 
 // CheckpointDone implements [vfs.FileCheckpoint]: what was folded in goes to the disk
-// while the session writes, rather than when the log ends and the session waits. No log
-// ends without another sync, which the engine asks for and which tells what fails.
-func (f file) CheckpointDone() { _ = f.Sync(vfs.SYNC_NORMAL) }
+// while the session writes, rather than when the log ends and the session waits. The
+// engine does not hear what fails here, and the system says it only once: asked again,
+// it knows nothing of the pages that it lost. So nothing more is folded in by this
+// file, and no log ends, until the next process folds in all of it.
+func (f *file) CheckpointDone() {
+	if f.lost == nil {
+		f.lost = f.systemFile.Sync(vfs.SYNC_NORMAL)
+	}
+}
 
 // DeviceCharacteristics implements [vfs.File]. That many pages are written whole or not
 // at all takes calls that are not passed on.
-func (f file) DeviceCharacteristics() vfs.DeviceCharacteristic {
+func (f *file) DeviceCharacteristics() vfs.DeviceCharacteristic {
 	return f.systemFile.DeviceCharacteristics() &^ vfs.IOCAP_BATCH_ATOMIC
 }
 

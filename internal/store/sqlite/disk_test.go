@@ -25,6 +25,7 @@ type plate struct {
 	full   atomic.Bool
 	writes atomic.Int64
 	synced atomic.Pointer[[]byte] // the log as it was when it was last synced
+	cache  *cache                 // of what is written to the file; nil: that is not looked at
 }
 
 // mount has the files that a test opens lie on a plate.
@@ -41,6 +42,9 @@ func (p *plate) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, 
 	f, flags, err := p.VFSFilename.OpenFilename(name, flags)
 	if err == nil && flags&vfs.OPEN_WAL != 0 {
 		f = &groove{f, p, name.String()}
+	}
+	if s, ok := f.(systemFile); ok && p.cache != nil && flags&vfs.OPEN_MAIN_DB != 0 {
+		f = &cached{systemFile: s, by: p.cache}
 	}
 	if s, ok := f.(systemFile); ok && p.whole {
 		f = promising{s}
