@@ -122,10 +122,18 @@ type log struct {
 	held []byte // what the system has not got yet
 	at   int64  // where that begins
 	last bool   // the page that comes next ends a commit
+	gap  error  // why the system did not take all that it was handed
+	end  int64  // how far it has it then
 }
 
-// WriteAt holds p back behind what is held, if that is its place.
+// WriteAt holds p back behind what is held, if that is its place. Behind a gap there is
+// none: the engine goes on after a read that failed for it, and would end a commit there.
 func (l *log) WriteAt(p []byte, at int64) (int, error) {
+	if err := l.gap; err != nil && at > l.end {
+		l.gap = nil // what is not written whole is taken back
+		return 0, err
+	}
+	l.end = max(l.end, at+int64(len(p)))
 	if at != l.at+int64(len(l.held)) || len(l.held)+len(p) > mostHeld {
 		if err := l.flush(); err != nil {
 			return 0, err
@@ -141,8 +149,8 @@ func (l *log) WriteAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// flush hands on what is held. What fails is given up: the engine takes the commit
-// back, and writes the next one over it.
+// flush hands on what is held. What fails is given up: the engine writes the next commit
+// over it.
 func (l *log) flush() error {
 	if len(l.held) == 0 {
 		return nil
@@ -151,9 +159,12 @@ func (l *log) flush() error {
 	if err == nil && n < len(l.held) {
 		err = io.ErrShortWrite
 	}
+	if err = told(err); err != nil {
+		l.gap, l.end = err, l.at+int64(n)
+	}
 	l.at += int64(len(l.held))
 	l.held = l.held[:0]
-	return told(err)
+	return err
 }
 
 // ReadAt implements [vfs.File].

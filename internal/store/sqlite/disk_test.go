@@ -137,6 +137,45 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 	check.Same(t, "findings", 0, len(found))
 }
 
+// DELIVERY 2.7 "Disk full": pages of a large commit that the disk would not take when one
+// of them was read again are not missed in silence once it has room: the commit fails,
+// and the next one is as good as any.
+func TestACommitIsNotWrittenBehindAGap(t *testing.T) {
+	p := mount(t)
+	s := aSession(t)
+	job := func(statement string) error {
+		check.OK(t, s.Save(t.Context()))
+		if err := s.Run(t.Context(), statement); err != nil {
+			return errors.Join(err, s.Undo(t.Context()))
+		}
+		return s.Keep(t.Context())
+	}
+	_, err := s.Begin(t.Context())
+	check.OK(t, err)
+	before := p.writes.Load()
+	check.OK(t, job(`with recursive r (n) as (select 1 union all select n + 1 from r where n < 400)
+insert into filler (body) select zeroblob(10000) from r`))
+	if p.writes.Load() == before {
+		t.Fatal("all of it was in memory")
+	}
+	p.full.Store(true)
+	if err := job(`update filler set n = n + 1000`); !errors.Is(s.Kind(err), record.ErrFull) {
+		t.Fatalf("got %v, want ErrFull", err)
+	}
+	p.full.Store(false)
+	err = job(`insert into filler (body) values (zeroblob(10000))`)
+	if err = errors.Join(err, s.Commit(t.Context())); err == nil {
+		t.Error("a commit that lacks pages was taken for whole")
+	}
+	s.fill(t)
+	for question, want := range map[string]string{`pragma integrity_check`: "ok", `select count(*) from filler`: "1"} {
+		got, err := s.ask(t.Context(), question)
+		check.OK(t, err)
+		check.Same(t, question, want, got)
+	}
+	check.OK(t, s.folder.stop())
+}
+
 // A disk that would write many pages whole or not at all is not asked for it: the
 // engine would hand them over by calls that ours does not pass on.
 func TestACopyIsTakenUpOnADiskThatPromisesMore(t *testing.T) {
