@@ -115,8 +115,8 @@ type payers struct {
 	people []spaces.EntityID
 }
 
-// payers returns whom a cycle is counted for. Its rows change only when it claims
-// more, and then they are looked up again.
+// payers returns whom a cycle is counted for. Its rows and waits change only when it
+// takes more, and then they are looked up again.
 func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p payers, err error) {
 	if p, ok := t.cache.payers[id]; ok {
 		return p, nil

@@ -105,6 +105,7 @@ func (t *tx) told(ctx context.Context, w spaces.Wait, cycle spaces.CycleID) erro
 	if err := t.run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle)); err != nil {
 		return fmt.Errorf("end wait of %s: %w", w.Cycle, err)
 	}
+	delete(t.cache.payers, cycle)
 	return t.recount(ctx, w.Space)
 }
 

@@ -18,6 +18,7 @@ var waitTests = map[string]func(*testing.T, *world){
 	"StopForgetsWaits":                      waitHalted,
 	"WaitGoesBackWithItsCycle":              waitReturned,
 	"WaitIsNotAnsweredByTheWay":             waitAside,
+	"WaitThatEndsInARunIsChargedForIt":      waitCharged,
 }
 
 // ask has an agent ask in a room and rest until it is answered.
@@ -281,4 +282,31 @@ func waitAside(t *testing.T, w *world) {
 	if wake := w.claim(ada, room); wake != nil {
 		w.rest(wake, 0)
 	}
+}
+
+// S13: a run that goes on with a wait which ended meanwhile counts for that chain, too.
+func waitCharged(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	w.say(room, "zoe", "find out when")
+	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	aside := w.message(room, "kai", "by the way")
+	aside.Event.Thread = "t9" // answers nobody
+	w.record(aside)
+	wake := w.woken(ada, room)
+	w.now = w.now.Add(time.Hour)
+	first := w.step(wake, 0)
+	first.Judge = wakeAll
+	if ended := w.commit(first).Waits; len(ended) != 1 {
+		t.Fatalf("the run goes on with the ends of %+v, want that of one wait", ended)
+	}
+	next := w.step(wake, 1)
+	next.Effect = []spaces.Effect{w.reply(wake, "Never mind.")}
+	w.commit(next)
+	w.rest(wake, 2)
+	var chain spaces.RootTally
+	w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict {
+		chain = j.Roots[asked.Root]
+		return wakeNone(j)
+	})
+	check.Same(t, "counted for the chain of the question", spaces.RootTally{Messages: 2, Tokens: 3 * 120}, chain)
 }
