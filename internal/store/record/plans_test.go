@@ -79,6 +79,22 @@ func TestRoomsAreNotReadFromTheirBeginning(t *testing.T) {
 	}
 }
 
+// What is open is few, and is found among what is open: a slice of retention, for which
+// all writes wait, a deletion and a start do not look at all runs that ever were
+// (DELIVERY 2.7).
+func TestOpenRunsAreNotSoughtAmongAllRuns(t *testing.T) {
+	db, texts := openTables(t), recordtest.Statements(t, ".")
+	for name, want := range map[string]string{
+		"agedCycles": "SEARCH o USING INDEX cycles_open",
+		"leftCycles": "SCAN cycles USING INDEX cycles_open",
+		"openToSee":  "SEARCH y USING PRIMARY KEY (id=?)",
+	} {
+		if steps := plan(t, db, texts[name]); !slices.Contains(steps, want) {
+			t.Errorf("%s: the engine goes about it by %q", name, steps)
+		}
+	}
+}
+
 // An audit grows with the record, not with its square: for each message it looks up
 // one row of the inbox. (DELIVERY 2.5)
 func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {

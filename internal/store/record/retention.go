@@ -14,9 +14,10 @@ import (
 // mind's own log stay.
 
 const (
+	// For a plain minimum the engine would go through all runs, the oldest first.
 	agedCycles query = `select id, agent, circle, started,
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
-where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started) from cycles o where o.state = 'open'), $3)
+where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started + 0) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
 	stepShown query = `select shown from steps where cycle = $1 and n = $2`
 	// Which messages were shown stays: what a mind made of one goes when that is deleted.

@@ -11,9 +11,9 @@ import (
 
 const (
 	takenSeats query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
-	// Who runs a cycle ends it, too.
+	// Who runs a cycle ends it, too. For a plain order the engine would go through all runs.
 	leftCycles query = `select ` + cycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
-  where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started, id`
+  where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started + 0, id`
 	leftCycle query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
   and not exists (select 1 from leases l where l.agent = $1 and l.circle = $2 and l.space = $3 and l.expires > $4)`
 	leaveClaimed query = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`

@@ -27,7 +27,8 @@ const (
 const (
 	cyclesToSee query = `select id, state, started from cycles where started > $1 and started <= $2
   and started <= (select max(o.started) from (select started from cycles where started > $1 order by started limit $3 + 0) o) order by started`
-	openToSee    query = `select y.id, y.state, y.started from unseen u join cycles y on y.id = u.cycle where y.state <> 'open' order by y.id limit $1 + 0`
+	openToSee    query = `select y.id, y.state, y.started from unseen u cross join cycles y
+where y.id = u.cycle and y.state <> 'open' order by u.cycle limit $1 + 0`
 	refsOfCycle  query = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
 	insertSeen   query = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
 	insertUnseen query = `insert into unseen (cycle) values ($1) on conflict do nothing`
