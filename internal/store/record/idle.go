@@ -11,7 +11,8 @@ import (
 const (
 	// What a mind could begin with: rows, a cycle whose holder is gone, the end of a
 	// wait, and timers, which are a place of their own. A cycle that was given back
-	// says nothing of when; it waits for the mind's others.
+	// says nothing of when; it waits for the mind's others. Nearly all cycles began by
+	// then: by that the engine is not to look for them.
 	idleMinds query = `select agent, circle, count(*), min(since),
   (select count(*) from leases r where r.agent = w.agent and r.circle = w.circle and r.expires > $1) from (
   select i.agent, i.circle, i.space, min(case when i.not_before > i.at then i.not_before else i.at end) as since from inbox i
@@ -21,7 +22,7 @@ const (
   union all
   select c.agent, c.circle, c.space, case when l.expires > c.started then l.expires else c.started end as since from cycles c
   join leases l on l.agent = c.agent and l.circle = c.circle and l.space = c.space
-  where c.state = 'open' and c.started <= $2 and l.expires <= $2 and (l.expires > 0 or not exists (
+  where c.state = 'open' and c.started + 0 <= $2 and l.expires <= $2 and (l.expires > 0 or not exists (
     select 1 from leases o where o.agent = c.agent and o.circle = c.circle and o.expires > $1))
   union all
   select x.agent, x.circle, x.space, x.due as since from waits x where x.state <> 'told' and x.due <= $2
