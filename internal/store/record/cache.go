@@ -20,6 +20,7 @@ type cache struct {
 	payers   map[spaces.CycleID]payers            // of open cycles
 	handled  map[post]bool                        // where no row is ready, neither now nor later
 	offered  map[string]int64                     // when the use of a version of the acts was last noted
+	horizon  *int64                               // of the table seen; nil while it is not known
 	unsaved  []*line                              // lines whose head has moved in the running job
 	unstored []*room                              // rooms that changed in the running job
 }

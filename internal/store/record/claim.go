@@ -162,6 +162,9 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p place, w *spaces.Wake)
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
 	}
+	if err := t.behind(ctx, y); err != nil {
+		return err
+	}
 	if err := t.run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), ms(c.At)); err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// Nothing shows a message before it came. The clocks of two processes may be a
-	// minute apart.
-	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 60000, 0)`
+	// Nothing shows a message before it came, by clocks that are no more than a day apart
+	// or put back: there are few keyframes.
+	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
 	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
 	cyclesSince    query = `select y.id, y.started, y.ended from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`

@@ -27,7 +27,7 @@ const (
 const (
 	cyclesToSee query = `select id, state, started from cycles where started > $1 and started <= $2
   and started <= (select max(o.started) from (select started from cycles where started > $1 order by started limit $3 + 0) o) order by started`
-	openToSee    query = `select y.id, y.state, y.started from unseen u cross join cycles y
+	openToSee query = `select y.id, y.state, y.started from unseen u cross join cycles y
 where y.id = u.cycle and y.state <> 'open' order by u.cycle limit $1 + 0`
 	refsOfCycle  query = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
 	insertSeen   query = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
@@ -94,8 +94,24 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	}
 	past := fresh[len(fresh)-1].started
 	return past, s.write(ctx, func(ctx context.Context, t *tx) error {
+		t.cache.horizon = nil
 		return t.run(ctx, storeMeta, metaSeen, strconv.FormatInt(past, 10))
 	})
+}
+
+// behind notes a cycle that begins before the horizon: nobody would look for it there.
+func (t *tx) behind(ctx context.Context, y *spaces.Cycle) error {
+	if t.cache.horizon == nil {
+		horizon, err := numberOf(ctx, t, metaSeen)
+		if err != nil {
+			return err
+		}
+		t.cache.horizon = &horizon
+	}
+	if ms(y.Started) > *t.cache.horizon {
+		return nil
+	}
+	return t.run(ctx, insertUnseen, string(y.ID))
 }
 
 // enter notes what cycles were shown, or that they are open.

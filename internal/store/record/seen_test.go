@@ -65,6 +65,23 @@ func TestWhoWasShownAMessageIsNotedOnce(t *testing.T) {
 	})
 }
 
+// F43, SECURITY S14: what a run was shown is found although the clock was put back before
+// it began, or is one of several and behind the others.
+func TestWhoWasShownAMessageIsKnownByAnyClock(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, s *record.Store) {
+		t.Helper()
+		d := newDiary(t, s)
+		var all []int
+		for n := range 20 {
+			d.answer(n-60, 0, true)
+			all = append(all, n+1)
+		}
+		check.Same(t, "by one clock", all, d.shown())
+		d.answer(-90, 0, true)
+		check.Same(t, "when it was put back", append(all, 21), d.shown())
+	})
+}
+
 // A deletion looks through no more than what is not noted yet.
 func TestWhoWasShownAMessageIsFoundByIndex(t *testing.T) {
 	for _, name := range []string{"cyclesShown", "mindsShown"} {

@@ -117,13 +117,13 @@ func erasedThoughts(t *testing.T, w *world) {
 	}
 }
 
-// DESIGN 2: a keyframe may show a message that no run that is kept does, and be cut a
-// moment before it came by the clock of another machine; what came since may repeat it.
+// DESIGN 2, F43: a keyframe may show a message that no run that is kept does, and be cut
+// before it came by the clock of another machine; what came since may repeat it.
 func erasedKeyframe(t *testing.T, w *world) {
 	room := w.family()
 	w.now = w.now.Add(time.Hour)
 	secret := w.say(room, "zoe", "my pin is 1234")
-	k := spaces.Keyframe{Mind: ada, Text: "she said my pin is 1234", Refs: []spaces.EventID{secret.ID}, At: w.now.Add(-30 * time.Second)}
+	k := spaces.Keyframe{Mind: ada, Text: "she said my pin is 1234", Refs: []spaces.EventID{secret.ID}, At: w.now.Add(-time.Hour)}
 	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{}))
 	w.now = k.At
 	w.lived(room, "She has my pin is 1234.", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "hm"}})
