@@ -67,7 +67,7 @@ var (
 // and the model repeats is never obeyed (SECURITY 5). An unclosed tag reaches to
 // the next act or the end (SEQ-90). What is left is returned as plain text.
 func fromTags(text, nonce string, step int) (acts []Act, plain string) {
-	visible := withoutCode(withoutQuotes(text)) // same length: offsets agree with text
+	visible, words := withoutCode(withoutQuotes(text)), withoutCode(text) // same length: offsets agree with text
 	var rest strings.Builder
 	at := 0
 	for at < len(text) {
@@ -78,7 +78,7 @@ func fromTags(text, nonce string, step int) (acts []Act, plain string) {
 		rest.WriteString(text[at:m.start])
 		body, end := "", m.end
 		if !m.empty {
-			body, end = tagBody(text, visible, nonce, m)
+			body, end = tagBody(text, visible, words, nonce, m)
 		}
 		acts = append(acts, Act{ID: fmt.Sprintf("tag_%d_%d", step, len(acts)), Name: tagActs[m.name].act, Args: tagArgs(m, body)})
 		at = end
@@ -113,11 +113,12 @@ func nextTag(text, nonce string, from int) *tag {
 	return nil
 }
 
-// tagBody returns what stands between the tag and its close, and where to go on.
-func tagBody(text, visible, nonce string, m *tag) (body string, end int) {
+// tagBody returns what stands between the tag and its close, and where to go on. The
+// close may end a quotation or a table, which are the agent's own words.
+func tagBody(text, visible, words, nonce string, m *tag) (body string, end int) {
 	closing := "</" + m.name + ">"
 	stop, end := len(text), len(text)
-	if i := strings.Index(visible[m.end:], closing); i >= 0 {
+	if i := strings.Index(words[m.end:], closing); i >= 0 {
 		stop, end = m.end+i, m.end+i+len(closing)
 	}
 	if next := nextTag(visible, nonce, m.end); next != nil && next.start < stop {

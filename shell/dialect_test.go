@@ -30,6 +30,21 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 		{"unclosed, then another", `<msg k="N1">one <bookmark k="N1">two`, []Act{
 			{"tag_0_0", "send_message", `{"text":"one"}`}, {"tag_0_1", "bookmark", `{"label":"two"}`},
 		}, ""},
+		{
+			"ends behind a table", "<msg k=\"N1\">times:\n| bus | 9:10 |\n| train | 9:30 |</msg>\nResponded to Kai about trains.",
+			[]Act{{"tag_0_0", "send_message", `{"text":"times:\n| bus | 9:10 |\n| train | 9:30 |"}`}},
+			"Responded to Kai about trains.",
+		},
+		{
+			"ends behind a quotation", "<reply k=\"N1\">\n> we meet at <b>nine</b></reply>\n<note k=\"N1\">tell Nova</note>",
+			[]Act{{"tag_0_0", "send_reply", `{"text":"\u003e we meet at \u003cb\u003enine\u003c/b\u003e"}`}, {"tag_0_1", "note", `{"text":"tell Nova"}`}},
+			"",
+		},
+		{
+			"an end in code is none", "<msg k=\"N1\">close it with `</msg>`, see?</msg> done",
+			[]Act{{"tag_0_0", "send_message", "{\"text\":\"close it with `\\u003c/msg\\u003e`, see?\"}"}},
+			"done",
+		},
 		{"numbers", `thinking <timer k="N1" seconds="60">tea</timer> done`, []Act{{"tag_0_0", "timer", `{"note":"tea","seconds":60}`}}, "thinking  done"},
 		{"self-closing", `<read k="N1" limit="5"/>`, []Act{{"tag_0_0", "read_messages", `{"limit":5}`}}, ""},
 		{"a quoted tag inside an act", `<msg k="N1">you wrote <msg space="s2">x</msg>`, []Act{{"tag_0_0", "send_message", `{"text":"you wrote \u003cmsg space=\"s2\"\u003ex"}`}}, ""},
