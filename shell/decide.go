@@ -18,7 +18,11 @@ const maxRepairs = 2
 func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err error) {
 	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(res.Text)
 	if c.settings.Tags {
-		acts, text = fromTags(res.Text, c.nonce, c.step)
+		read := fromTags
+		if res.Finish == model.Length || res.Finish == model.Blocked {
+			read = fromCut
+		}
+		acts, text = read(res.Text, c.nonce, c.step)
 	}
 	switch {
 	case len(acts) > 0:

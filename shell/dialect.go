@@ -67,6 +67,22 @@ var (
 // and the model repeats is never obeyed (SECURITY 5). An unclosed tag reaches to
 // the next act or the end (SEQ-90). What is left is returned as plain text.
 func fromTags(text, nonce string, step int) (acts []Act, plain string) {
+	acts, plain, _ = readTags(text, nonce, step)
+	return acts, plain
+}
+
+// fromCut is fromTags for an answer that was cut off: an act that was not closed by
+// then is none, like a call of which a part has come (DELIVERY 2.8).
+func fromCut(text, nonce string, step int) (acts []Act, plain string) {
+	acts, plain, open := readTags(text, nonce, step)
+	if open {
+		acts = acts[:len(acts)-1]
+	}
+	return acts, plain
+}
+
+// readTags also reports whether the last act was not closed.
+func readTags(text, nonce string, step int) (acts []Act, plain string, open bool) {
 	visible, words := withoutCode(withoutQuotes(text)), withoutCode(text) // same length: offsets agree with text
 	var rest strings.Builder
 	at := 0
@@ -78,13 +94,13 @@ func fromTags(text, nonce string, step int) (acts []Act, plain string) {
 		rest.WriteString(text[at:m.start])
 		body, end := "", m.end
 		if !m.empty {
-			body, end = tagBody(text, visible, words, nonce, m)
+			body, end, open = tagBody(text, visible, words, nonce, m)
 		}
 		acts = append(acts, Act{ID: fmt.Sprintf("tag_%d_%d", step, len(acts)), Name: tagActs[m.name].act, Args: tagArgs(m, body)})
 		at = end
 	}
 	rest.WriteString(text[at:])
-	return acts, strings.TrimSpace(rest.String())
+	return acts, strings.TrimSpace(rest.String()), open
 }
 
 type tag struct {
@@ -114,17 +130,18 @@ func nextTag(text, nonce string, from int) *tag {
 }
 
 // tagBody returns what stands between the tag and its close, and where to go on. The
-// close may end a quotation or a table, which are the agent's own words.
-func tagBody(text, visible, words, nonce string, m *tag) (body string, end int) {
+// close may end a quotation or a table, which are the agent's own words. Open is a tag
+// that neither its close nor another act ends.
+func tagBody(text, visible, words, nonce string, m *tag) (body string, end int, open bool) {
 	closing := "</" + m.name + ">"
-	stop, end := len(text), len(text)
+	stop, end, open := len(text), len(text), true
 	if i := strings.Index(words[m.end:], closing); i >= 0 {
-		stop, end = m.end+i, m.end+i+len(closing)
+		stop, end, open = m.end+i, m.end+i+len(closing), false
 	}
 	if next := nextTag(visible, nonce, m.end); next != nil && next.start < stop {
-		stop, end = next.start, next.start
+		stop, end, open = next.start, next.start, false
 	}
-	return strings.TrimSpace(html.UnescapeString(text[m.end:stop])), end
+	return strings.TrimSpace(html.UnescapeString(text[m.end:stop])), end, open
 }
 
 // numeric are the arguments that are numbers in the schema.
