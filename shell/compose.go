@@ -113,6 +113,9 @@ func (c *cycle) compose(ctx context.Context, b brief) (composed, error) {
 	})
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
+	if brokenOff(res.Finish) {
+		res.Text = "" // nobody is to read half a message
+	}
 	return composed{strings.TrimSpace(res.Text), c.shell.Now().Sub(began), u}, err
 }
 

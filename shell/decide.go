@@ -19,7 +19,7 @@ func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err
 	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(res.Text)
 	if c.settings.Tags {
 		read := fromTags
-		if res.Finish == model.Length || res.Finish == model.Blocked {
+		if brokenOff(res.Finish) {
 			read = fromCut
 		}
 		acts, text = read(res.Text, c.nonce, c.step)
@@ -47,6 +47,9 @@ func (c *cycle) decide(ctx context.Context, res model.Response) (ended bool, err
 	}
 	return true, c.rest(ctx, stop, detail, text)
 }
+
+// brokenOff reports whether a model that stopped for that reason may have more to say.
+func brokenOff(f model.Finish) bool { return f == model.Length || f == model.Blocked }
 
 // A deedList is what the acts of one step came to.
 type deedList struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -42,6 +43,39 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 				if got := w.stops(mind("Ada")); composed != want || len(got) != 1 || got[0] != spaces.StopBudget {
 					t.Errorf("composed %d times, want %d; it ended as %v", composed, want, got)
 				}
+			})
+		})
+	}
+}
+
+// DELIVERY 2.8: words for another room that were cut off are no words. The agent is told,
+// and may say them itself.
+func TestACompositionIsWhole(t *testing.T) {
+	for name, made := range map[string]model.Response{
+		"at the limit": {Text: "Lunch is at noon, and whoever wants to", Finish: model.Length},
+		"by a filter":  {Text: "Lunch is at noon, and whoever wants to", Finish: model.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+				switch {
+				case r.Messages[len(r.Messages)-1].Text == "Go ahead.":
+					return made, nil
+				case r.NoCalls:
+					return telling("The office should know."), nil
+				case acts(r) == 0:
+					return calling(1, "send_message", `{"space":"s2","instruction":"Say when lunch is."}`), nil
+				case acts(r) == 1:
+					return calling(2, "send_message", `{"space":"s2","text":"Lunch is at noon."}`), nil
+				}
+				return telling("Responded to Kai about lunch. Told the office."), nil
+			})
+			play(t, m, func(w *world) {
+				room := w.room("kai", direct)
+				office := w.room("office")
+				w.start()
+				w.says(room, "Kai", "tell the office when lunch is: at noon")
+				w.settle()
+				check.Same(t, "said", []string{"Lunch is at noon."}, w.spoken(office))
 			})
 		})
 	}
