@@ -48,12 +48,14 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.8: words for another room that were cut off are no words. The agent is told,
-// and may say them itself.
-func TestACompositionIsWhole(t *testing.T) {
+// DELIVERY 2.8, S4: words for another room that were cut off are no words, and those that
+// repeat what the composing call was told stay here. The agent is told, and may say them
+// itself.
+func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
 	for name, made := range map[string]model.Response{
 		"at the limit": {Text: "Lunch is at noon, and whoever wants to", Finish: model.Length},
 		"by a filter":  {Text: "Lunch is at noon, and whoever wants to", Finish: model.Blocked},
+		"its rules":    {Text: "Lunch is at noon.\nTalk to the people here directly, not about them; speak naturally.", Finish: model.Stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
