@@ -82,8 +82,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // choose returns the pictures worth seeing, at most as many as are allowed, in the
 // order in which they were posted: those of what woke the cycle, of what that
-// answers, and of the messages right before it in its thread. All are in the room
-// that woke it, whose members have seen them.
+// answers, and of the messages right before it in its thread, since somebody last began
+// afresh. All are in the room that woke it, whose members have seen them.
 func (c *cycle) choose() []sighting {
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *cycle) choose() []sighting {
 			continue
 		}
 		if m.Seq <= newest.Seq && m.Thread == newest.Thread && before > 0 {
-			wanted = true
+			wanted = wanted || m.Seq > seat.Uplink.Fresh
 			before--
 		}
 		if wanted {

@@ -104,3 +104,35 @@ spaces:
 		w.stop()
 	})
 }
+
+// Issue 5, /new: once somebody has begun afresh a model is shown no picture that was
+// posted before that, unless somebody answers it.
+func TestAFreshStartLeavesPicturesBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		says := modeltest.Says("Responded to Kai about a picture. Said nothing.")
+		w := newWorld(t, `
+agents: {ada: {name: Ada, phases: one}}
+images: {most: 4, side: 64}
+spaces:
+  kai: {agents: [ada], chats: ["telegram:5000000001"]}
+`, says, says, says)
+		w.addChat("kai", "direct", []string{"Kai"})
+		w.settle()
+		kai, chat := w.people["Kai"], w.chats["kai"]
+		passport := chat.Says(kai, "my passport", fake.Said{File: photo(t, 60, 60)})
+		w.settle()
+		w.says(chat, kai, "/new", 0, 0)
+		w.settle()
+		chat.Says(kai, "and this is the garden", fake.Said{File: photo(t, 40, 40)})
+		w.settle()
+		w.says(chat, kai, "and in this one?", passport, 0)
+		w.settle()
+		pictures, tails := shownIn(w.model.Requests())
+		for i, want := range []int{1, 1, 2} {
+			if len(pictures) != 3 || len(pictures[i]) != want {
+				t.Fatalf("request %d of %d shows %d pictures, want %d\n%s", i, len(pictures), len(pictures[i]), want, tails[i])
+			}
+		}
+		w.stop()
+	})
+}
