@@ -73,6 +73,7 @@ func (m *mind) compact(o outlook, cause string, by spaces.CycleID) (spaces.Keyfr
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.whole(o)
+	v.Digests = m.condensed()
 	before := v.Count()
 	k, plan := v.Cut(cause)
 	k.At = m.shell.Now()

@@ -91,14 +91,14 @@ func (m *mind) digest(ctx context.Context, o outlook, space spaces.SpaceID) (mor
 	return true, errors.Join(failed, m.keep(ctx, d, erasures))
 }
 
-// oldest returns the oldest group of cycles that a keyframe shows as one and that has
-// no digest, with the messages they showed, and how much was erased so far.
+// oldest returns the oldest group of cycles that a keyframe shows as one and of which
+// none is in a digest, with the messages they showed, and how much was erased so far.
 func (m *mind) oldest(ctx context.Context, set Settings) ([]spaces.ClosedCycle, int, error) {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()
 	ready := m.loaded && m.undigested(set)
-	digests, erasures, kept := slices.Clone(m.digests), m.erasures, len(m.closed)
+	digests, erasures, kept := slices.Clone(m.condensed()), m.erasures, len(m.carried(m.closed))
 	var upto int64
 	if m.keyframe != nil {
 		upto = m.keyframe.Upto
@@ -107,22 +107,30 @@ func (m *mind) oldest(ctx context.Context, set Settings) ([]spaces.ClosedCycle, 
 	if !ready || upto == 0 {
 		return nil, 0, nil
 	}
-	all, err := m.cycles(ctx, 0, upto, false)
+	all, err := m.carriedUpTo(ctx, 0, upto, false)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, g := range hud.Groups(all, kept, set.limits()) {
 		first, last := g[0].N, g[len(g)-1].N
-		if len(g) < set.GroupSize || slices.ContainsFunc(digests, func(d spaces.Digest) bool { return d.First == first && d.Last == last }) {
+		if len(g) < set.GroupSize || slices.ContainsFunc(digests, func(d spaces.Digest) bool { return d.First <= last && first <= d.Last }) {
 			continue
 		}
-		whole, err := m.cycles(ctx, first-1, last, true)
+		whole, err := m.carriedUpTo(ctx, first-1, last, true)
 		if err != nil {
 			return nil, 0, err
 		}
 		return slices.DeleteFunc(whole, func(c spaces.ClosedCycle) bool { return c.Rest == "" }), erasures, nil
 	}
 	return nil, 0, nil
+}
+
+// carriedUpTo reads the closed cycles after n up to last that the mind still carries.
+func (m *mind) carriedUpTo(ctx context.Context, n, last int64, turns bool) ([]spaces.ClosedCycle, error) {
+	all, err := m.cycles(ctx, n, last, turns)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.carried(all), err
 }
 
 // digestRequest asks for a digest of the accounts, each quoted on a line of its own.
@@ -185,7 +193,8 @@ func (m *mind) keep(ctx context.Context, d spaces.Digest, erasures int) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.digests = append(slices.Clip(m.digests), d)
+	others := slices.DeleteFunc(slices.Clone(m.digests), func(x spaces.Digest) bool { return x.First == d.First })
+	m.digests = append(others, d)
 	slices.SortFunc(m.digests, func(a, b spaces.Digest) int { return cmp.Compare(a.First, b.First) })
 	return nil
 }

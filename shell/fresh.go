@@ -32,3 +32,19 @@ func (m *mind) carried(cycles []spaces.ClosedCycle) []spaces.ClosedCycle {
 func (m *mind) renewed() bool {
 	return m.keyframe != nil && slices.ContainsFunc(m.seats, func(s hud.Seat) bool { return s.Uplink.FreshAt.After(m.keyframe.At) })
 }
+
+// condensed returns the digests that the mind still carries: not those that were made of
+// what somebody left behind since. m.mu is held.
+func (m *mind) condensed() []spaces.Digest {
+	left := slices.DeleteFunc(slices.Clone(m.seats), func(s hud.Seat) bool { return s.Uplink.Fresh == 0 })
+	if len(left) == 0 {
+		return m.digests
+	}
+	behind := func(id spaces.EventID) bool {
+		return slices.ContainsFunc(left, func(s hud.Seat) bool {
+			x := s.Room.Chat.Find(id)
+			return x != nil && x.Seq <= s.Uplink.Fresh
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(m.digests), func(d spaces.Digest) bool { return slices.ContainsFunc(d.Sources, behind) })
+}
