@@ -17,10 +17,11 @@ import (
 //
 // A line whose event is in triggers is marked; the values (the gate's reasons)
 // are not shown. The agent's own messages are left out, since its log has them
-// as calls. A room the prefix has not shown yet is introduced by its card. The
-// turn keeps to Limits.InboxTokens: triggers and what addresses the agent come
-// first, the rest is left out from the middle and counted. Refs names the
-// messages whose words are shown. When nothing is new, Text is empty.
+// as calls, and so is what somebody left behind since, unless it woke the agent.
+// A room the prefix has not shown yet is introduced by its card. The turn keeps
+// to Limits.InboxTokens: triggers and what addresses the agent come first, the
+// rest is left out from the middle and counted. Refs names the messages whose
+// words are shown. When nothing is new, Text is empty.
 func (v *View) Inbox(seat *Seat, after, upto int64, triggers map[spaces.EventID]string) spaces.Turn {
 	es := v.news(seat, after, upto, triggers)
 	if len(es) == 0 {
@@ -85,7 +86,7 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 	for i := from; i < to; i++ {
 		m := &r.Chat.Messages[i]
 		_, woke := triggers[m.ID]
-		if v.old(m) || !woke && told[m.ID] {
+		if v.old(m) || !woke && (told[m.ID] || m.Seq <= s.Uplink.Fresh) {
 			continue
 		}
 		es = append(es, entry{seq: m.Seq, id: m.ID, message: m, trigger: woke, personal: v.addressed(r, m)})
@@ -93,7 +94,7 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 	for i := range changes {
 		c := &changes[i]
 		_, woke := triggers[c.id]
-		if c.actor == v.me() || c.target >= from && !woke {
+		if c.actor == v.me() || !woke && (c.target >= from || c.seq <= s.Uplink.Fresh) {
 			continue
 		}
 		target := &r.Chat.Messages[c.target]
