@@ -77,6 +77,25 @@ func (r *Room) SetMembers(ms []spaces.Member) {
 	}
 }
 
+// Meet shows the room people as they were seen in it. Where one of its members goes by
+// another name than it was told it has to be told again, see [Room.Met].
+func (r *Room) Meet(seen []spaces.Member) {
+	next := 0
+	for i := range seen {
+		s := &seen[i]
+		if next >= len(r.members) || r.members[next].ID != s.ID { // mostly they stand in one order
+			next = slices.IndexFunc(r.members, func(m spaces.Member) bool { return m.ID == s.ID })
+		}
+		if next < 0 {
+			next = 0
+			continue // whoever came is told of by an event
+		}
+		m := &r.members[next]
+		r.met = r.met && m.Name == s.Name && m.Handle == s.Handle && m.Kind == s.Kind
+		next++
+	}
+}
+
 // Know tells the room about people who are not in it any more but wrote in it.
 func (r *Room) Know(es ...spaces.Entity) {
 	for _, e := range es {

@@ -217,6 +217,16 @@ func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 	return seat == nil || !seat.Room.Met() || seat.Room.Upto() < seq
 }
 
+// meets has who is in a room read again when somebody who was seen there goes by
+// another name than the mind knows.
+func (m *mind) meets(space spaces.SpaceID, seen []spaces.Member) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if seat := m.seat(space); seat != nil {
+		seat.Room.Meet(seen)
+	}
+}
+
 // seated takes over the uplinks and returns the spaces that got a new seat.
 func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
 	m.mu.Lock()

@@ -11,11 +11,12 @@ import (
 
 // A turn is one place's chance to run: what it claims with, and what it got.
 type turn struct {
-	place  place
-	claim  spaces.Claim
-	wake   *spaces.Wake // nil when nothing wakes
-	erased bool         // words were taken back, whoever wakes
-	err    error        // why nobody knows whether it got anything
+	place   place
+	claim   spaces.Claim
+	wake    *spaces.Wake    // nil when nothing wakes
+	erased  bool            // words were taken back, whoever wakes
+	present []spaces.Member // of the room, when it was judged
+	err     error           // why nobody knows whether it got anything
 }
 
 // turn makes the turn of a place. s.mu is held.
@@ -24,6 +25,7 @@ func (s *Shell) turn(p place) *turn {
 	t.claim = spaces.Claim{
 		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Again: s.torn[p] != nil,
 		Judge: func(j spaces.Judged) []spaces.Verdict {
+			t.present = j.Members
 			t.erased = slices.ContainsFunc(j.Events, func(e spaces.Event) bool { return e.Body.Kind() == spaces.KindDeleted })
 			return judge(j)
 		},
@@ -146,6 +148,7 @@ func (s *Shell) carry(ctx context.Context, t *turn) {
 			s.Logger.Error("wake given up", "error", err)
 			return
 		}
+		s.minds.get(t.place.mind).meets(t.place.space, t.present)
 		err = s.run(ctx, t.place, t.wake)
 	case t.erased:
 		if err = s.minds.get(t.place.mind).refresh(ctx, t.place.space); err != nil && ctx.Err() == nil {
