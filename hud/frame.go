@@ -86,6 +86,16 @@ func (v *View) Frame(tail Tail) (Frame, error) {
 	return Frame{Tokens: d.tokens + v.FixedTokens, Plan: d.plan(budget), made: d}, nil
 }
 
+// Refs returns the messages whose words the frame shows beside those of the view's
+// keyframe and turns: in the tail, and in a keyframe that was rendered for it alone.
+func (f Frame) Refs() []spaces.EventID {
+	d := f.made
+	if !d.hasKeyframe() || d.keyframe == d.v.Keyframe {
+		return d.tail.Refs
+	}
+	return slices.Concat(d.tail.Refs, d.keyframe.Refs)
+}
+
 // A draft is a frame while it is being fitted.
 type draft struct {
 	v        *View

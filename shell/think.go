@@ -87,7 +87,7 @@ func (c *cycle) frame(onto *sheet, pictures []hud.Pictured, tokens int) error {
 
 // shown returns what the frame was made of.
 func shown(v *hud.View, tail hud.Tail, f *hud.Frame) *spaces.Shown {
-	s := &spaces.Shown{System: v.System, Turns: len(v.Current), Tail: tail.String(), Refs: tail.Refs}
+	s := &spaces.Shown{System: v.System, Turns: len(v.Current), Tail: tail.String(), Refs: f.Refs()}
 	if v.Keyframe != nil {
 		s.Keyframe = v.Keyframe.N
 	}

@@ -153,7 +153,7 @@ type Shown struct {
 	Keyframe int64     `json:"keyframe"` // its number; 0 for none
 	Turns    int       `json:"turns"`    // of the frame's own cycle
 	Tail     string    `json:"tail"`
-	Refs     []EventID `json:"refs,omitempty"` // remote events whose words the tail shows
+	Refs     []EventID `json:"refs,omitempty"` // remote events whose words it shows beside the keyframe and the turns
 	// Whole is every message after the system text, when the frame had to be made
 	// shorter than its parts; nil otherwise.
 	Whole []Turn `json:"whole,omitempty"`

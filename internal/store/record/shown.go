@@ -18,7 +18,7 @@ const (
 )
 
 // shown returns the columns of what a step's frame was made of: it, the remote
-// events its tail shows, and the name of its system text.
+// events it shows beside its keyframe and turns, and the name of its system text.
 func (k *commit) shown(ctx context.Context, f *spaces.Shown) ([]any, error) {
 	if f == nil {
 		return []any{nil, "[]", ""}, nil
