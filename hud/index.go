@@ -120,11 +120,23 @@ func (x *index) place(r *Room, i int) {
 			p.before, x.lines[s.last].next = s.last, int32(i)
 		}
 		s.last = int32(i)
-		if q := r.Chat.At(m.ReplyTo); m.ReplyTo != "" && q >= 0 && q < i {
-			x.linked = append(x.linked, [2]int32{int32(i), int32(q)})
-		}
 	}
 	x.lines = append(x.lines, p)
+	x.link(r, i)
+}
+
+// link notes what message i answers, once that is known: a receipt may tell it later.
+// Links stand in the order of the lines that answer.
+func (x *index) link(r *Room, i int) {
+	m := &r.Chat.Messages[i]
+	if m.ReplyTo == "" || i >= len(x.lines) || !speaks(r, i) {
+		return
+	}
+	q := r.Chat.At(m.ReplyTo)
+	k, known := slices.BinarySearchFunc(x.linked, int32(i), func(l [2]int32, line int32) int { return cmp.Compare(l[0], line) })
+	if q >= 0 && q < i && !known {
+		x.linked = slices.Insert(x.linked, k, [2]int32{int32(i), int32(q)})
+	}
 }
 
 // leave takes message i, which is gone, from between its neighbours.

@@ -170,6 +170,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.gauges[i] = gauge{}
+	r.index.link(r, i)
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
 	}
