@@ -19,12 +19,15 @@ type erased struct {
 }
 
 // erasedBy returns the words that e deletes from the room, which must not have
-// folded it yet.
+// folded it yet. A receipt does where it tells what was deleted before it came.
 func erasedBy(room *hud.Room, e spaces.Event) (erased, bool) {
-	if _, ok := e.Body.(spaces.Deleted); !ok {
-		return erased{}, false
+	var m *spaces.Message
+	if _, ok := e.Body.(spaces.Deleted); ok {
+		m = room.Chat.About(e.Body)
 	}
-	m := room.Chat.About(e.Body)
+	if b, ok := e.Body.(spaces.Delivered); ok && room.Chat.Withdrawn(b.Refs) {
+		m = room.Chat.Find(b.Message)
+	}
 	if m == nil || m.Deleted {
 		return erased{}, false
 	}

@@ -36,6 +36,15 @@ func (c *Chat) wait(ref Ref, e Event) {
 	c.early[ref] = append(early, e)
 }
 
+// Withdrawn reports whether what stands at any of the refs was deleted while nobody
+// knew which message that is.
+func (c *Chat) Withdrawn(refs []Ref) bool {
+	return slices.ContainsFunc(refs, func(ref Ref) bool {
+		early := c.early[ref]
+		return len(early) > 0 && early[0].Body.Kind() == KindDeleted
+	})
+}
+
 // deliver notes where an agent's message stands now, and that this action did
 // not fail after all.
 func (c *Chat) deliver(b Delivered) []int {
