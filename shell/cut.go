@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -35,7 +36,7 @@ func (m *mind) due(o outlook) string {
 // cut makes a new keyframe if one is due, at the expense of a cycle that runs or
 // has just ended.
 func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
-	m.loading.Lock() // what is deleted meanwhile is redacted afterwards
+	m.loading.Lock()
 	defer m.loading.Unlock()
 	cause := m.due(o)
 	if cause == "" {
@@ -48,11 +49,15 @@ func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 		return err
 	}
 	k, done := m.compact(o, cause, by)
-	if err := m.shell.Journal.Cut(ctx, m.shell.Holder, k, done); err != nil {
+	err := m.shell.Journal.Cut(ctx, m.shell.Holder, k, done)
+	m.mu.Lock()
+	gone := m.lately
+	m.cutting, m.lately = false, nil
+	if err != nil {
+		m.mu.Unlock()
 		return fmt.Errorf("cut %s: %w", m.id, err)
 	}
 	k.Plan = nil // who asks for it asks the record
-	m.mu.Lock()
 	m.keyframe, m.earlier, m.owed = &k, nil, ""
 	left := slices.IndexFunc(m.closed, func(x spaces.ClosedCycle) bool { return x.N > k.Upto })
 	if left < 0 {
@@ -65,13 +70,15 @@ func (m *mind) cut(ctx context.Context, o outlook, by spaces.CycleID) error {
 		"mind": m.id.String(), "space": string(o.active), "cycle": string(by), "before": done.TokensBefore, "after": done.TokensAfter,
 		"freed": max(0, done.TokensBefore-done.TokensAfter), "cycles": done.Cycles,
 	})
-	return nil
+	return m.eraseAgain(ctx, gone, time.Time{})
 }
 
-// compact renders the keyframe and says what it frees.
+// compact renders the keyframe and says what it frees. What is taken back from here on,
+// it may show.
 func (m *mind) compact(o outlook, cause string, by spaces.CycleID) (spaces.Keyframe, spaces.Compacted) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.cutting = true
 	v := m.whole(o)
 	v.Digests = m.condensed()
 	before := v.Count()

@@ -32,6 +32,8 @@ type mind struct {
 	keyframe *spaces.Keyframe
 	digests  []spaces.Digest      // of old cycles, in order
 	erasures int                  // how often words were taken back
+	cutting  bool                 // a keyframe is being stored
+	lately   []erased             // taken back since that was made
 	earlier  []spaces.ClosedCycle // absorbed by the keyframe; only while it is cut
 	closed   []spaces.ClosedCycle // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID

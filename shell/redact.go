@@ -101,9 +101,15 @@ func (m *mind) settle(ctx context.Context, y *spaces.Cycle) error {
 	gone := m.gone[y.ID]
 	delete(m.gone, y.ID)
 	m.mu.Unlock()
+	return m.eraseAgain(ctx, gone, y.Started)
+}
+
+// eraseAgain erases what was deleted once more: from what was stored meanwhile. What
+// could not be erased is left for the next time.
+func (m *mind) eraseAgain(ctx context.Context, gone []erased, since time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
-	err := m.erase(ctx, gone, y.Started)
+	err := m.erase(ctx, gone, since)
 	if err != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -135,7 +141,9 @@ func (m *mind) erase(ctx context.Context, gone []erased, since time.Time) error 
 // forget removes deleted words from what the mind has in memory, and returns what is to
 // go from the record. m.mu is held.
 func (m *mind) forget(w erased) Erasure {
-	m.erasures++
+	if m.erasures++; m.cutting {
+		m.lately = append(m.lately, w)
+	}
 	shown := m.unlearn(w)
 	again := shown.Distinct() // where nothing says that the event was shown: what hardly anybody writes who has not read it
 	if k := m.keyframe; k != nil {
