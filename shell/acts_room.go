@@ -152,12 +152,7 @@ func (s *stage) speech(room *hud.Room, text string) (string, outcome) {
 		return "", s.deny("too_long", "The text is longer than 32 KB.", "Say it shorter.")
 	}
 	if reason, leaks := s.guard.Leak(text); leaks {
-		return "", s.internal(reason)
+		return "", s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
 	}
 	return hud.Defang(text, room.HasURL), outcome{}
-}
-
-// internal refuses a text that holds what is ours alone.
-func (s *stage) internal(reason string) outcome {
-	return s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
 }

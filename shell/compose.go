@@ -46,10 +46,6 @@ var briefing = sync.OnceValue(func() *template.Template {
 	return template.Must(t.Parse(prompt("compose.v1")))
 })
 
-// briefed are the instructions of a composition, which may not go out either (SECURITY
-// S4).
-var briefed = sync.OnceValue(func() *hud.Instructions { return hud.NewInstructions(prompt("compose.v1")) })
-
 // composeAll has the words made for those acts of a step that say what to say and
 // not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
 // What could not be composed, or not be paid for, is refused when the act is performed.
@@ -140,9 +136,6 @@ func (a sendMessage) words(s *stage, room *hud.Room) (string, outcome) {
 	words := s.composed[s.call].words
 	if words == "" {
 		return "", s.deny("not_composed", "The words could not be made.", "Say them yourself: use text.")
-	}
-	if reason, leaks := briefed().Leak(words); leaks {
-		return "", s.internal(reason)
 	}
 	return s.speech(room, words)
 }

@@ -114,9 +114,21 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 	if s.systems.all == nil {
 		s.systems.all = map[systemKey]system{}
 	}
-	s.systems.all[key] = system{text, fixed, hud.NewInstructions(text)}
+	s.systems.all[key] = system{text, fixed, hud.NewInstructions(text + "\n" + besides())}
 	return s.systems.all[key]
 }
+
+// besides are our texts that models are shown elsewhere than in a system message of a
+// cycle: they may not go out either (SECURITY S4).
+var besides = sync.OnceValue(func() string {
+	var texts []string
+	for _, s := range promptSections {
+		if s.mode != always {
+			texts = append(texts, prompt(s.name))
+		}
+	}
+	return strings.Join(texts, "\n")
+})
 
 // What the fixed texts take, in tokens, written down so that no vocabulary has
 // to be loaded for them; a test counts them anew. An agent's name and persona
