@@ -26,7 +26,7 @@ func (m *message) told() []adapters.Update {
 	case m.TopicCreated != nil && m.TopicCreated.Name != "":
 		u.Thread.Title = m.TopicCreated.Name
 		u.Body = adapters.Renamed{Title: m.TopicCreated.Name}
-	case m.TopicEdited != nil && m.TopicEdited.Name != "":
+	case m.TopicEdited != nil && m.TopicEdited.Name != "" && m.ThreadID != 0: // the General topic has no id, and its name is not the chat's
 		u.Thread.Title = m.TopicEdited.Name
 		u.Body = adapters.Renamed{Title: m.TopicEdited.Name}
 	case m.Pinned != nil && m.Pinned.ID != 0:

@@ -215,6 +215,20 @@ func TestAnEditThatCannotBeReadTakesNoWordsAway(t *testing.T) {
 	}
 }
 
+// The General topic of a forum has no id, and its messages are the chat's own: whoever
+// renames it renames no chat.
+func TestTheNameOfTheGeneralTopicIsNotTheChats(t *testing.T) {
+	const head = `{"update_id":9,"message":{"message_id":4,"date":8,"chat":{"id":-1001,"type":"supergroup","title":"Family","is_forum":true},"from":{"id":5},`
+	if u := one(t, head+`"forum_topic_edited":{"name":"Lobby"}}}`); u.Raw == nil || u.Thread.ID != "" {
+		t.Errorf("got %+v", u)
+	} else if bad, ok := u.Body.(adapters.Unreadable); !ok || bad.Kind != "forum_topic_edited" {
+		t.Errorf("it became %+v", u.Body)
+	}
+	if u := one(t, head+`"message_thread_id":7,"is_topic_message":true,"forum_topic_edited":{"name":"Food"}}}`); u.Thread.ID != "7" || u.Body != (adapters.Renamed{Title: "Food"}) {
+		t.Errorf("got %+v", u)
+	}
+}
+
 // R-All: whatever comes, nothing panics and nothing vanishes.
 func FuzzDecode(f *testing.F) {
 	raw, err := os.ReadFile("testdata/updates/in.json")
