@@ -1,11 +1,12 @@
 // Package mentions finds the people that words name after @.
 //
 // It promises that a name is taken whole: not for the beginning of a longer one, and
-// not inside another word. It knows no platform: how a name stands in the words, and
+// not inside another word or an address. It knows no platform: how a name stands in the words, and
 // what calls somebody, is its caller's to say.
 package mentions
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,12 +60,22 @@ func (n Names) Cut(words string) (m Mention, found bool) {
 		if last, _ := utf8.DecodeLastRuneInString(words[:at]); at > 0 && inName(last) {
 			continue
 		}
-		if called, ok := n.first(words[at+1:]); ok {
+		if called, ok := n.first(words[at+1:]); ok && !inAddress(words[:at]) {
 			end := at + 1 + len(called.text)
 			return Mention{Before: words[:at], Written: words[at+1 : end], After: words[end:], Who: called.who}, true
 		}
 	}
 	return Mention{Before: words}, false
+}
+
+// address is how a web address begins, with its scheme or without.
+var address = regexp.MustCompile(`[A-Za-z]://|\w\.\w{2,}(?:/.*)?/$`)
+
+// inAddress reports whether words end inside an address, of which an @ is a sign like
+// any other: https://example.com/@ann, example.com/@ann.
+func inAddress(words string) bool {
+	ended := strings.LastIndexFunc(words, func(r rune) bool { return r <= ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`<>"()[]{}`, r) })
+	return address.MatchString(words[ended+1:])
 }
 
 // first returns the first of the names that words begin with.

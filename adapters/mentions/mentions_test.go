@@ -29,6 +29,11 @@ func TestANameIsTakenWhole(t *testing.T) {
 		"@@Ann@Ann":                 {"1 Ann", "1 Ann"},
 		"@Nobody":                   nil,
 		"❤️@Ann 1️⃣@Ann❤️":          {"1 Ann", "1 Ann"},
+
+		"https://a.example/@ann, a.example/@ann":         nil,
+		"(https://a.example/x?by=@Ann&to=@Ann+Lee)":      nil,
+		"@Ann/@Ann Lee https://a.example @Ann":           {"1 Ann", "2 Ann Lee", "1 Ann"},
+		"(https://a.example)@Ann https://a.example。@Ann": {"1 Ann", "1 Ann"},
 	} {
 		var got []string
 		rest, whole := words, ""

@@ -276,7 +276,8 @@ func TestMentionsCallOnlyThoseGiven(t *testing.T) {
 		"<code>@Ann</code> <b>@Ann</b>":                         `<code>@Ann</code> <b><a href="tg://user?id=6">@Ann</a></b>`,
 		`<a href="http://x.y/@Ann">@Ann</a>`:                    `<a href="http://x.y/@Ann">@Ann</a>`,
 		"<pre><code class=\"language-x\">@Ann</code></pre>@Ann": "<pre><code class=\"language-x\">@Ann</code></pre>" + `<a href="tg://user?id=6">@Ann</a>`,
-		"@": "@", "": "",
+		"https://x.y/@Ann, see @Ann":                            `https://x.y/@Ann, see <a href="tg://user?id=6">@Ann</a>`,
+		"@":                                                     "@", "": "",
 	} {
 		if got := linkMentions(markup, people); got != want {
 			t.Errorf("%s\n became %s\n want   %s", markup, got, want)
