@@ -2,21 +2,25 @@ package slack
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/markup"
 	"github.com/trestle-bridge/trestle/adapters/mentions"
 )
 
 // maxMentions bounds how many people one message calls (SECURITY 5).
 const maxMentions = 3
 
-// written returns how the name of somebody stands in words, if they can be called.
+// written returns how the name of somebody may stand in mrkdwn, in Markdown and in words,
+// if they can be called.
 func written(who adapters.Person, name string) []string {
 	if who.ID == "" || strings.Trim(who.ID, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
 		return nil
 	}
-	return []string{name}
+	return slices.Compact([]string{name, escapeMrkdwn(name), markup.Escape(name)})
 }
 
 // A caller calls people who are named, up to so many.
@@ -42,12 +46,8 @@ func (c *caller) cut(words string) (before, id, after string) {
 func (c *caller) inText(text string) string {
 	var b strings.Builder
 	for text != "" {
-		end := strings.IndexAny(text, "`<[")
-		if end < 0 {
-			end = len(text)
-		}
-		words := text[:end]
-		for words != "" {
+		at, end := protected(text)
+		for words := text[:at]; words != ""; {
 			before, id, after := c.cut(words)
 			b.WriteString(before)
 			if id != "" {
@@ -55,32 +55,50 @@ func (c *caller) inText(text string) string {
 			}
 			words = after
 		}
-		skip := protected(text[end:])
-		b.WriteString(text[end : end+skip])
-		text = text[end+skip:]
+		b.WriteString(text[at:end])
+		text = text[end:]
 	}
 	return b.String()
 }
 
-// protected returns how much of text, which begins with a sign, is code or a
-// link; at least the sign.
-func protected(text string) int {
-	if text == "" {
-		return 0
-	}
-	if text[0] == '`' {
-		run := len(text) - len(strings.TrimLeft(text, "`"))
-		if end := strings.Index(text[run:], text[:run]); end >= 0 {
-			return run + end + run
+// The links of mrkdwn and of Markdown, as we write them. Other brackets are words.
+var (
+	angled  = regexp.MustCompile(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]*>`)
+	labeled = regexp.MustCompile(`^\[(?:\\.|[^\[\]\\\n])*\]\((?:<[^<>\n]*>|[^()\s]*)\)`)
+)
+
+// protected returns where in text the next code or link stands; behind all of it when
+// there is none.
+func protected(text string) (from, to int) {
+	for at := 0; ; at++ {
+		next := strings.IndexAny(text[at:], "`<[")
+		if next < 0 {
+			return len(text), len(text)
 		}
-		return run
+		at += next
+		rest, size := text[at:], 0
+		switch rest[0] {
+		case '`':
+			size = codeSize(rest)
+		case '<':
+			size = len(angled.FindString(rest))
+		case '[':
+			size = len(labeled.FindString(rest))
+		}
+		if size > 0 {
+			return at, at + size
+		}
 	}
-	closer := map[byte]string{'<': ">", '[': ")"}[text[0]]
-	line, _, _ := strings.Cut(text, "\n")
-	if end := strings.Index(line, closer); end > 0 && (text[0] == '<' || strings.Contains(line[:end], "](")) {
-		return end + 1
+}
+
+// codeSize returns how much of text, which begins with a backtick, is code; at least
+// the sign.
+func codeSize(text string) int {
+	run := len(text) - len(strings.TrimLeft(text, "`"))
+	if end := strings.Index(text[run:], text[:run]); end >= 0 {
+		return run + end + run
 	}
-	return 1
+	return run
 }
 
 // inBlocks calls people in rich text, outside code and links.
