@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // directory is what we know of servers and channels. It is filled by what the
@@ -13,7 +15,8 @@ import (
 type directory struct {
 	mu       sync.Mutex // guards what follows
 	guilds   map[string]*knownGuild
-	channels map[string]channel // threads and direct chats, too
+	channels map[string]channel             // threads and direct chats, too
+	kinds    map[string]adapters.PersonKind // of those whom anything told of
 }
 
 // knownGuild is a server without its channels.
@@ -28,6 +31,9 @@ type knownGuild struct {
 
 // maxChannels is from when on public threads and direct chats are forgotten.
 const maxChannels = 100_000
+
+// maxKinds is from when on it is forgotten who is a person.
+const maxKinds = 100_000
 
 // learnGuild takes all that is told of a server.
 func (d *directory) learnGuild(g guild, self string) {
@@ -178,6 +184,24 @@ func (d *directory) mine(guild string, roles []string) (ours bool) {
 func (d *directory) emoji(guild, name string) (e emoji, ok bool) {
 	d.of(guild, func(g *knownGuild) { e, ok = g.emojis[name] })
 	return e, ok
+}
+
+// meet notes whether somebody is a person.
+func (d *directory) meet(p adapters.Person) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kinds == nil || len(d.kinds) >= maxKinds {
+		d.kinds = map[string]adapters.PersonKind{}
+	}
+	d.kinds[p.ID] = p.Kind
+}
+
+// met returns what somebody is, if anything has told of them.
+func (d *directory) met(id string) (adapters.PersonKind, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kind, ok := d.kinds[id]
+	return kind, ok
 }
 
 func (d *directory) knowsGuild(id string) (known bool) {

@@ -194,10 +194,13 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 	}
 	u := adapters.Update{
 		ID: said.MessageID, Key: eventKey("reaction", e.session.ID, e.session.Seq), Chat: chat, Thread: thread,
-		From: adapters.Person{ID: said.UserID}, At: time.Now().UTC(),
+		At: time.Now().UTC(),
 	}
 	if said.Member != nil && said.Member.User != nil {
 		u.From = said.Member.person()
+		r.client.known.meet(u.From)
+	} else if u.From, err = r.client.somebody(ctx, said.UserID); err != nil {
+		return nil, err
 	}
 	switch emoji := said.Emoji.shown(); e.Type {
 	case "MESSAGE_REACTION_ADD":

@@ -124,6 +124,7 @@ func (c *Client) updateOf(ctx context.Context, m *message) (adapters.Update, err
 		if m.WebhookID != "" {
 			u.From.Kind = adapters.Bot
 		}
+		c.known.meet(u.From)
 		if chat.Kind == adapters.Direct && u.Chat.Title == "" {
 			u.Chat.Title = u.From.Name
 		}

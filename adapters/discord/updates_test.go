@@ -248,6 +248,33 @@ func TestClearedReactionsAreTold(t *testing.T) {
 	})
 }
 
+// SECURITY S1: who reacts is known to be a person, also where Discord tells their id alone:
+// in direct chats, and where an emoji is taken away.
+func TestWhoReactsIsKnownToBeAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		for _, in := range []*fakediscord.Channel{w.room, w.bot.Direct(w.kai)} {
+			id := in.Says(w.kai, "lunch?", fakediscord.Said{})
+			w.restart() // who said it is forgotten
+			in.Reacts(w.kai, id, "👍")
+			in.Reacts(w.kai, id)
+			synctest.Wait()
+			told := 0
+			for _, u := range w.inbox.take() {
+				if _, reacted := u.Body.(adapters.Reaction); reacted {
+					told++
+					if u.From.ID != w.kai.ID.String() || u.From.Kind != adapters.Human {
+						t.Errorf("in %s it was %+v", in.ID, u.From)
+					}
+				}
+			}
+			if told != 2 {
+				t.Errorf("%d changes are told, want 2", told)
+			}
+		}
+	})
+}
+
 // SECURITY S5, issue 5: who comes to a server comes into the channels that they see.
 func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
