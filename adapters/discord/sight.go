@@ -220,11 +220,19 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 		case m.Member != nil && m.Member.User != nil:
 			joined = append(joined, m.Member.person())
 		default:
-			joined = append(joined, adapters.Person{ID: m.ID})
+			who, err := r.client.somebody(ctx, m.ID)
+			if err != nil {
+				return nil, err
+			}
+			joined = append(joined, who)
 		}
 	}
 	for _, id := range said.Removed {
-		left = append(left, adapters.Person{ID: id})
+		who, err := r.client.somebody(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, who)
 	}
 	var updates []adapters.Update
 	if len(joined) > 0 {

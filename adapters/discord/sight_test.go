@@ -220,6 +220,21 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 	})
 }
 
+// SECURITY S1: who is put out of a private thread stays the person they were: Discord tells
+// their id alone.
+func TestWhoIsPutOutOfAThreadIsStillAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		w.guild.Joins(tom)
+		psst := w.room.NewPrivateThread(w.kai, "psst")
+		w.inbox.take()
+		psst.PutsOut(tom)
+		_, left := body[adapters.Left](t, w.inbox.take())
+		check.Same(t, "who left", []adapters.Person{{ID: tom.ID.String(), Kind: adapters.Human}}, left.People)
+	})
+}
+
 // SECURITY S5: who sees a channel no longer does not see its private threads either.
 func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
