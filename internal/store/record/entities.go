@@ -80,7 +80,7 @@ func (t *tx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind,
 }
 
 // newest returns e with what the identity says of it. An update that leaves a
-// field empty says nothing about it.
+// field empty says nothing about it, nor does an id that stands for a name.
 func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	if i.Kind != "" {
 		e.Kind = i.Kind
@@ -88,7 +88,7 @@ func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	if e.Kind == "" {
 		e.Kind = spaces.Human
 	}
-	if i.Name != "" {
+	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
 	}
 	if i.Handle != "" {

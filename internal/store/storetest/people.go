@@ -79,6 +79,9 @@ func namesCurrent(t *testing.T, w *world) {
 	m := w.message(room, "zoe", "new name")
 	m.From.Name, m.From.Handle = "Zoé", "zoe"
 	w.record(m)
+	m = w.message(room, "zoe", "a platform that does not say who it is")
+	m.From.Name, m.From.Handle = m.From.User, ""
+	w.record(m)
 	got, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{who, "nobody"})
 	w.ok(err)
 	want := map[spaces.EntityID]spaces.Entity{who: {ID: who, Kind: spaces.Human, Name: "Zoé", Handle: "zoe"}}
