@@ -90,8 +90,9 @@ const (
 )
 
 // passing are the codes of refusals that are none of the message: what Discord bounds
-// or has switched off for a while, whatever the status says.
-var passing = []int{20016, 20022, 20028, 20029, 40004, 40062, 110001, 130000}
+// or has switched off for a while, and what Cloudflare in front of it does not let through
+// (40333), whatever the status says.
+var passing = []int{20016, 20022, 20028, 20029, 40004, 40062, 40333, 110001, 130000}
 
 // refusedAs returns the kind of a refusal that Discord itself gave.
 func refusedAs(kind adapters.Kind, status, code int) adapters.Kind {

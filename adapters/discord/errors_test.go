@@ -17,6 +17,7 @@ func TestCodesMeanMoreThanTheStatus(t *testing.T) {
 		"too many edits of old messages": {http.StatusTooManyRequests, 30046, adapters.Invalid},
 		"sending is switched off":        {http.StatusForbidden, 40004, adapters.NotSent},
 		"overloaded":                     {http.StatusBadRequest, 130000, adapters.NotSent},
+		"cloudflare shuts us out":        {http.StatusForbidden, 40333, adapters.NotSent},
 		"slow mode":                      {http.StatusBadRequest, 20016, adapters.NotSent},
 		"slow mode, as a limit":          {http.StatusTooManyRequests, 20016, adapters.Limited},
 		"a forum that asks for a tag":    {http.StatusBadRequest, 40067, adapters.Invalid},
