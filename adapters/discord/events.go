@@ -166,7 +166,7 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 		return nil, err
 	}
 	return []adapters.Update{{
-		ID: said.IDs[0], Key: deleteKey(said.ChannelID, strings.Join(said.IDs, ",")), Chat: chat, Thread: thread,
+		ID: said.IDs[0], Key: deleteKey(said.ChannelID, strings.Join(said.IDs, ",")), Common: isCommon(chat), Chat: chat, Thread: thread,
 		At: time.Now().UTC(), Body: adapters.Delete{Messages: said.IDs},
 	}}, nil
 }

@@ -114,7 +114,7 @@ func (c *Client) updateOf(ctx context.Context, m *message) (adapters.Update, err
 	if err != nil {
 		return adapters.Update{}, err
 	}
-	u := adapters.Update{ID: m.ID, Key: messageKey(m.ChannelID, m.ID), Chat: chat, Thread: thread, At: m.Timestamp.UTC()}
+	u := adapters.Update{ID: m.ID, Key: messageKey(m.ChannelID, m.ID), Common: isCommon(chat), Chat: chat, Thread: thread, At: m.Timestamp.UTC()}
 	if m.Author != nil {
 		nick := ""
 		if m.Member != nil {
@@ -131,6 +131,10 @@ func (c *Client) updateOf(ctx context.Context, m *message) (adapters.Update, err
 	}
 	return u, nil
 }
+
+// isCommon reports whether other bots may be told of what is said in a chat: ids of
+// messages mean the same to all of them.
+func isCommon(c adapters.Chat) bool { return c.Group != "" }
 
 // people returns the users in the contract's form.
 func people(users []namedUser) []adapters.Person {

@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	"github.com/trestle-bridge/trestle/internal/check"
@@ -271,6 +273,43 @@ func TestWhoReactsIsKnownToBeAPerson(t *testing.T) {
 			if told != 2 {
 				t.Errorf("%d changes are told, want 2", told)
 			}
+		}
+	})
+}
+
+// Issue 3: two bots of ours in one channel tell of one message, by one key.
+func TestTwoBotsTellOfOneMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		other := w.AddBot(fakediscord.BotProfile{Token: "another", Name: "max"})
+		w.guild.Adds(other, 0)
+		second, err := discord.New(discord.Options{Token: "another", APIURL: "http://discord.test", HTTPClient: w.http})
+		check.OK(t, err)
+		var theirs inbox
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- second.Receive(ctx, nil, &theirs) }()
+		synctest.Wait()
+		w.inbox.take()
+		theirs.take()
+		id := w.says("hello")
+		pass(time.Second)
+		w.room.Edits(id, "hello!")
+		w.room.Deletes(id)
+		one, two := w.inbox.take(), theirs.take()
+		cancel()
+		check.OK(t, <-ended)
+		if len(one) != 3 || len(two) != 3 {
+			t.Fatalf("told of %d and %d facts, want 3", len(one), len(two))
+		}
+		for i := range one {
+			if one[i].Key != two[i].Key || !one[i].Common || !two[i].Common {
+				t.Errorf("one tells of %s (common %t), the other of %s (common %t)", one[i].Key, one[i].Common, two[i].Key, two[i].Common)
+			}
+		}
+		direct := w.bot.Direct(w.kai).Says(w.kai, "psst", fakediscord.Said{})
+		if u, m := body[adapters.Message](t, w.inbox.take()); m.ID != direct.String() || u.Common {
+			t.Errorf("a direct chat is nobody else's: %+v", u)
 		}
 	})
 }
