@@ -34,6 +34,29 @@ func TestAFileThatMayNotBePostedClosesNoChat(t *testing.T) {
 	})
 }
 
+func TestAThreadThatTakesNoWordsClosesNoChat(t *testing.T) {
+	// DELIVERY F46, 2.2 (7): on Discord a right of its own is needed to speak in threads
+	synctest.Test(t, func(t *testing.T) {
+		p := &platform{script: func(c call) error {
+			if c.Thread != "" {
+				return refusal(adapters.Forbidden)
+			}
+			return nil
+		}}
+		r := newRecord()
+		r.put(spaces.Action{ID: "aside", Chat: "c", Thread: "t", Text: "aside"})
+		r.put(spaces.Action{ID: "said", Chat: "c", Text: "said"})
+		send(t, p, r, EgressOptions{})
+		after(time.Second)
+		if s := r.failures["aside"]; s.State != spaces.ActionFailed || s.Code != adapters.Forbidden.String() {
+			t.Errorf("got %+v, want failed as forbidden", s)
+		}
+		if _, told := r.live["c"]; told || r.action("said").State != spaces.ActionSent {
+			t.Errorf("the chat is told to be out of reach: %t; what is said in it is %s", told, r.action("said").State)
+		}
+	})
+}
+
 func TestAChatThatTakesWordsAgainIsInReach(t *testing.T) {
 	// DELIVERY F46, 2.2 (8): what arrived proves it at once
 	synctest.Test(t, func(t *testing.T) {

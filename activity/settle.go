@@ -53,8 +53,8 @@ func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of step
 		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
 	case adapters.Forbidden:
 		s.State = spaces.ActionFailed
-		if a.Kind != spaces.ActSend || of.file {
-			break // what may not be changed, reacted to or posted beside words closes no chat
+		if a.Kind != spaces.ActSend || of.file || a.Thread != "" || a.RoomThread != "" {
+			break // what may not be changed, reacted to, posted beside words or said in a thread closes no chat
 		}
 		if liveErr := e.mapping.Live(ctx, a.Account, a.Chat, false, s.Reason, now); liveErr != nil {
 			e.logger.Error("chat not marked as out of reach", "chat", a.Chat, "err", liveErr)
