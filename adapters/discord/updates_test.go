@@ -2,8 +2,10 @@ package discord_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/adapters/wire"
 	"github.com/trestle-bridge/trestle/internal/check"
 )
 
@@ -229,6 +232,28 @@ func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 		w.room.Deletes(number(m.ID))
 		if _, err := w.client.Fetch(t.Context(), m.Attachments[0], 4); adapters.KindOf(err) != adapters.Invalid || err == nil {
 			t.Errorf("gone: %v", err)
+		}
+	})
+}
+
+// SECURITY S16: who has a file's address may open it, and its name is somebody's words:
+// neither is in an error.
+func TestAFilesAddressIsInNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", Data: []byte("meow")}}})
+		_, m := body[adapters.Message](t, w.inbox.take())
+		broken := wire.Trip(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.Path, "/files/") {
+				return nil, errors.New("the line is cut")
+			}
+			return w.http.Transport.RoundTrip(r)
+		})
+		c, err := discord.New(discord.Options{Token: rigToken, APIURL: "http://discord.test", HTTPClient: &http.Client{Transport: broken}})
+		check.OK(t, err)
+		_, err = c.Fetch(t.Context(), m.Attachments[0], 4)
+		if said := fmt.Sprint(err); adapters.KindOf(err) != adapters.NotSent || !strings.Contains(said, "the line is cut") || strings.Contains(said, "cat") || strings.Contains(said, "ex=") {
+			t.Errorf("got %v", err)
 		}
 	})
 }

@@ -127,11 +127,11 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: wire.Hide(err, 0, c.token)}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: wire.Hide(err, 0, c.token, adapters.Secret(address))}
 	}
 	resp, err := c.files.Do(req) // without the token: the address is enough
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: wire.Hide(err, 0, c.token)}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: wire.Hide(err, 0, c.token, adapters.Secret(address))}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && resp.ContentLength <= limit:

@@ -60,7 +60,7 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 	const op = "download"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err)}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err, adapters.Secret(address))}
 	}
 	if !c.ours(r.URL) { // a file kept elsewhere; its address is whatever somebody wrote
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: errors.New("the file is not slack's: " + r.URL.Hostname())}
@@ -68,7 +68,7 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 	r.Header.Set("Authorization", "Bearer "+botPlace)
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err)}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err, adapters.Secret(address))}
 	}
 	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !strings.HasPrefix(mime, "text/html")
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -445,15 +446,19 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 	})
 }
 
-// A server that is down for a moment does not make a file one that cannot be had.
+// A server that is down for a moment does not make a file one that cannot be had. Its
+// name is somebody's words, and is in no error (SECURITY S16).
 func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		b := new(book)
 		o := w.options()
-		down := true
+		down, cut := true, false
 		o.Around = func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if cut && strings.HasPrefix(r.URL.Path, "/files/") {
+					return nil, errors.New("the line is cut")
+				}
 				if down && strings.HasPrefix(r.URL.Path, "/files/") {
 					return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody, Request: r}, nil
 				}
@@ -470,7 +475,12 @@ func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 		if _, err := c.Fetch(t.Context(), said[0].Attachments[0], 100); adapters.KindOf(err) != adapters.NotSent {
 			t.Errorf("%v, want not sent", err)
 		}
-		down = false
+		cut = true
+		_, err := c.Fetch(t.Context(), said[0].Attachments[0], 100)
+		if told := fmt.Sprint(err); adapters.KindOf(err) != adapters.NotSent || !strings.Contains(told, "the line is cut") || strings.Contains(told, "cat") {
+			t.Errorf("%v, want not sent", err)
+		}
+		down, cut = false, false
 		body, err := c.Fetch(t.Context(), said[0].Attachments[0], 100)
 		check.OK(t, err)
 		defer body.Close()
