@@ -34,6 +34,9 @@ type session struct {
 	ID  string `json:"id"`
 	Seq int64  `json:"q"`
 	URL string `json:"u,omitempty"` // where to resume
+	// Mark is the newest message id that it told, or what the position's was when it
+	// began: of its channels nothing older is missing. 0: nobody noted it.
+	Mark snowflake `json:"m,omitempty,string"`
 }
 
 const (
@@ -84,17 +87,24 @@ func (p *position) session(shard, shards int) session {
 	return p.Sessions[shard]
 }
 
-// begin notes a shard's new session and that its gap is to be filled.
+// begin notes a shard's new session and that its gap is to be filled: from where the
+// shard was last heard, for others may have gone on meanwhile.
 func (p *position) begin(shard, shards int, s session, now time.Time) {
 	if len(p.Sessions) != shards {
 		p.Sessions = make([]session, shards)
 	}
-	p.Sessions[shard] = s
 	if p.Mark == 0 {
 		p.Mark = max(flakeAt(now.Add(-firstLook)), 1)
 	}
-	if p.Gap == 0 {
-		p.Gap = p.Mark
+	p.Gap = earlier(p.Gap, cmp.Or(p.Sessions[shard].Mark, p.Mark))
+	s.Mark = p.Mark
+	p.Sessions[shard] = s
+}
+
+// told notes that a shard's session told of a message.
+func (p *position) told(shard int, id snowflake) {
+	if shard < len(p.Sessions) && id.minted(time.Now()) {
+		p.Sessions[shard].Mark = max(p.Sessions[shard].Mark, id)
 	}
 }
 

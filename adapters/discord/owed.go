@@ -175,6 +175,9 @@ func (r *receiver) readSaid(ctx context.Context, e event) ([]adapters.Update, er
 		Guild   string `json:"guild_id"`
 	}
 	_ = json.Unmarshal(e.RawData, &at) // whoever reads it says what is wrong with it
+	if e.Type == "MESSAGE_CREATE" {
+		r.at.told(e.shard, flake(at.ID))
+	}
 	why := errOwed
 	if !r.at.Owed[at.Channel].Blind {
 		asking, cancel := context.WithTimeout(ctx, patience)
