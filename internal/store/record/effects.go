@@ -160,13 +160,15 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 }
 
 // toldBefore reports whether the n-th chat of a room is one that an account
-// before it reaches already: two of ours in one chat say a thing once. Direct
-// chats of several accounts with one person may share an id and are several.
+// before it reaches already: two of ours in one chat say a thing once.
 func (r *room) toldBefore(n int) bool {
-	c := r.chats[n]
-	return !r.Direct && slices.ContainsFunc(r.chats[:n], func(o chat) bool {
-		return o.id == c.id && platformOf(o.account) == platformOf(c.account)
-	})
+	return slices.ContainsFunc(r.chats[:n], func(o chat) bool { return r.same(o, r.chats[n]) })
+}
+
+// same reports whether two accounts reach one chat. Direct chats of several accounts
+// with one person may share an id and are several.
+func (r *room) same(a, b chat) bool {
+	return a.id == b.id && (a.account == b.account || !r.Direct && platformOf(a.account) == platformOf(b.account))
 }
 
 // leave has the action begin its way with this commit if nothing is before it in

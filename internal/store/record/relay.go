@@ -193,8 +193,8 @@ func (t *tx) spread(ctx context.Context, r *room, e spaces.Event, c cargo, name 
 			return nil, err
 		}
 	}
-	for _, to := range r.chats {
-		if !to.relay || !to.live || to.account == c.from.Account && to.id == c.from.Chat || slices.Contains(c.spares, to) {
+	for n, to := range r.chats {
+		if !to.relay || !to.live || r.same(to, chat{account: c.from.Account, id: c.from.Chat}) || r.toldBefore(n) || slices.Contains(c.spares, to) {
 			continue
 		}
 		there, rooms, err := t.threadIn(ctx, r, thread, to)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatIsDoneToWordsIsCarriedToo":      changesCarried,
 	"WhatIsDoneToThePastIsNotCarried":    pastNotCarried,
 	"NothingIsCarriedBack":               notBack,
+	"TwoBotsOfOneChatCarryOnce":          carriedByOne,
 	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
 	"WordsTakenBackLeaveTheCopies":       wordsTakenBack,
 	"WhatIsEditedIsCarriedAsItIsNow":     editedOnTheWay,
@@ -49,6 +51,26 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 		lines = append(lines, string(a.Kind)+" "+a.Voice+" "+a.Via+" → "+a.Chat+": "+a.Text+files.String())
 	}
 	return lines, due
+}
+
+// SEQ-96, issue 3: what is said where two bots are in one chat does not come back to it
+// through the other one, and what comes there from elsewhere comes once.
+func carriedByOne(t *testing.T, w *world) {
+	o := opening("family", "ada")
+	o.Chats = append(o.Chats, spaces.Mapping{Account: second, Chat: chat, Live: true}, spaces.Mapping{Account: "slack:T-U", Chat: "C1", Live: true})
+	for i := range o.Chats {
+		o.Chats[i].Relay = true
+	}
+	room := w.open(o)
+	here, there := w.message(room, "zoe", "hello"), w.message(room, "maya", "hi")
+	there.Ref = spaces.Ref{Account: "slack:T-U", Chat: "C1", Message: "7"}
+	for n, want := range [][]string{{"slack:T-U"}, {account}} {
+		said := []spaces.Incoming{here, there}[n]
+		said.Event.Body = spaces.Said{Text: "hello", Ref: said.Ref}
+		if got := w.record(said).Waiting; !slices.Equal(got, want) {
+			t.Errorf("from %s it is carried by %q, want %q", said.Ref.Account, got, want)
+		}
+	}
 }
 
 // SEQ-04, SEQ-96: of what is past nobody knows a copy.
