@@ -199,8 +199,8 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 	if said.Member != nil && said.Member.User != nil {
 		u.From = said.Member.person()
 		r.client.known.meet(u.From)
-	} else if u.From, err = r.client.somebody(ctx, said.UserID); err != nil {
-		return nil, err
+	} else {
+		u.From = r.somebody(ctx, said.UserID)
 	}
 	switch emoji := said.Emoji.shown(); e.Type {
 	case "MESSAGE_REACTION_ADD":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -126,26 +125,4 @@ func (ch channel) chat() adapters.Chat {
 		out.Title = strings.Join(names, ", ")
 	}
 	return out
-}
-
-// somebody returns who it is of whom an event tells the id alone. Whether they are a
-// person decides whether they are heard (SECURITY S1): where nothing has told that yet,
-// Discord is asked. What they are called is left to events that say it.
-func (c *Client) somebody(ctx context.Context, id string) (adapters.Person, error) {
-	p := adapters.Person{ID: id}
-	kind, met := c.known.met(id)
-	if id == "" || met {
-		p.Kind = kind
-		return p, nil
-	}
-	var u user
-	err := c.patiently(ctx, route{op: "get user", method: http.MethodGet, path: "/users/" + url.PathEscape(id)}, leniently(&u))
-	switch {
-	case err != nil && !adapters.KindOf(err).Permanent():
-		return p, err
-	case err == nil && u.ID == id:
-		p.Kind = u.person("").Kind
-		c.known.meet(p)
-	}
-	return p, nil // of whom Discord tells nothing, nobody knows
 }

@@ -102,6 +102,7 @@ type receiver struct {
 	pending map[string]bool // servers whose gap is to be filled
 	told    telling         // by which what an event changes is known
 	owed    debts
+	unsaid  time.Time // when Discord last did not say who somebody is
 }
 
 // run records events in their order until ctx is done or one cannot be.

@@ -220,19 +220,11 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 		case m.Member != nil && m.Member.User != nil:
 			joined = append(joined, m.Member.person())
 		default:
-			who, err := r.client.somebody(ctx, m.ID)
-			if err != nil {
-				return nil, err
-			}
-			joined = append(joined, who)
+			joined = append(joined, r.somebody(ctx, m.ID))
 		}
 	}
 	for _, id := range said.Removed {
-		who, err := r.client.somebody(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		left = append(left, who)
+		left = append(left, r.somebody(ctx, id))
 	}
 	var updates []adapters.Update
 	if len(joined) > 0 {

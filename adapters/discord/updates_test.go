@@ -339,6 +339,25 @@ func TestTwoBotsTellOfOneMessage(t *testing.T) {
 	})
 }
 
+// DELIVERY 2.2 (7): a Discord that does not say who people are holds nobody up for long.
+func TestWhoReactsHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		id := w.says("lunch?")
+		w.inbox.take()
+		w.Fault(hang("get user"))
+		for n := range 20 {
+			w.bot.Inject("MESSAGE_REACTION_REMOVE", fmt.Appendf(nil,
+				`{"user_id":"%d","channel_id":"%s","message_id":"%s","guild_id":"%s","emoji":{"name":"👍"}}`, 9000+n, w.room.ID, id, w.guild.ID))
+		}
+		w.says("soup")
+		pass(3 * time.Second)
+		if got := texts(w.inbox.take()); !cmp.Equal(got, []string{"soup"}) {
+			t.Errorf("after three seconds %q is heard", got)
+		}
+	})
+}
+
 // SECURITY S5, issue 5: who comes to a server comes into the channels that they see.
 func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,40 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// briefly is how long what comes behind an event may wait to learn who somebody is.
+const briefly = 2 * time.Second
+
+// somebody returns who it is of whom an event tells the id alone. Whether they are a
+// person decides whether they are heard (SECURITY S1): where nothing has told that yet,
+// Discord is asked once, and when it does not say, nobody is asked about for a while.
+// What they are called is left to events that say it.
+func (r *receiver) somebody(ctx context.Context, id string) adapters.Person {
+	p := adapters.Person{ID: id}
+	kind, met := r.client.known.met(id)
+	if id == "" || met || time.Since(r.unsaid) < firstDunning {
+		p.Kind = kind
+		return p
+	}
+	ctx, cancel := context.WithTimeout(ctx, briefly)
+	defer cancel()
+	var u user
+	err := r.client.call(ctx, route{op: "get user", method: http.MethodGet, path: "/users/" + url.PathEscape(id)}, nil, leniently(&u))
+	if err != nil && !adapters.KindOf(err).Permanent() {
+		r.client.log.Warn("discord does not say who somebody is", "user", id, "error", err)
+		r.unsaid = time.Now()
+		return p
+	}
+	if err == nil && u.ID == id {
+		p.Kind = u.person("").Kind
+	}
+	r.client.known.meet(p)
+	return p
+}
