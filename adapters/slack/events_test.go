@@ -53,6 +53,24 @@ func TestEveryDocumentedEventIsAccountedFor(t *testing.T) {
 	check.Golden(t, *update, golden, lines.String())
 }
 
+// SECURITY S16: what could not be read is kept without what lets others pass for Slack,
+// or answer for us.
+func TestWhatIsUnreadIsKeptWithoutItsCredentials(t *testing.T) {
+	r := alone(t)
+	const secrets = `"token":"verify-by-me","response_url":"https://hooks.slack.com/commands/answer-here"`
+	for _, frame := range []string{
+		`{"envelope_id":"e1","type":"events_api","payload":{` + secrets + `,"event":{"type":"brand_new","kept":"soup"}}}`,
+		`{"envelope_id":"e2","type":"slash_commands","payload":{` + secrets + `,"text":"soup"}}`,
+		`{"envelope_id":"e3","type":"brand_new","payload":{` + secrets + `,"kept":"soup"}}`,
+	} {
+		d, _ := deliveryOf([]byte(frame))
+		raw := string(r.read(t.Context(), d)[0].Raw)
+		if strings.Contains(raw, "verify-by-me") || strings.Contains(raw, "answer-here") || !strings.Contains(raw, "soup") || !json.Valid([]byte(raw)) {
+			t.Errorf("of %s is kept %s", frame, raw)
+		}
+	}
+}
+
 // outcome says what updates tell.
 func outcome(updates []adapters.Update) string {
 	if len(updates) == 0 {

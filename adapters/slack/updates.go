@@ -126,7 +126,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 // unreadable keeps what could not be read, in its chat if that much can be told.
 func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessage) adapters.Update {
 	u := adapters.Update{
-		ID: d.id, Key: adapters.RawKey(d.payload), Raw: d.payload,
+		ID: d.id, Key: adapters.RawKey(d.payload), Raw: withoutCredentials(d.payload),
 		Body: adapters.Unreadable{Kind: kind, Reason: reason},
 	}
 	var where struct {
@@ -138,6 +138,26 @@ func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessa
 	}
 	r.c.log.Warn("update not readable", "update", d.id, "kind", kind, "reason", reason)
 	return u
+}
+
+// withoutCredentials returns a payload, or a frame around one, without the token that is
+// the old way to prove where it comes from, and without the address by which anybody
+// could answer it. What is no object is returned as it is.
+func withoutCredentials(raw []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	delete(fields, "token")
+	delete(fields, "response_url")
+	if inner, framed := fields["payload"]; framed {
+		fields["payload"] = withoutCredentials(inner)
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		panic("slack: a payload does not marshal: " + err.Error())
+	}
+	return out
 }
 
 // rateLimited says that Slack dropped a minute's events: 30,000 in an hour are
