@@ -176,7 +176,7 @@ func (r *Rooms) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, er
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: errors.New("the text is empty")}
 	}
 	id, now := r.opts.NewID(), time.Now()
-	err := r.show(ctx, "send", p.Chat, Posted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, Text: p.Text, At: now})
+	err := r.show(ctx, "send", p.Chat, Posted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, From: p.Face.Name, Text: p.Text, At: now})
 	if err != nil {
 		return adapters.Receipt{}, err
 	}

@@ -30,6 +30,7 @@ type Posted struct {
 	Message string
 	Thread  string
 	ReplyTo string
+	From    string // the name of the post's face; empty: the account's own
 	Text    string
 	At      time.Time
 }

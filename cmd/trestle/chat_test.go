@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/model"
 	"github.com/trestle-bridge/trestle/internal/model/modeltest"
@@ -52,6 +56,65 @@ func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 		out, errs, code := s.do(t, "hello\n", "chat")
 		if code != exitDone || errs != want || (out != "") != (wake == "all") {
 			t.Errorf("wake %s: exit %s: %q, said %q, want %q", wake, code, out, errs, want)
+		}
+	}
+}
+
+// ECOSYSTEM 3.2: in a room of several agents the terminal shows who of them speaks;
+// people's words from another chat say so themselves.
+func TestChatShowsWhichAgentSpeaks(t *testing.T) {
+	s := stage0(t)
+	s.write(t, "agents: {ada: {name: Ada}, max: {name: Max}}\nspaces: {kitchen: {agents: [ada, max]}}\n", 0o600)
+	s.serve(t)
+	ctx, leave := context.WithCancel(t.Context())
+	c, _ := dial(ctx, filepath.Join(s.folder, "data", socketName))
+	far, left := newFarChair(c, chatting{room: "kitchen"}), make(chan error, 1)
+	go func() {
+		left <- c.stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) })
+	}()
+	defer func() {
+		leave()
+		<-left
+	}()
+	<-far.opened
+	for _, name := range []string{"Max", "Ada"} {
+		check.OK(t, far.Say(ctx, "@"+name+" hello"))
+		for {
+			h, err := far.Hear(ctx)
+			check.OK(t, err)
+			if h.Kind != "posted" {
+				continue
+			}
+			if got, want := h.show(true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
+				t.Errorf("shown is %q, want %q", got, want)
+			}
+			break
+		}
+	}
+}
+
+// Beside one agent alone whatever is done has its name; what several share has that
+// of the account.
+func TestChatNamesWhoActs(t *testing.T) {
+	for text, want := range map[string][]string{
+		"agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada]}}\n": {"Ada: hi", "Ada: hi", "**Lee** (Telegram): hi", "Ada 👍"},
+		"agents: {ada: {name: Ada}, max: {name: Max}}\nspaces: {den: {agents: [ada, max]}}\n": {
+			"Trestle: hi", "Ada: hi", "**Lee** (Telegram): hi", "Trestle 👍",
+		},
+	} {
+		s := stage0(t)
+		s.write(t, text, 0o600)
+		conf, err := s.program(nil, io.Discard, io.Discard).load()
+		check.OK(t, err)
+		place := &seat{parts: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, false).parts, room: conf.Spaces[0]}
+		var got []string
+		for _, shown := range []local.Shown{
+			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
+		} {
+			got = append(got, place.line(shown).show(true))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)
 		}
 	}
 }

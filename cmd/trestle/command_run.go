@@ -105,7 +105,7 @@ func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error
 }
 
 func (p *program) greeting(s *process, place *seat) string {
-	text := fmt.Sprintf("trestle %s · %s · %s is here · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, place.agentNames())
+	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, cmp.Or(strings.Join(place.agents(), ", "), "nobody"))
 	switch {
 	case s.modelFailed() != "":
 		text += "\nThe model is misconfigured (" + s.modelFailed() + "); the built-in offline model answers."

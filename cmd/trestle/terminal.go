@@ -36,23 +36,22 @@ func (s *seat) Hear(ctx context.Context) (heardLine, error) {
 
 // line is what a terminal shows of something seen.
 func (s *seat) line(shown local.Shown) heardLine {
-	agent := s.agentNames()
 	switch v := shown.(type) {
 	case local.Posted:
-		return heardLine{"posted", agent, v.Text}
+		return heardLine{"posted", s.speaker(v.From), v.Text}
 	case local.Said:
 		return heardLine{"said", v.From.Name, v.Text}
 	case local.Edited:
-		return heardLine{"edited", agent, v.Text}
+		return heardLine{"edited", s.own(), v.Text}
 	case local.Deleted:
-		return heardLine{"deleted", agent, ""}
+		return heardLine{"deleted", s.own(), ""}
 	case local.Reacted:
-		return heardLine{"reacted", agent, v.Emoji}
+		return heardLine{"reacted", s.own(), v.Emoji}
 	case local.Typing:
 		if mark, ok := strings.CutPrefix(v.Thread, quietThread); ok {
 			return heardLine{Kind: "quiet", Text: mark}
 		}
-		return heardLine{Kind: "typing", Who: agent}
+		return heardLine{Kind: "typing", Who: s.own()}
 	case local.Skipped:
 		return heardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
 	}
@@ -65,7 +64,7 @@ func (h heardLine) show(names bool) string {
 	text := plain(h.Text)
 	switch h.Kind {
 	case "posted":
-		if !names {
+		if !names || h.Who == "" {
 			return text
 		}
 		return h.Who + ": " + text

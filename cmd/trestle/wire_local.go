@@ -113,7 +113,7 @@ func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activ
 	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
 	p.joined = append(p.joined, joined{localName, account.Key(), in})
-	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Logger: p.log.With("adapter", localName)})
+	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Face: p.face, Logger: p.log.With("adapter", localName)})
 	return in, out, nil
 }
 
@@ -188,11 +188,33 @@ func (s *seat) Leave(ctx context.Context) error {
 	return s.parts.mapping.Live(ctx, s.account, s.room.Key, false, "the terminal was closed", time.Now())
 }
 
-// agentNames returns how the agents of a room are shown.
-func (s *seat) agentNames() string {
-	i := slices.IndexFunc(s.parts.config().Agents, func(a config.Agent) bool { return slices.Contains(s.room.Agents, a.ID) })
-	if i < 0 {
-		return "agent"
+// agents returns the names of the room's agents.
+func (s *seat) agents() (names []string) {
+	for _, a := range s.parts.config().Agents {
+		if slices.Contains(s.room.Agents, a.ID) {
+			names = append(names, a.Name)
+		}
 	}
-	return s.parts.config().Agents[i].Name
+	return names
+}
+
+// speaker returns who is shown before words that were posted under a name. People's
+// words from another chat say themselves whose they are.
+func (s *seat) speaker(name string) string {
+	switch {
+	case name == "":
+		return s.own()
+	case slices.ContainsFunc(s.parts.config().Agents, func(a config.Agent) bool { return a.Name == name }):
+		return name
+	}
+	return ""
+}
+
+// own returns who is shown to do what has nobody's name on it: the only agent, or
+// the account that several share.
+func (s *seat) own() string {
+	if names := s.agents(); len(names) == 1 {
+		return names[0]
+	}
+	return "Trestle"
 }
