@@ -28,23 +28,24 @@ type Agent struct {
 // specific wins. Every field has its default in [DefaultSettings].
 type Settings struct {
 	ModelName     string
-	ContextTokens int              // the model's window
-	MaxOutput     int              // tokens an answer may take
-	MaxSteps      int              // model calls in one cycle
-	MaxRoomActs   int              // space acts in one step
-	OnePhase      bool             // contemplation inline (phases: one)
-	Tags          bool             // the tags dialect instead of tools
-	Without       []string         // acts taken from the agent there; system acts cannot be. Nobody changes it
-	Told          bool             // an entry of the configuration is about the room or its server
-	GreetPlainly  bool             // nothing is looked up when only greetings woke it
-	SendStale     bool             // on_stale: send
-	Drafts        bool             // people see an answer grow where that is no message (streaming)
-	DraftMessages bool             // and elsewhere as a message that is edited
-	WaitTimeout   time.Duration    // for a reply
-	Histories     hud.Histories    // shown when words for another space are composed
-	Parallel      int              // cycles of one mind at a time
-	Expires       time.Duration    // after which a message is not sent any more; 0 is never
-	OnUnknown     spaces.OnUnknown // what happens to a send nobody can judge
+	ContextTokens int               // the model's window
+	MaxOutput     int               // tokens an answer may take
+	MaxSteps      int               // model calls in one cycle
+	MaxRoomActs   int               // space acts in one step
+	OnePhase      bool              // contemplation inline (phases: one)
+	Tags          bool              // the tags dialect instead of tools
+	Without       []string          // acts taken from the agent there; system acts cannot be. Nobody changes it
+	Told          bool              // an entry of the configuration is about the room or its server
+	Wake          spaces.WakePolicy // the agent's own word on what wakes it there; empty: the space's
+	GreetPlainly  bool              // nothing is looked up when only greetings woke it
+	SendStale     bool              // on_stale: send
+	Drafts        bool              // people see an answer grow where that is no message (streaming)
+	DraftMessages bool              // and elsewhere as a message that is edited
+	WaitTimeout   time.Duration     // for a reply
+	Histories     hud.Histories     // shown when words for another space are composed
+	Parallel      int               // cycles of one mind at a time
+	Expires       time.Duration     // after which a message is not sent any more; 0 is never
+	OnUnknown     spaces.OnUnknown  // what happens to a send nobody can judge
 	RecallTokens  int
 	Across        bool       // a direct chat knows what its person has read in other circles (S5)
 	Pictures      int        // shown with one call, at most; 0 for a model that does not see

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func proposal(p *spaces.SetUpPlan, due []time.Time, s *stage, room *hud.Room) st
 	b.WriteString("**Proposal for this room**\n\n")
 	fmt.Fprintf(&b, "**What it is for:** %s\n\n", p.Purpose)
 	fmt.Fprintf(&b, "**Agents here:** %s\n\n", strings.Join(agentsOf(room), ", "))
-	fmt.Fprintf(&b, "**When they answer:** %s\n\n", answersWhen(room.Space(), room.Members()))
+	fmt.Fprintf(&b, "**When they answer:** %s\n\n", answersWhen(cmp.Or(s.settings.Wake, room.Space().Wake), room.Space(), room.Members()))
 	fmt.Fprintf(&b, "**Chats of this room:** %s\n\n", chatsOf(room))
 	writeList(&b, "What I would remember", p.Facts)
 	var plans []string
@@ -61,9 +62,9 @@ func agentsOf(room *hud.Room) []string {
 }
 
 // answersWhen says in words what wakes agents in a room.
-func answersWhen(s spaces.Space, members []spaces.Member) string {
-	alone := s.Closed && len(members) == 2 && s.Wake != spaces.WakeMention
-	if s.Wake != spaces.WakeNone && (s.Direct || alone || s.Wake == spaces.WakeAll) {
+func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.Member) string {
+	alone := s.Closed && len(members) == 2 && wake != spaces.WakeMention
+	if wake != spaces.WakeNone && (s.Direct || alone || wake == spaces.WakeAll) {
 		return "to every message"
 	}
 	return "when somebody mentions them or answers one of their messages"

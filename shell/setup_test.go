@@ -198,7 +198,7 @@ func TestWhenAgentsAnswerIsWhatTheGateDoes(t *testing.T) {
 				members = crowd("kai", "ada", "nova")
 			}
 			wake, _ := Gate{Agent: "ada"}.judge(spaces.Judged{Space: s, Members: members}, spaces.Event{Actor: "kai", Body: spaces.Said{Text: "hi"}}, spaces.Said{Text: "hi"})
-			if told := answersWhen(s, members) == "to every message"; told != wake {
+			if told := answersWhen(policy, s, members) == "to every message"; told != wake {
 				t.Errorf("%+v of %d: told %v, the gate says %v", s, len(members), told, wake)
 			}
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -289,6 +290,7 @@ func (s *Shell) judge(p place) func(spaces.Judged) []spaces.Verdict {
 	set := s.Settings(p.mind.Agent, p.space)
 	gate := Gate{Agent: p.mind.Agent, RootTokens: set.RootTokens, SenderTokens: set.SenderTokens}
 	return func(j spaces.Judged) []spaces.Verdict {
+		j.Space.Wake = cmp.Or(set.Wake, j.Space.Wake)
 		verdicts := gate.Judge(j)
 		for i, v := range verdicts {
 			s.publish("gate_decision", v.Reason, map[string]any{

@@ -95,7 +95,7 @@ func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := shellSettings(a, key.of.SettingsFor(key.agent, key.entry))
-	s.Told = key.of.Has(key.entry)
+	s.Told, s.Wake = key.of.Has(key.entry), key.of.WakeOf(key.agent, key.entry)
 	p.settings.Store(key, s)
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Config is everything an operator decides, checked and with its defaults.
@@ -167,6 +168,17 @@ const DefaultListen = "127.0.0.1:7420"
 // before the agent's before the file's. Either may be empty.
 func (c *Config) SettingsFor(agent, space string) Settings {
 	return resolve(c.layers(agent, space)...)
+}
+
+// WakeOf returns what an agent's entry says on what wakes it in a space; empty where
+// it says nothing, or the space has a word of its own. The space may be empty.
+func (c *Config) WakeOf(agent, space string) spaces.WakePolicy {
+	for _, a := range c.Agents {
+		if own, ok := a.settings["wake"]; ok && a.ID == agent && winner(settingKey{name: "wake"}, c.layers(agent, space)...) == own {
+			return spaces.WakePolicy(own.text)
+		}
+	}
+	return ""
 }
 
 func (c *Config) layers(agent, space string) []layer {
