@@ -45,17 +45,33 @@ func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 1 rule 8: whoever talks where plain words wake nobody is told so.
+// ECOSYSTEM 1 rule 8: whoever talks where plain words wake nobody is told so, and
+// nobody else.
 func TestChatSaysHowAgentsAreWoken(t *testing.T) {
-	for wake, want := range map[string]string{
-		"mention": "in den agents answer when they are named: @Ada\n", "none": "in den agents listen and do not answer (wake: none)\n", "all": "",
+	const named = "in den agents answer when they are named: "
+	const away = "adapters: {telegram: {type: telegram, token: \"1:a\", api_url: \"http://127.0.0.1:1\"}}\n"
+	for text, want := range map[string]string{
+		"agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada]}}\n":                                   "",
+		"agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: all}}\n":                        "",
+		"agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: mention}}\n":                    named + "@Ada\n",
+		"agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none}}\n":                       named + "@Ada\n",
+		"agents: {ada: {name: Ada}, max: {name: Max}}\nspaces: {den: {agents: [ada, max]}}\n":            named + "@Ada, @Max\n",
+		"agents: {ada: {name: Ada}, max: {name: Max, wake: all}}\nspaces: {den: {agents: [ada, max]}}\n": "",
+		away + "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], chats: [\"telegram:-1\"]}}\n":  named + "@Ada\n",
+		away + "agents: {ada: {name: Ada}}\nspaces: {home: {agents: [ada], chats: [\"telegram:-1\"]}}\n": "in home agents answer when they are named: @Ada\n",
+		"wake: mention\nagents: {ada: {name: Ada}}\n":                                                    "",
+		"agents: {ada: {name: Ada, wake: none}}\n":                                                       "in home agents answer when they are named: @Ada\n",
 	} {
 		s := stage0(t)
-		text := "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: " + wake + "}}\n"
-		check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
-		out, errs, code := s.do(t, "hello\n", "chat")
-		if code != exitDone || errs != want || (out != "") != (wake == "all") {
-			t.Errorf("wake %s: exit %s: %q, said %q, want %q", wake, code, out, errs, want)
+		s.write(t, text, 0o600)
+		for _, word := range []string{"chat", "run"} {
+			if word == "run" && strings.HasPrefix(text, away) {
+				continue // it serves what is away
+			}
+			out, errs, code := s.do(t, "hello\n", word, "-q")
+			if code != exitDone || !strings.HasPrefix(errs, want) || strings.Contains(errs, "are named") != (want != "") || (out != "") != (want == "") {
+				t.Errorf("%s with\n%sexit %s: %q, said %q, want %q", word, text, code, out, errs, want)
+			}
 		}
 	}
 }

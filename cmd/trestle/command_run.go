@@ -71,6 +71,9 @@ func (p *program) serve(ctx context.Context) error {
 	case !alone:
 		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
 	}
+	if room, err := s.findRoom(""); err == nil {
+		fmt.Fprint(p.errs, s.howToWake(room))
+	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, chatting{}) })
 }
 
@@ -175,23 +178,27 @@ func (p *program) chat(ctx context.Context, talk chatting) error {
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
 }
 
-// howToWake says how the agents of a room are woken where plain words do not; else
-// nothing.
+// howToWake says how the agents of a room are woken where plain words wake none of
+// them; else nothing.
 func (p *parts) howToWake(room config.Space) string {
-	names := []string{}
+	pair := len(room.Agents) == 1 && len(room.Chats) == 0
+	direct := pair && room.Key == homeRoom
+	var names []string
 	for _, id := range room.Agents {
-		if a, ok := p.config().Agent(id); ok {
-			names = append(names, "@"+a.Name)
+		a, ok := p.config().Agent(id)
+		if !ok {
+			continue
 		}
+		wake := p.config().SettingsFor(id, room.Key).Wake
+		if wake == spaces.WakeAll || direct && wake != spaces.WakeNone || pair && wake == spaces.WakeAuto {
+			return ""
+		}
+		names = append(names, "@"+a.Name)
 	}
-	switch p.config().SettingsFor("", room.Key).Wake {
-	case spaces.WakeMention:
-		return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
-	case spaces.WakeNone:
-		return "in " + room.Key + " agents listen and do not answer (wake: none)\n"
-	case spaces.WakeAuto, spaces.WakeAll:
+	if len(names) == 0 {
+		return ""
 	}
-	return ""
+	return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.

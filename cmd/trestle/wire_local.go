@@ -87,8 +87,7 @@ func (p *parts) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, 
 	}
 	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, s := range p.localRooms() {
-		o, _ := p.form(s, "", "")
-		o.Direct, o.Closed = s.Key == homeRoom && len(o.Agents) == 1, len(s.Chats) == 0
+		o := p.localForm(s)
 		placed, err := p.mapping.Open(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("open space %s: %w", s.Key, err)
@@ -97,6 +96,15 @@ func (p *parts) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, 
 		named[placed.Space] = o.Agents
 	}
 	return named, nil
+}
+
+// localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
+// its members are known; who sits alone with an agent at home, talks to it.
+func (p *parts) localForm(s config.Space) spaces.Opening {
+	o, _ := p.form(s, "", "")
+	o.Closed = len(s.Chats) == 0
+	o.Direct = o.Closed && s.Key == homeRoom && len(o.Agents) == 1
+	return o
 }
 
 // joinLocal returns the two ways of the terminal's rooms.
@@ -143,10 +151,9 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := adapters.Group
-	o, _ := p.form(s, account.Key(), "")
-	if s.Key == homeRoom && len(o.Agents) == 1 {
-		kind, o.Direct, o.Closed = adapters.Direct, true, true
+	kind, o := adapters.Group, p.localForm(s)
+	if o.Direct {
+		kind = adapters.Direct
 	}
 	p.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
 	o.Chats = []spaces.Mapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
