@@ -84,7 +84,7 @@ var reasons = map[string]string{
 	"mention":       "it was mentioned",
 	"reply":         "one of its messages was answered",
 	"wake_all":      "it looks at everything in this room",
-	"wake_none":     "nothing wakes it in this room",
+	"wake_none":     "it only answers in this room when it is named or answered",
 	"ambient":       "nobody mentioned it or answered it, so it only listened",
 	"bot":           "another program wrote it",
 	"past":          "it was read in later, so that nobody waited for an answer any more",

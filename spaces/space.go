@@ -17,9 +17,9 @@ type WakePolicy string
 // The wake policies of the configuration.
 const (
 	WakeAuto    WakePolicy = "auto"    // direct chats and rooms of two wake, elsewhere mentions and replies
-	WakeMention WakePolicy = "mention" // only mentions and replies
+	WakeMention WakePolicy = "mention" // direct chats, elsewhere only mentions and replies
 	WakeAll     WakePolicy = "all"     // everything anybody says
-	WakeNone    WakePolicy = "none"    // nothing
+	WakeNone    WakePolicy = "none"    // only mentions and replies; what platforms mark as meant for us counts as one
 )
 
 // A Space is a room, or an agent's inner space.

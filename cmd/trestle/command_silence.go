@@ -110,7 +110,7 @@ var verdicts = map[string]string{
 	shell.GateSender:   "who wrote it has used up their tokens for today (budget.sender_per_day)",
 	shell.GateMuted:    "it is muted here",
 	shell.GateCommand:  "it is a command of the chat, which agents never see as a request",
-	shell.GateNone:     "wake is none here",
+	shell.GateNone:     "wake is none for it here: mention it, or reply to it",
 	shell.GateAmbient:  "nobody addressed it: mention it, reply to it, or set wake: all for this space",
 	shell.GateBot:      "another program said it: those wake nobody unless wake is all",
 	"past":             "it was read in later, from history or after a restore, so that nobody waited for an answer any more",

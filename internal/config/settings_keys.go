@@ -12,7 +12,7 @@ import (
 var settingKeys = []settingKey{
 	{"phases", "two", "think and act in two model calls, or in one", words(func(s *Settings) *string { return &s.Phases }, "two", "one")},
 	{"dialect", "tools", "how the model asks for acts", words(func(s *Settings) *string { return &s.Dialect }, "tools", "tags")},
-	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies", words(func(s *Settings) *spaces.WakePolicy { return &s.Wake }, "auto", "mention", "all", "none")},
+	{"wake", "auto", "what wakes an agent beside direct chats, mentions and replies: with `auto` whoever is alone with it, with `all` everything", words(func(s *Settings) *spaces.WakePolicy { return &s.Wake }, "auto", "mention", "all", "none")},
 	{"on_stale", "reconsider", "what to do with words that others have overtaken", words(func(s *Settings) *string { return &s.OnStale }, "reconsider", "send")},
 	{"streaming", "drafts", "whether people see an answer grow: `drafts` in chats with something lighter than a message (Telegram's private ones), `edits` in all others too, as a message that is edited, or `off`", words(func(s *Settings) *string { return &s.Streaming }, "drafts", "edits", "off")},
 	{"focus", "normal", "how much of a space is shown when it is not the active one", words(func(s *Settings) *string { return &s.Focus }, "low", "normal", "high")},
