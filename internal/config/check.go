@@ -219,9 +219,15 @@ func (d *decoder) checkLayers() {
 func (d *decoder) checkLayer(path string, written layer, all ...layer) {
 	d.contradictions(path, written, all...)
 	for _, k := range settingKeys {
-		if at, wrote := written[k.name]; wrote && k.value.later {
+		at, wrote := written[k.name]
+		switch {
+		case wrote && k.value.later:
 			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Fault{
 				At: at.at, What: k.name + " changes nothing in this version", Remedy: "remove it, or leave it for a later version",
+			}})
+		case wrote && k.value.top && path != "":
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Fault{
+				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
 			}})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // settingKeys are all settings with their defaults (REQUIREMENTS 8), in the
 // order `config show --all` lists them. Every key may stand at the top of the
-// file, in an agent and in a space.
+// file, in an agent and in a space; those of [atTop] count at the top alone.
 var settingKeys = []settingKey{
 	{"phases", "two", "think and act in two model calls, or in one", words(func(s *Settings) *string { return &s.Phases }, "two", "one")},
 	{"dialect", "tools", "how the model asks for acts", words(func(s *Settings) *string { return &s.Dialect }, "tools", "tags")},
@@ -56,7 +56,7 @@ var settingKeys = []settingKey{
 	{"chat.summarise_above", "20", "messages of the active space up to which all of them are", whole(func(s *Settings) *int { return &s.Chat.SummariseAbove }, 1)},
 	{"spans.limit", "5", "newest connection spans shown of a space", whole(func(s *Settings) *int { return &s.Spans.Limit }, 1)},
 	{"spans.include_active", "true", "whether the open span is one of them", yesNo(func(s *Settings) *bool { return &s.Spans.IncludeActive })},
-	{"spans.idle", "12h", "quiet time after which a span closes", atStart(span(func(s *Settings) *time.Duration { return &s.Spans.Idle }))},
+	{"spans.idle", "12h", "quiet time after which a span closes", atTop(atStart(span(func(s *Settings) *time.Duration { return &s.Spans.Idle })))},
 	{"threads.keep", "1", "what a message counts in a conversation about what is asked, beside what it says itself", ratio(func(s *Settings) *float64 { return &s.Threads.Keep })},
 	{"threads.partial", "0.4", "the same in one that touches it, but for its first and last message", ratio(func(s *Settings) *float64 { return &s.Threads.Partial })},
 	{"threads.summary", "0.1", "the same in any other conversation", ratio(func(s *Settings) *float64 { return &s.Threads.Summary })},
@@ -87,13 +87,13 @@ var settingKeys = []settingKey{
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
 	{"on_unknown", "resend_once", "what to do with a send that may have arrived", words(func(s *Settings) *spaces.OnUnknown { return &s.OnUnknown }, string(spaces.ResendOnce), string(spaces.Hold))},
-	{"attachments.fetch", "true", "fetch the files that messages carry (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch }))},
-	{"attachments.max_mb", "20", "megabytes of one file at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1))},
-	{"attachments.keep_mb", "2000", "megabytes of all files at most (at the top only)", atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1))},
-	{"attachments.send", "false", "agents may send files: short texts they write, and files that somebody posted to them (at the top only)", atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Send }))},
+	{"attachments.fetch", "true", "fetch the files that messages carry", atTop(atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch })))},
+	{"attachments.max_mb", "20", "megabytes of one file at most", atTop(atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1)))},
+	{"attachments.keep_mb", "2000", "megabytes of all files at most", atTop(atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1)))},
+	{"attachments.send", "false", "agents may send files: short texts they write, and files that somebody posted to them", atTop(atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Send })))},
 	{"images.most", "0", "pictures that are shown to the model in one call, those of what it answers and the newest before; 0 for a model that does not see", whole(func(s *Settings) *int { return &s.Images.Most }, 0)},
 	{"images.side", "1024", "pixels of a picture's longest side; a larger one is made smaller", whole(func(s *Settings) *int { return &s.Images.Side }, 64)},
-	{"voice.model", "", "the endpoint's model that hears voice messages, such as `whisper-1`; without one they are not heard (at the top only)", atStart(name(func(s *Settings) *string { return &s.Voice.Model }))},
+	{"voice.model", "", "the endpoint's model that hears voice messages, such as `whisper-1`; without one they are not heard", atTop(atStart(name(func(s *Settings) *string { return &s.Voice.Model })))},
 	{"summary.model", "", "the endpoint's model that condenses accounts of old runs while an agent rests, such as `gpt-5-nano`; without one they stand as they are", name(func(s *Settings) *string { return &s.Summary.Model })},
-	{"retention.frames", "14d", "how long full model requests are kept; 0 is for ever; their sizes are (at the top only)", span(func(s *Settings) *time.Duration { return &s.Retention.Frames })},
+	{"retention.frames", "14d", "how long full model requests are kept, 0 is for ever; their sizes stay", atTop(span(func(s *Settings) *time.Duration { return &s.Retention.Frames }))},
 }

@@ -25,6 +25,7 @@ type value struct {
 	least int      // of wholeNumber and someTokens
 	start bool     // counts from the next start on; else at once
 	later bool     // nothing reads it yet
+	top   bool     // agents and spaces have no word of their own on it
 }
 
 // atStart returns the value as one that only a start reads.
@@ -37,6 +38,13 @@ func atStart(v value) value {
 // and whoever does is told that it changes nothing.
 func later(v value) value {
 	v.later = true
+	return v
+}
+
+// atTop returns the value as one that is the same for every agent and space: who
+// writes it in an entry is told that it changes nothing there.
+func atTop(v value) value {
+	v.top = true
 	return v
 }
 
@@ -63,10 +71,13 @@ func (k settingKey) mustSet(s *Settings, text string) {
 	}
 }
 
-// says returns what the key means, and whether it does anything yet.
+// says returns what the key means, and whether and where it does anything.
 func (k settingKey) says() string {
-	if k.value.later {
+	switch {
+	case k.value.later:
 		return k.meaning + " (changes nothing in this version)"
+	case k.value.top:
+		return k.meaning + " (at the top only)"
 	}
 	return k.meaning
 }
