@@ -23,7 +23,7 @@ func (s *process) door(ctx context.Context) string {
 	if err != nil {
 		return address
 	}
-	return address + made.Path + "   (once, within 10 minutes; `trestle open` makes another)"
+	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.config().Data + "` makes another)"
 }
 
 // A firstStep is one of the three things a new installation lacks.

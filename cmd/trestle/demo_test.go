@@ -107,9 +107,13 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 	if took := processorTime(t) - before; took > 5*time.Second {
 		t.Errorf("it took %s of a processor to see the conversation", took)
 	}
-	folder := regexp.MustCompile(`--data (\S+)`).FindStringSubmatch(out.String())
-	if folder == nil {
-		t.Fatalf("nobody is told how to join:\n%s", out)
+	folder := regexp.MustCompile(`chat family --data (\S+)`).FindStringSubmatch(out.String())
+	link := regexp.MustCompile("`trestle (open .+?)` makes another").FindStringSubmatch(out.String())
+	if folder == nil || link == nil {
+		t.Fatalf("nobody is told how to join, or to look on:\n%s", out)
+	}
+	if another := s.done(t, "", strings.Fields(link[1])...); !strings.Contains(another, "/open?k=") {
+		t.Errorf("%s: %q", link[1], another)
 	}
 	answer, _, code := s.do(t, "@Ada are you there?\n", "chat", "family", "--data", folder[1])
 	if code != exitDone || !strings.Contains(answer, "scripted stand-in") {
