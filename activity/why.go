@@ -77,6 +77,8 @@ var reasons = map[string]string{
 	"root_budget":   "the tokens for this conversation were used up",
 	"sender_budget": "the sender has used their tokens for today",
 	"rate":          "its sender wrote more in a minute than is looked at",
+	"wait_resolved": "what it had waited for has come to its end",
+	"waiting":       "it waits for others whom it asked as well",
 	"muted":         "the agent is muted here",
 	"command":       "it was a command to the program",
 	"direct":        "this is a direct chat, where everything is meant for it",

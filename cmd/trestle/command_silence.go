@@ -108,6 +108,8 @@ var verdicts = map[string]string{
 	shell.GateRun:      "agents had spoken too often in a row here; they go on when a person speaks",
 	shell.GateBudget:   "this chain of messages has used up its tokens (budget.per_root)",
 	shell.GateSender:   "who wrote it has used up their tokens for today (budget.sender_per_day)",
+	"rate":             "who wrote it wrote more in that minute than is looked at (limits.sender_per_minute)",
+	shell.GateWaiting:  "it waits for others whom it asked as well; the last answer wakes it",
 	shell.GateMuted:    "it is muted here",
 	shell.GateCommand:  "it is a command of the chat, which agents never see as a request",
 	shell.GateNone:     "wake is none for it here: mention it, or reply to it",
