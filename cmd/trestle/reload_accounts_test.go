@@ -106,6 +106,36 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 	})
 }
 
+// ECOSYSTEM 4: what wakes agents, as the file says it now, counts at once also in chats
+// that were let in before, and after a restart.
+func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rest = "admit: open\nagents: {ada: {name: Ada}}\n"
+		w := newWorldOf(t, rest+"wake: all\n", offline.Model{})
+		w.addChat("club", "supergroup", []string{"Kai"})
+		says := func(text string, want int) {
+			t.Helper()
+			w.chats["club"].Says(w.people["Kai"], text, fake.Said{})
+			w.settle()
+			runs, err := w.process.store.Console().Runs(t.Context(), console.Filter{})
+			check.OK(t, err)
+			if len(runs) != want {
+				t.Errorf("after %q: %d runs, want %d", text, len(runs), want)
+			}
+		}
+		says("nice weather", 1)
+		w.reload(rest)
+		says("nice weather still", 1)
+		w.reload(rest + "wake: all\n")
+		says("nice weather again", 2)
+		w.stop()
+		w.config = rest
+		w.start()
+		says("how nice", 2)
+		w.stop()
+	})
+}
+
 // ECOSYSTEM 4: what a server's entry says now reaches the rooms that are open
 // already: when they wake, and who is in them.
 func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {

@@ -60,7 +60,8 @@ func (p *parts) dismiss(ctx context.Context) error {
 
 // retire takes agents that the configuration has no more out of every room, ends what
 // they have left behind, and has those who join such chats now join the ones that
-// nobody is in any more. p.opening is held.
+// nobody is in any more. What wakes agents in chats without an entry is what the file
+// says now. p.opening is held.
 func (p *parts) retire(ctx context.Context) error {
 	c, at := p.config(), time.Now()
 	here := make([]spaces.AgentID, len(c.Agents))
@@ -85,7 +86,11 @@ func (p *parts) retire(ctx context.Context) error {
 		if j.adapter == localName {
 			continue
 		}
-		n, err := p.border.Fill(ctx, j.account, p.running(c.DefaultAgents), len(p.servers(j.adapter)) > 0, at) // a server's channels get its own
+		direct := len(p.servers(j.adapter)) > 0 // a server's channels have what its entry says
+		if _, err := p.border.Rouse(ctx, j.account, c.SettingsFor("", "").Wake, direct); err != nil {
+			return err
+		}
+		n, err := p.border.Fill(ctx, j.account, p.running(c.DefaultAgents), direct, at)
 		if err != nil {
 			return err
 		}

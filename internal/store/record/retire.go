@@ -20,6 +20,8 @@ const (
 	emptyRooms   query = `select distinct s.id from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2
   and not exists (select 1 from uplinks u where u.space = s.id and u.live = 1) order by s.id`
+	otherWakes query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2 and s.wake <> $3 order by s.id`
 )
 
 // goneDetail is why a cycle of an agent has ended that nobody serves any more.
@@ -83,11 +85,7 @@ func (t *tx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 // Fill seats agents in the rooms of an account that came from no entry of their own and
 // that nobody is in any more; in the direct ones alone, or in all.
 func (b Border) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
-	least := 0
-	if direct {
-		least = 1
-	}
-	empty, err := all(ctx, b.s.engine, emptyRooms, []any{account, least}, scanOnly[spaces.SpaceID])
+	empty, err := all(ctx, b.s.engine, emptyRooms, []any{account, least(direct)}, scanOnly[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms nobody is in: %w", err)
 	}
@@ -104,4 +102,34 @@ func (b Border) Fill(ctx context.Context, account string, agents []spaces.AgentI
 		}
 	}
 	return len(empty), nil
+}
+
+// Rouse gives the rooms of an account that came from no entry of their own what wakes
+// agents there: the direct ones alone, or all.
+func (b Border) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
+	other, err := all(ctx, b.s.engine, otherWakes, []any{account, least(direct), string(wake)}, scanOnly[spaces.SpaceID])
+	if err != nil {
+		return 0, fmt.Errorf("list rooms that wake otherwise: %w", err)
+	}
+	for _, id := range other {
+		err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+			r, err := t.room(ctx, id)
+			if err != nil || r == nil {
+				return err
+			}
+			return t.renew(ctx, r, spaces.Opening{Wake: wake, Direct: r.Direct, Closed: r.Closed})
+		})
+		if err != nil {
+			return 0, fmt.Errorf("change what wakes in room %s: %w", id, err)
+		}
+	}
+	return len(other), nil
+}
+
+// least is the smallest value of the column direct that is meant.
+func least(direct bool) int {
+	if direct {
+		return 1
+	}
+	return 0
 }

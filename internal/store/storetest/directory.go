@@ -28,6 +28,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"DismissedAgentHasNothingToDoThere":    dismissedAgent,
 	"WhoIsSentAwayLeavesNothingOpen":       leavesNothingOpen,
 	"RoomsThatNobodyIsInAreFilled":         emptyRooms,
+	"RoomsWithoutAnEntryWakeAsTheFileSays": roused,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
 	"ConfiguredRoomsAreListed":             configuredRooms,
 }

@@ -86,6 +86,7 @@ type Border interface {
 	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.Dismissal, error)
 	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
 	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
+	Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (int, error)
 	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
 	DealUntil(ctx context.Context, until time.Time) error
 	DealtUntil(ctx context.Context) (time.Time, error)
