@@ -19,8 +19,8 @@ import (
 // are not shown. The agent's own messages are left out, since its log has them
 // as calls, and so is what somebody left behind since, unless it woke the agent.
 // A room the prefix has not shown yet is introduced by its card. The turn keeps
-// to Limits.InboxTokens: triggers and what addresses the agent come first, the
-// rest is left out from the middle and counted. Refs names the messages whose
+// to a quarter of the budget: triggers and what addresses the agent come first,
+// the rest is left out from the middle and counted. Refs names the messages whose
 // words are shown. When nothing is new, Text is empty.
 func (v *View) Inbox(seat *Seat, after, upto int64, triggers map[spaces.EventID]string) spaces.Turn {
 	es := v.news(seat, after, upto, triggers)
@@ -42,16 +42,11 @@ func (v *View) Inbox(seat *Seat, after, upto int64, triggers map[spaces.EventID]
 		b = v.appendEntry(append(b, '\n'), seat, label, &es[i], noLimit)
 		turn.Refs = es[i].refer(turn.Refs)
 	}
-	if budget := v.inboxTokens(); len(b) > budget {
+	if budget := v.Budget() / 4; len(b) > budget {
 		b, turn.Refs = v.shortInbox(b[:head], seat, label, es, budget)
 	}
 	turn.Text = string(b)
 	return turn
-}
-
-func (v *View) inboxTokens() int {
-	l := v.Limits.withDefaults()
-	return cmp.Or(l.InboxTokens, v.Budget()/4)
 }
 
 // An entry is one new thing in a room: a message, a notice, or a change.

@@ -12,7 +12,6 @@ import (
 // of everything but chat history.
 type listing struct {
 	header   string // "GOALS"
-	note     string // after the header, before the colon
 	elements []Element
 }
 
@@ -36,7 +35,7 @@ func (l *listing) Section(chosen []Chosen) (string, []spaces.EventID) {
 	if len(chosen) == 0 {
 		return "", nil
 	}
-	head := l.header + l.note
+	head := l.header
 	if shown < len(chosen) {
 		head += " (" + strconv.Itoa(shown) + " of " + strconv.Itoa(len(chosen)) + ")"
 	}

@@ -26,7 +26,6 @@ type Limits struct {
 	ContextTokens    int // the model's window. Default: 32000
 	MaxOutputTokens  int // kept free for the answer. Default: an eighth of the window, at most 4096
 	MaxLogTokens     int // consciousness.max_tokens (CON-18). Default: 100000
-	InboxTokens      int // of one turn of new lines. Default: a quarter of the budget
 	RecallTokens     int // of recalled lines. Default: 1500
 	FullCycles       int // newest closed cycles that a cut leaves verbatim (CON-28). Default: 10
 	MinRecentCycles  int // of these, kept even when they crowd the keyframe (CON-19). Default: 10
