@@ -37,9 +37,7 @@ var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmut
 // A Gate decides which events wake an agent. It is pure: the same rows give the
 // same verdicts. Seeing is not waking: what does not wake is still seen.
 type Gate struct {
-	Agent    spaces.AgentID
-	MaxDepth int // 0: [spaces.MaxDepth]
-	MaxRun   int // 0: [spaces.MaxAgentRun]
+	Agent spaces.AgentID
 	// RootTokens is what one causal chain may use; 0 is unlimited.
 	RootTokens int
 	// SenderTokens is what one person's words may cost in a day; 0 is unlimited.
@@ -144,22 +142,15 @@ func (g Gate) awaited(j spaces.Judged, e spaces.Event) (wake bool, reason string
 // spent returns why the event may not go on to a model, or "", and what names
 // that limit for good.
 func (g Gate) spent(j spaces.Judged, e spaces.Event) (reason, once string) {
-	maxDepth, maxRun := g.MaxDepth, g.MaxRun
-	if maxDepth == 0 {
-		maxDepth = spaces.MaxDepth
-	}
-	if maxRun == 0 {
-		maxRun = spaces.MaxAgentRun
-	}
 	tally := j.Roots[e.Root]
 	_, byAgent := e.Actor.IsAgent()
 	chain := "chain|" + string(e.Root)
 	switch {
 	case tally.Stopped:
 		return GateStopped, chain
-	case byAgent && e.Depth >= maxDepth:
+	case byAgent && e.Depth >= spaces.MaxDepth:
 		return GateDepth, chain
-	case byAgent && j.Space.AgentRun >= maxRun:
+	case byAgent && j.Space.AgentRun >= spaces.MaxAgentRun:
 		return GateRun, chain
 	case g.RootTokens > 0 && tally.Tokens >= g.RootTokens:
 		return GateBudget, chain
