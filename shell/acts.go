@@ -145,15 +145,6 @@ func (c *Catalogue) Tools() []model.Tool { return c.tools }
 // it was offered. Nobody may change it.
 func (c *Catalogue) Manifest() spaces.Manifest { return c.manifest }
 
-// Names returns the names of all acts.
-func (c *Catalogue) Names() []string {
-	names := make([]string, len(c.specs))
-	for i, s := range c.specs {
-		names[i] = s.name
-	}
-	return names
-}
-
 // Tier returns how far the act is trusted. An act nobody knows is as little
 // trusted as can be (PRD-6.1-7).
 func (c *Catalogue) Tier(name string) spaces.Tier {

@@ -54,7 +54,11 @@ func (w *wild) calls() int {
 
 // answers draws what a broken model may say.
 func answers(r *rand.Rand) func() (model.Response, error) {
-	names := append(shell.NewCatalogue(false).Names(), "msg", "launch_rocket", "x")
+	var names []string
+	for _, tool := range shell.NewCatalogue(false).Tools() {
+		names = append(names, tool.Name)
+	}
+	names = append(names, "msg", "launch_rocket", "x")
 	args := []string{
 		`{}`, ``, `{`, `[]`, `null`, `{"text":"hi"}`, `{"text":"","space":"s1"}`, `{"text":5}`, `{"message":"#1","emoji":"x"}`,
 		`{"message":"#3","text":"changed"}`, `{"space":"s1"}`, `{"space":"s9"}`, `{"seconds":5}`, `{"seconds":-1,"note":"n"}`,

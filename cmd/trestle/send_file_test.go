@@ -57,8 +57,8 @@ ada rests: Responded to Kai about the plan. Sent it.
 func TestWithoutLeaveThereIsNoActForFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "agents: {ada: {name: Ada}}\n")
-		for _, name := range w.process.shell.Catalogue().Names() {
-			if name == "send_file" {
+		for _, tool := range w.process.shell.Catalogue().Tools() {
+			if tool.Name == "send_file" {
 				t.Error("send_file is offered")
 			}
 		}
