@@ -138,31 +138,15 @@ func (c *ContextManager) Apply(e Event) {
 	}
 }
 
-// Info is the object that says what a room is: its title and threads as they
-// stand now.
-type Info struct {
-	Title   string
-	Threads map[ThreadID]string
-	Gaps    int
-}
+// Info is the object that says what a room is: its title as it stands now. The
+// titles of threads are the chat's.
+type Info struct{ Title string }
 
 // Apply folds one event of the room.
 func (i *Info) Apply(e Event) {
-	if _, ok := e.Body.(Gap); ok {
-		i.Gaps++
-	}
-	b, ok := e.Body.(Renamed)
-	if !ok {
-		return
-	}
-	if e.Thread == "" {
+	if b, ok := e.Body.(Renamed); ok && e.Thread == "" {
 		i.Title = b.Title
-		return
 	}
-	if i.Threads == nil {
-		i.Threads = map[ThreadID]string{}
-	}
-	i.Threads[e.Thread] = b.Title
 }
 
 // Members folds joins, leaves and speech into the set of members, each with the
