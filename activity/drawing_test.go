@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-var soup = spaces.Draft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup.", Message: true}
+var soup = spaces.Draft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup."}
 
 // told is the action that takes soup over.
 var told = spaces.Action{ID: "a", Event: "e", Account: ours.Key(), Chat: "group", Text: "There is soup. Take some.\n---\nAnd bread.", Draft: soup.ID}
@@ -193,7 +193,7 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 		if diff := cmp.Diff([]string{`delete m7 ""`}, did(p.accepted())); diff != "" || len(r.drafts) != 1 {
 			t.Errorf("the platform took (-want +got):\n%s", diff)
 		}
-		again := spaces.Draft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is.", Message: true}
+		again := spaces.Draft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is."}
 		e.Show(again)
 		after(2 * time.Second)
 		if got := did(p.accepted()); len(got) != 2 || got[1] != `edit m8 "Soup it is. …"` {

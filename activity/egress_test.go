@@ -333,7 +333,7 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2", Target: "answer"})
 		r.put(spaces.Action{ID: "y", Chat: "c", Text: "3", Target: "elsewhere"})
 		e := on(t, threading{p}, r, EgressOptions{Drafts: r})
-		e.Show(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer", Message: true})
+		e.Show(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer"})
 		after(5 * time.Second)
 		got := map[string]string{}
 		for _, c := range p.accepted() {

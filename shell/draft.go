@@ -52,7 +52,7 @@ func (c *cycle) sketch() *sketch {
 	}
 	return &sketch{cycle: c, draft: spaces.Draft{
 		ID: spaces.DraftOf(c.wake.Cycle.ID, c.step), Cycle: c.wake.Cycle.ID, Step: c.step, Agent: c.mind.id.Agent, Space: e.Space,
-		Account: said.Ref.Account, Chat: said.Ref.Chat, Message: c.settings.DraftMessages,
+		Account: said.Ref.Account, Chat: said.Ref.Chat,
 	}}
 }
 

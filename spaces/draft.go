@@ -26,7 +26,4 @@ type Draft struct {
 	Thread  ThreadID // as the chat calls it
 	Target  EventID  // message answered
 	Text    string   // CommonMark so far, whole sentences
-	// Message is true when it may be shown as a message that is edited while it grows,
-	// where the chat has nothing lighter.
-	Message bool
 }
