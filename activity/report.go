@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -92,11 +93,7 @@ func (a *Attendant) money(agent spaces.AgentID, u spaces.Usage) string {
 	if p.Input == 0 && p.Output == 0 {
 		return ""
 	}
-	cached := p.Cached
-	if cached == 0 {
-		cached = p.Input
-	}
-	total := (float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*cached + float64(u.Output)*p.Output) / 1e6
+	total := (float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*cmp.Or(p.Cached, p.Input) + float64(u.Output)*p.Output) / 1e6
 	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", total, plainText(p.Currency)))
 }
 

@@ -220,12 +220,7 @@ func (r *Room) ID() spaces.SpaceID { return r.space.ID }
 func (r *Room) OneChat() bool { return r.witness.OneChat() }
 
 // Name returns what people call the room; it may be chosen to deceive.
-func (r *Room) Name() string {
-	if r.space.Name == "" {
-		return r.Info.Title
-	}
-	return r.space.Name
-}
+func (r *Room) Name() string { return cmp.Or(r.space.Name, r.Info.Title) }
 
 // Upto returns the seq of the last event applied.
 func (r *Room) Upto() int64 { return r.Chat.Upto }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -63,10 +64,7 @@ func (a readMessages) perform(s *stage) outcome {
 	if room == nil {
 		return out
 	}
-	limit := min(max(a.Limit, 0), maxRead)
-	if limit == 0 {
-		limit = s.settings.ReadLimit
-	}
+	limit := cmp.Or(min(max(a.Limit, 0), maxRead), s.settings.ReadLimit)
 	var before int64
 	if a.Before != "" {
 		m := s.message(room, a.Before)
@@ -86,10 +84,7 @@ type search struct {
 }
 
 func (a search) perform(s *stage) outcome {
-	q := hud.Query{Text: a.Query, Limit: min(max(a.Limit, 0), maxRead)}
-	if q.Limit == 0 {
-		q.Limit = 20
-	}
+	q := hud.Query{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
 		if room == nil {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,9 +122,7 @@ type goal struct {
 }
 
 func (a goal) perform(s *stage) outcome {
-	if a.Status == "" {
-		a.Status = "active"
-	}
+	a.Status = cmp.Or(a.Status, "active")
 	if !slices.Contains([]string{"active", "long-term", "done", "dropped"}, a.Status) || strings.TrimSpace(a.Text) == "" {
 		return s.deny("bad_goal", "A goal needs a text and one of the four statuses.", "active, long-term, done or dropped.")
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,11 +106,7 @@ var resting = map[spaces.StopReason]spaces.State{
 
 // stop moves the machine to where the closing ends it.
 func (c *cycle) stop(cl *spaces.Closing) {
-	to := spaces.Idle
-	if rests, ok := resting[cl.Stop]; ok {
-		to = rests
-	}
-	c.change(to, Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
+	c.change(cmp.Or(resting[cl.Stop], spaces.Idle), Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
 }
 
 // rest closes the cycle. text is what the agent wrote last, if anything.

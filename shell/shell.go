@@ -54,20 +54,10 @@ type run struct {
 
 // New returns a shell over its parts. It starts nothing.
 func New(o Options) *Shell {
-	if o.Cycles == 0 {
-		o.Cycles = 1024
-	}
+	o.Cycles, o.Minds = cmp.Or(o.Cycles, 1024), cmp.Or(o.Minds, 1024)
+	o.Poll, o.Lease = cmp.Or(o.Poll, time.Second), cmp.Or(o.Lease, 10*time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
-	if o.Lease == 0 {
-		o.Lease = 10 * time.Minute
-	}
-	if o.Minds == 0 {
-		o.Minds = 1024
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),

@@ -1,6 +1,9 @@
 package spaces
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Wake is the leased right to run a cycle, with what started it.
 type Wake struct {
@@ -115,12 +118,7 @@ type Timer struct {
 }
 
 // Name is what the timer is forgotten by.
-func (t *Timer) Name() string {
-	if t.Plan != "" {
-		return t.Plan
-	}
-	return t.ID
-}
+func (t *Timer) Name() string { return cmp.Or(t.Plan, t.ID) }
 
 // Incoming is one update on its way into the record, translated.
 type Incoming struct {

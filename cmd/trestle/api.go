@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -167,8 +168,6 @@ func (s settings) Price(agent spaces.AgentID) (console.Price, bool) { return pri
 // priceOf returns what tokens of an agent's model cost; false when nobody said so.
 func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
 	p := c.SettingsFor(string(agent), "").Price
-	if p.Cached == 0 {
-		p.Cached = p.Input
-	}
+	p.Cached = cmp.Or(p.Cached, p.Input)
 	return console.Price(p), p.Input > 0 || p.Output > 0
 }

@@ -114,10 +114,7 @@ func tellSaid(ctx context.Context, o outlook, q url.Values) (any, error) {
 func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, dash(string(a.Space)), a.Wake, when(a.Started))
 	for _, row := range a.Shown {
-		what := said[row.Event]
-		if what == "" {
-			what = dash(string(row.Actor)) + " " + string(row.Kind)
-		}
+		what := cmp.Or(said[row.Event], dash(string(row.Actor))+" "+string(row.Kind))
 		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, dash(row.Reason), what)
 	}
 	explainFrame(w, a.Plan)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,10 +94,7 @@ func (p *program) move(ctx context.Context, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	if to == "" {
-		to = string(conf.Database)
-	}
-	if to == "" {
+	if to = cmp.Or(to, string(conf.Database)); to == "" {
 		return &failure{what: "no database is named", where: "--to", remedy: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
 	}
 	from := *conf

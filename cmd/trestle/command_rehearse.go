@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,9 +107,7 @@ func (p *program) stage(ctx context.Context, conf *config.Config, past *record.P
 		return shell.Options{}, err
 	}
 	set := shellSettings(agent, conf.SettingsFor(agent.ID, entry))
-	if v.model != "" {
-		set.ModelName = v.model
-	}
+	set.ModelName = cmp.Or(v.model, set.ModelName)
 	if v.budget > 0 {
 		set.ContextTokens, set.MaxOutput = v.budget, min(set.MaxOutput, v.budget/4)
 	}

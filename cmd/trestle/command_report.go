@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -60,9 +61,7 @@ func (p *program) report(ctx context.Context, file string) error {
 		}
 	}
 	now := time.Now()
-	if file == "" {
-		file = "trestle-report-" + now.UTC().Format("20060102-150405") + ".tar.gz"
-	}
+	file = cmp.Or(file, "trestle-report-"+now.UTC().Format("20060102-150405")+".tar.gz")
 	held := chapters()
 	a := reportAnswer{File: file, Holds: held}
 	if p.output == "text" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,10 +70,7 @@ func (p *program) demo(ctx context.Context, modelURL string) (err error) {
 
 // listenLocally opens an address of this machine; "" chooses one.
 func listenLocally(ctx context.Context, address string) (net.Listener, error) {
-	if address == "" {
-		address = "127.0.0.1:0"
-	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", address)
+	return new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(address, "127.0.0.1:0"))
 }
 
 // demoProcess prepares the process of a demo: the program's own, with short

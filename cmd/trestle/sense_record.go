@@ -132,11 +132,7 @@ func (s *process) seeBudgets(v problems.Vitals) []problems.Sighting {
 	}
 	for room, n := range rooms {
 		key := s.keyOf(spaces.SpaceID(room))
-		name := key
-		if name == "" {
-			name = room
-		}
-		found = append(found, spentOf("budget.space_per_day of "+name, n, c.SettingsFor("", key).Budget.SpacePerDay)...)
+		found = append(found, spentOf("budget.space_per_day of "+cmp.Or(key, room), n, c.SettingsFor("", key).Budget.SpacePerDay)...)
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,10 +46,7 @@ func wantCommand(c *cobra.Command, args []string) error {
 
 // misuse is a failure of usage of c.
 func misuse(c *cobra.Command, what, remedy string) *failure {
-	if remedy == "" {
-		remedy = "see " + c.CommandPath() + " --help"
-	}
-	return &failure{what: what, where: c.CommandPath(), remedy: remedy, code: exitUsage}
+	return &failure{what: what, where: c.CommandPath(), remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), code: exitUsage}
 }
 
 // wrongArguments says what c takes in place of args.

@@ -13,6 +13,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -67,9 +68,7 @@ var _ model.Model = (*Client)(nil)
 // New returns a client for the endpoint that o names, or an error when BaseURL
 // is not an http or https URL. It opens no connection.
 func New(o Options) (*Client, error) {
-	if o.BaseURL == "" {
-		o.BaseURL = "https://api.openai.com/v1"
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, "https://api.openai.com/v1")
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, errors.New("openai: the base URL must be like https://host/v1")

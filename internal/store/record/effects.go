@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -125,10 +126,7 @@ func (k *commit) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 	if err != nil {
 		return err
 	}
-	policy := f.Policy
-	if policy == "" {
-		policy = spaces.ResendOnce
-	}
+	policy := cmp.Or(f.Policy, spaces.ResendOnce)
 	for n, c := range r.chats {
 		if r.toldBefore(n) {
 			continue

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -82,17 +83,9 @@ func (t *tx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind,
 // newest returns e with what the identity says of it. An update that leaves a
 // field empty says nothing about it, nor does an id that stands for a name.
 func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
-	if i.Kind != "" {
-		e.Kind = i.Kind
-	}
-	if e.Kind == "" {
-		e.Kind = spaces.Human
-	}
+	e.Kind, e.Handle = cmp.Or(i.Kind, e.Kind, spaces.Human), cmp.Or(i.Handle, e.Handle)
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
-	}
-	if i.Handle != "" {
-		e.Handle = i.Handle
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -113,14 +114,7 @@ func (t *tx) findOrCreate(ctx context.Context, o spaces.Opening) (*room, error) 
 
 func (t *tx) create(ctx context.Context, o spaces.Opening) (*room, error) {
 	id := spaces.SpaceID(t.newID())
-	circle := o.Circle
-	if circle == "" {
-		circle = spaces.OwnCircle(id)
-	}
-	wake := o.Wake
-	if wake == "" {
-		wake = spaces.WakeAuto
-	}
+	circle, wake := cmp.Or(o.Circle, spaces.OwnCircle(id)), cmp.Or(o.Wake, spaces.WakeAuto)
 	err := t.run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, null(o.Key), ms(o.At))
 	if err != nil {
 		return nil, err
@@ -136,15 +130,7 @@ func (t *tx) create(ctx context.Context, o spaces.Opening) (*room, error) {
 func (t *tx) renew(ctx context.Context, r *room, o spaces.Opening) error {
 	want := r.Space
 	want.Direct, want.Closed, want.Configured = o.Direct, o.Closed, r.Configured || o.Key != ""
-	if o.Name != "" {
-		want.Name = o.Name
-	}
-	if o.Wake != "" {
-		want.Wake = o.Wake
-	}
-	if o.Circle != "" {
-		want.Circle = o.Circle
-	}
+	want.Name, want.Wake, want.Circle = cmp.Or(o.Name, want.Name), cmp.Or(o.Wake, want.Wake), cmp.Or(o.Circle, want.Circle)
 	var key string
 	if _, err := one(ctx, t, spaceKey, []any{string(r.ID)}, &key); err != nil {
 		return err

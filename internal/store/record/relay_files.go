@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -46,10 +47,7 @@ func (t *tx) relayFile(ctx context.Context, r *room, e spaces.Event, c cargo, n 
 	f := c.files[n]
 	alone := cargo{from: c.from, kind: spaces.ActSend, target: c.target}
 	if known.State == activity.FileStored {
-		f.Size = known.Bytes
-		if f.MIME == "" {
-			f.MIME = known.Media
-		}
+		f.Size, f.MIME = known.Bytes, cmp.Or(f.MIME, known.Media)
 		alone.files = []spaces.File{f}
 	} else {
 		alone.text = "📎 " + f.Title() + " did not come along: " + known.Reason + "."

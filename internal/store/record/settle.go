@@ -130,9 +130,7 @@ func (t *tx) putBack(ctx context.Context, o order, s activity.Settlement, at tim
 	if s.Code == "" {
 		o.Attempts = max(o.Attempts-1, 0)
 	}
-	if s.MovedTo != "" {
-		o.Chat = s.MovedTo
-	}
+	o.Chat = cmp.Or(s.MovedTo, o.Chat)
 	return t.saveAt(ctx, o, time.Time{})
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -34,9 +35,7 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Idle == 0 {
-		o.Idle = 12 * time.Hour
-	}
+	o.Idle = cmp.Or(o.Idle, 12*time.Hour)
 	return o
 }
 

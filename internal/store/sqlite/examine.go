@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,9 +35,7 @@ type Examination struct {
 // left at its zero value, except that a file which cannot be read as a record
 // counts as damaged. One that this user may not write ends it with [ErrReadOnly].
 func (x Examination) Run(ctx context.Context) (doctor.Record, error) {
-	if x.CheckFor == 0 {
-		x.CheckFor = 10 * time.Second
-	}
+	x.CheckFor = cmp.Or(x.CheckFor, 10*time.Second)
 	if x.Disk == nil {
 		x.Disk = Disk
 	}

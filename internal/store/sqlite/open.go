@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -59,9 +60,7 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.CheckFor == 0 {
-		o.CheckFor = 10 * time.Second
-	}
+	o.CheckFor = cmp.Or(o.CheckFor, 10*time.Second)
 	if o.Stage == nil {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
