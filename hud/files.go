@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,11 @@ func filesLine(s *Seat, filed []int, n int) string {
 	b := strconv.AppendInt(append([]byte(s.Short), ' '), int64(len(filed)), 10)
 	for k := range n {
 		m := &s.Room.Chat.Messages[filed[len(filed)-1-k]]
-		b = append(b, map[bool]string{true: ": ", false: ", "}[k == 0]...)
+		if k == 0 {
+			b = append(b, ": "...)
+		} else {
+			b = append(b, ", "...)
+		}
 		b = append(append(appendShort(b, m.Seq), ' '), s.Room.cast.who(m.Sender).label...)
 		for i := range m.Attachments {
 			b = appendAttachment(b, &m.Attachments[i])
@@ -142,13 +147,7 @@ func (v *View) infoText() string {
 		return noRoom
 	}
 	b := v.appendCard(nil, s, membersShown)
-	threads := slices.Sorted(func(yield func(spaces.ThreadID) bool) {
-		for t := range s.Room.Chat.Threads {
-			if !yield(t) {
-				return
-			}
-		}
-	})
+	threads := slices.Sorted(maps.Keys(s.Room.Chat.Threads))
 	for _, t := range threads[:min(len(threads), maxEntries)] {
 		b = append(appendQuoted(append(b, "\nTHREAD "...), s.Room.threadTitle(t)), " id "...)
 		b = appendQuoted(b, clip(string(t), maxName))

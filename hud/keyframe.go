@@ -75,7 +75,7 @@ func (v *View) withinMark(mark int) bool {
 	if bound <= mark {
 		return true
 	}
-	bound -= v.keyframeBound() - v.keyframeTokens()
+	bound -= keyframeBound(v.Keyframe) - v.keyframeTokens()
 	for t := range v.turns() {
 		if bound <= mark {
 			return true
@@ -87,8 +87,6 @@ func (v *View) withinMark(mark int) bool {
 
 // turns yields the turns of all closed cycles and of the open one.
 func (v *View) turns() iter.Seq[*spaces.Turn] { return eachTurn(v.Closed, v.Current) }
-
-func (v *View) keyframeBound() int { return keyframeBound(v.Keyframe) }
 
 // keyframeBound returns what a keyframe takes, or a bound where nobody has
 // counted it.
@@ -107,7 +105,7 @@ func (v *View) keyframeTokens() int {
 	if v.Keyframe != nil && v.Keyframe.Tokens == 0 {
 		v.Keyframe.Tokens = messageOverhead + v.Counter.Count(v.Keyframe.Text)
 	}
-	return v.keyframeBound()
+	return keyframeBound(v.Keyframe)
 }
 
 // Cut makes a new keyframe that absorbs the older cycles, so that keyframe and
@@ -191,7 +189,7 @@ func (v *View) Count() int {
 // size returns the tokens of keyframe and turns, or a bound of those that nobody
 // has counted.
 func (v *View) size() int {
-	n := v.keyframeBound()
+	n := keyframeBound(v.Keyframe)
 	for t := range v.turns() {
 		n += boundTurn(t)
 	}

@@ -154,7 +154,6 @@ func defangURL(url string) string {
 		scheme = strings.NewReplacer("http", "hxxp", "HTTP", "HXXP").Replace(scheme)
 		if !strings.HasPrefix(strings.ToLower(scheme), "hxxp") {
 			scheme = strings.ReplaceAll(scheme, ":", "")
-			return scheme + "[:]//" + dots(rest)
 		}
 		return scheme + "[:]//" + dots(rest)
 	case strings.Contains(url, ":"):

@@ -105,11 +105,9 @@ func goalLine(g spaces.GoalItem) string {
 	return "- " + word(strings.ReplaceAll(g.Status, "-", "_")) + " " + Quote(g.Text)
 }
 
-// entry makes an element of one line with a shorter form.
+// entry makes an element of one line, to be shown in full.
 func (v *View) entry(area, line string, value float64, why string) Element {
-	e := Element{Area: area, Value: value, Why: why, Forms: []Form{v.form(Full, line, 1)}}
-	e.What = clip(line, 40)
-	return e
+	return Element{Area: area, What: clip(line, 40), Value: value, Why: why, Forms: []Form{v.form(Full, line, 1)}}
 }
 
 func (v *View) memoryList(terms []string) *listing {

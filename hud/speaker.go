@@ -65,10 +65,7 @@ func (c *cast) who(id spaces.EntityID) person {
 // skeleton maps names that look alike to the same string.
 func skeleton(name string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ' || r == '_' || r == '-' || r == '.' || r == '\'':
-			return -1
-		case unicode.Is(unicode.M, r):
+		if strings.ContainsRune(" _-.'", r) || unicode.Is(unicode.M, r) {
 			return -1
 		}
 		r = unicode.ToLower(r)

@@ -50,12 +50,7 @@ func Groups(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle
 // Section renders the header without a colon, as CON-21 has it.
 func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
 	text, refs := s.listing.Section(chosen)
-	head, rest, more := strings.Cut(text, "\n")
-	head = strings.TrimSuffix(head, ":")
-	if !more {
-		return head, refs
-	}
-	return head + "\n" + rest, refs
+	return strings.Replace(text, ":", "", 1), refs
 }
 
 func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) Element {

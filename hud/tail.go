@@ -138,10 +138,11 @@ func (v *View) appendActive(dst []byte) []byte {
 }
 
 func (v *View) appendFailure(dst []byte, f *spaces.Failed) []byte {
-	dst = append(dst, "NOT DELIVERED: "...)
+	head := "NOT DELIVERED: "
 	if f.State == spaces.ActionUnknown {
-		dst = append(dst[:len(dst)-len("NOT DELIVERED: ")], "DELIVERY UNKNOWN: "...)
+		head = "DELIVERY UNKNOWN: "
 	}
+	dst = append(dst, head...)
 	if s, m := v.find(f.Message); m != nil {
 		dst = append(appendShort(dst, m.Seq), " in "...)
 		dst = append(append(dst, s.Short...), ' ')

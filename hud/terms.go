@@ -29,9 +29,7 @@ func eachTerm(text string, scratch []byte, f func(term []byte)) []byte {
 				w = append(w, c)
 			case c >= 'A' && c <= 'Z':
 				w = append(w, c|0x20)
-			case c == '\'' && len(w) > 0: // don't, kai's: what follows is a word of its own, and mostly too short
-				flush()
-			default:
+			default: // also of don't, kai's: what follows is a word of its own, and mostly too short
 				flush()
 			}
 			continue
