@@ -137,7 +137,7 @@ func (s *stage) upon(kind spaces.ActionKind, id, text string, own bool) outcome 
 		return s.deny("not_yours", "That message is not yours.", "You can change only what you said yourself.")
 	}
 	e := s.effect(kind, room)
-	e.Target, e.Thread, e.Text, e.Strict = m.ID, m.Thread, text, false
+	e.Target, e.Thread, e.Text = m.ID, m.Thread, text
 	e.Chain = spaces.NextChain(s.wake.Consumed, m.ID, e.ID)
 	return s.do(e)
 }

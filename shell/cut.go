@@ -115,7 +115,7 @@ func (m *mind) history(ctx context.Context, spansShown int) error {
 	if m.keyframe != nil {
 		upto = m.keyframe.Upto
 	}
-	seats := append([]hud.Seat(nil), m.seats...)
+	seats := slices.Clone(m.seats)
 	m.mu.Unlock()
 	var earlier []spaces.ClosedCycle
 	if upto > 0 { // the first keyframe has absorbed none

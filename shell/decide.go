@@ -176,7 +176,7 @@ func (c *cycle) closing(st *stage, text string, clean bool) *spaces.Closing {
 func (c *cycle) cutShort(ctx context.Context, text string) (ended bool, err error) {
 	c.repairs++
 	if c.repairs > maxRepairs {
-		return true, c.rest(ctx, spaces.StopModelError, "answers were cut at the token limit", "")
+		return true, c.rest(ctx, spaces.StopModelError, "answers were cut at the token limit")
 	}
 	turns := []spaces.Turn{{Role: spaces.RoleUser, Text: "RESULT: your answer was cut at the token limit before any act. Be shorter."}}
 	if text != "" {

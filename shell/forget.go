@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -63,11 +64,7 @@ func (s *Shell) RecollectSince(ctx context.Context, seen int64) (changes int64, 
 func (ms *minds) known() []*mind {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	all := make([]*mind, 0, len(ms.all))
-	for _, m := range ms.all {
-		all = append(all, m)
-	}
-	return all
+	return slices.Collect(maps.Values(ms.all))
 }
 
 // remind gives up the memories that the mind has and the record has not, and has

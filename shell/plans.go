@@ -46,14 +46,6 @@ func (a plan) perform(s *stage) outcome {
 	return s.done(map[string]any{"id": hud.Handle(t.Plan), "next": hud.Clock(due)})
 }
 
-// next returns when the plan is due first; one without a note is refused.
-func (a plan) next(s *stage) (time.Time, outcome) {
-	if strings.TrimSpace(a.Note) == "" {
-		return time.Time{}, s.deny("empty_text", "A plan needs a note of what to do.", "")
-	}
-	return a.due(s)
-}
-
 // timer is what the plan becomes.
 func (a plan) timer(s *stage, about spaces.SpaceID, due time.Time) spaces.Timer {
 	id := "p" + s.newID()
@@ -71,10 +63,14 @@ func (s *stage) roomForPlans(more int) outcome {
 	return outcome{ok: true}
 }
 
-// due returns when the plan is due first, by the clocks the agent is shown.
-func (a plan) due(s *stage) (due time.Time, out outcome) {
+// next returns when the plan is due first, by the clocks the agent is shown. One
+// without a note is refused.
+func (a plan) next(s *stage) (due time.Time, out outcome) {
 	const either = "Give either cron, such as 0 9 * * 1, or at, such as 2026-01-31 09:00."
-	if (a.Cron == "") == (a.At == "") {
+	switch {
+	case strings.TrimSpace(a.Note) == "":
+		return due, s.deny("empty_text", "A plan needs a note of what to do.", "")
+	case (a.Cron == "") == (a.At == ""):
 		return due, s.deny("bad_plan", "A plan recurs or happens once.", either)
 	}
 	if a.At != "" {

@@ -135,8 +135,8 @@ type Record interface {
 	// person have cost since the day began, of those whose words the cycle was shown
 	// or had the timer set that woke it.
 	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
-	// Failures returns the failed actions of the agent's cycles since the given
-	// cycle number of the mind, for the next frame.
+	// Failures returns the actions of the mind's cycles that have failed since then,
+	// for the next frame.
 	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error)
 }
 

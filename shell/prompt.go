@@ -1,9 +1,7 @@
 package shell
 
 import (
-	"cmp"
 	"embed"
-	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -157,8 +155,4 @@ func systemText(a *Agent, tags bool) string {
 		}
 	}
 	return strings.TrimSpace(out.String())
-}
-
-func sortRuns(runs []hud.Run) {
-	slices.SortFunc(runs, func(a, b hud.Run) int { return cmp.Compare(a.Cycle, b.Cycle) })
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,7 +134,7 @@ func (m *mind) runs(c *cycle) []hud.Run {
 			runs = append(runs, hud.Run{Cycle: id, Status: spaces.Engaging, Wake: "inbox", Space: space, Active: space})
 		}
 	}
-	sortRuns(runs)
+	slices.SortFunc(runs, func(a, b hud.Run) int { return cmp.Compare(a.Cycle, b.Cycle) })
 	return runs
 }
 
