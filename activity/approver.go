@@ -47,7 +47,7 @@ func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Tim
 	if err := p.open(ctx, a); err != nil {
 		return a, err
 	}
-	return a, p.tell(ctx, a, "admitted", "You are let in. Write to me whenever you like. `"+called(a.Account, commandHelp)+"` says what I can do for you.")
+	return a, p.tell(ctx, a, "You are let in. Write to me whenever you like. `"+called(a.Account, commandHelp)+"` says what I can do for you.")
 }
 
 // AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
@@ -61,7 +61,7 @@ func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, 
 	if !news {
 		return a, nil
 	}
-	return a, p.tell(ctx, a, "admitted", "I am let in here. Mention me when you want me.")
+	return a, p.tell(ctx, a, "I am let in here. Mention me when you want me.")
 }
 
 // open makes sure of the space of a person's chat.
@@ -101,10 +101,10 @@ func (p Approver) Lists(ctx context.Context, at time.Time) (waiting []Pairing, a
 	return d.Waiting(at), d.Admitted, nil
 }
 
-// tell says in a chat what became of its asking.
-func (p Approver) tell(ctx context.Context, a Admission, what, text string) error {
+// tell says in a chat that it is let in.
+func (p Approver) tell(ctx context.Context, a Admission, text string) error {
 	err := p.Notices.Post(ctx, Notice{
-		Key:     strings.Join([]string{what, a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
+		Key:     strings.Join([]string{"admitted", a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
 		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),
 	})
 	if err != nil {

@@ -166,10 +166,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 // Heard notes that the platform proved to be there. It never blocks.
 func (in *Ingress) Heard(at time.Time) {
 	in.heard.Store(&at)
-	select {
-	case in.hearing <- struct{}{}:
-	default:
-	}
+	ringOn(in.hearing)
 }
 
 // LastHeard returns when the platform last proved to be there; zero if never. What
