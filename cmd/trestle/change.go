@@ -48,10 +48,6 @@ func (p *program) change(ctx context.Context, c changing) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-		defer cancel()
-		err = errors.Join(err, store.Close(last))
-	}()
+	defer func() { err = errors.Join(err, lastly(ctx, store.Close)) }()
 	return c.alone(ctx, store)
 }

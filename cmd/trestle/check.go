@@ -89,11 +89,7 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 	if err := s.openStore(ctx); err != nil {
 		return storeFailure(err, data)
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-		defer cancel()
-		err = errors.Join(err, s.store.Close(last), s.closeBells())
-	}()
+	defer func() { err = errors.Join(err, lastly(ctx, s.store.Close), s.closeBells()) }()
 	if err := s.core(ctx); err != nil {
 		return err
 	}

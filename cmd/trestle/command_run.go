@@ -92,11 +92,7 @@ func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error
 		return err
 	}
 	place.who = personNamed(talk.as)
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-		defer cancel()
-		err = errors.Join(err, place.Leave(last))
-	}()
+	defer func() { err = errors.Join(err, lastly(ctx, place.Leave)) }()
 	behind, err := asideFor(ctx, s.store.Console(), place.account, place.room.Key, talk.show)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody spoke

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -78,7 +77,7 @@ func (s *process) control(ctx context.Context, g *errgroup.Group) {
 		s.log.Warn("control socket not available", "error", err)
 		return
 	}
-	g.Go(func() error { return serveHTTP(ctx, ln, s.controlHandler(), time.Second) })
+	g.Go(func() error { return serveHTTP(ctx, ln, s.controlHandler()) })
 }
 
 // openSocket listens at path, in place of a socket that a dead process left. The
@@ -183,9 +182,7 @@ func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
 
 // leave gives a seat up although the caller has gone.
 func (s *process) leave(ctx context.Context, place *seat) {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-	defer cancel()
-	if err := place.Leave(last); err != nil {
+	if err := lastly(ctx, place.Leave); err != nil {
 		s.log.Warn("room not left", "space", place.room.Key, "error", err)
 	}
 }

@@ -67,9 +67,7 @@ func (p *parts) gain(ctx context.Context, thing string, other func(record.Member
 
 // disown gives a thing back when what was done with it has ended.
 func (p *parts) disown(ctx context.Context, thing string) {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-	defer cancel()
-	if err := p.store.Disown(last, thing); err != nil {
+	if err := lastly(ctx, func(ctx context.Context) error { return p.store.Disown(ctx, thing) }); err != nil {
 		p.log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
 }

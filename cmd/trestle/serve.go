@@ -30,7 +30,7 @@ const (
 	stopGrace  = 10 * time.Second // for work in hand, after a signal
 	goneGrace  = time.Second      // for it when others have the record
 	firstJoin  = 10 * time.Second // for an adapter to connect before the start goes on without it
-	closeGrace = 5 * time.Second  // for the record to be closed
+	closeGrace = 5 * time.Second  // for the record to be closed, and for what else comes last
 )
 
 // A process serves a configuration: it boots, runs and stops everything.
@@ -75,11 +75,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 	if err := s.openStore(ctx); err != nil {
 		return s.unopened(ctx, err)
 	}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-		defer cancel()
-		err = errors.Join(err, s.store.Close(last), s.closeBells())
-	}()
+	defer func() { err = errors.Join(err, lastly(ctx, s.store.Close), s.closeBells()) }()
 	if err := s.core(ctx); err != nil {
 		return s.unopened(ctx, err)
 	}
@@ -302,6 +298,13 @@ func over(err error) error {
 	return err
 }
 
+// lastly does what is owed even when ctx has ended, within a grace.
+func lastly(ctx context.Context, do func(context.Context) error) error {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+	defer cancel()
+	return do(last)
+}
+
 // listen serves the console.
 func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 	if s.config().Listen == "" || !s.platforms || !s.config().Does(config.ShowsConsole) {
@@ -319,7 +322,7 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, remedy: "stop what uses it, or set listen to another port", code: code}
 	}
 	s.listenAt = ln.Addr().String()
-	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler(), time.Second) })
+	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler()) })
 	return nil
 }
 

@@ -24,12 +24,12 @@ func newServer(h http.Handler) *http.Server {
 
 // serveHTTP answers on ln until ctx is done, then lets requests in hand finish
 // for a moment.
-func serveHTTP(ctx context.Context, ln net.Listener, h http.Handler, grace time.Duration) error {
+func serveHTTP(ctx context.Context, ln net.Listener, h http.Handler) error {
 	s := newServer(h)
 	s.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		stopped <- s.Shutdown(last)
 	})

@@ -78,5 +78,5 @@ func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
 		return
 	}
 	s.log.Info("platforms may call us", "listen", ln.Addr().String())
-	g.Go(func() error { return serveHTTP(ctx, ln, &s.hooks, time.Second) })
+	g.Go(func() error { return serveHTTP(ctx, ln, &s.hooks) })
 }

@@ -51,7 +51,7 @@ func (d *doorway) listens(ctx context.Context, g *errgroup.Group, w *world, h ht
 	if err != nil {
 		return err
 	}
-	g.Go(func() error { return serveHTTP(ctx, ln, h, stopGrace) })
+	g.Go(func() error { return serveHTTP(ctx, ln, h) })
 	return nil
 }
 
