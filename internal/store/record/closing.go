@@ -94,7 +94,7 @@ func (k *commit) read(ctx context.Context) error {
 	}
 	id := l.Head
 	if k.c.Upto != l.HeadSeq {
-		if id, err = idAt(ctx, k.tx, k.space, spaces.Primary, k.c.Upto); err != nil {
+		if id, err = idAt(ctx, k.tx, k.space, k.c.Upto); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,8 @@ func (c Console) LatestRooms(ctx context.Context, behind console.Cursor, limit i
 	err := c.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
 		rooms, err = all(ctx, src, roomsPaged, []any{before(behind), behind.ID, limit}, scanRoom)
 		for i := 0; i < len(rooms) && err == nil; i++ {
-			err = furnish(ctx, src, &rooms[i])
+			o := &rooms[i]
+			o.Chats, o.Agents, err = furnishing(ctx, src, o.Space.ID)
 		}
 		return err
 	})
@@ -79,12 +80,12 @@ func before(c console.Cursor) int64 {
 	return ms(c.At)
 }
 
-// furnish adds chats and agents to a room.
-func furnish(ctx context.Context, src Reader, o *console.Room) (err error) {
-	id := []any{string(o.Space.ID)}
-	if o.Chats, err = all(ctx, src, roomChats, id, scanMapping); err != nil {
-		return err
+// furnishing returns the chats and agents of a room.
+func furnishing(ctx context.Context, src Reader, room spaces.SpaceID) (chats []spaces.Mapping, agents []spaces.AgentID, err error) {
+	id := []any{string(room)}
+	if chats, err = all(ctx, src, roomChats, id, scanMapping); err != nil {
+		return nil, nil, err
 	}
-	o.Agents, err = all(ctx, src, seatedAgents, id, scanOnly[spaces.AgentID])
-	return err
+	agents, err = all(ctx, src, seatedAgents, id, scanOnly[spaces.AgentID])
+	return chats, agents, err
 }

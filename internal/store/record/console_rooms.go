@@ -35,7 +35,7 @@ func (c Console) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []s
 		if len(rooms) == 0 {
 			return console.ErrUnknown
 		}
-		if err := furnish(ctx, src, &rooms[0]); err != nil {
+		if rooms[0].Chats, rooms[0].Agents, err = furnishing(ctx, src, id); err != nil {
 			return err
 		}
 		people, err = membersOf(ctx, src, id, everyone)

@@ -41,20 +41,12 @@ func (b Border) furnished(ctx context.Context, q query, args ...any) ([]spaces.C
 		return nil, fmt.Errorf("list rooms: %w", err)
 	}
 	for i := range rooms {
-		if err := b.furnish(ctx, &rooms[i]); err != nil {
-			return nil, fmt.Errorf("read room %s: %w", rooms[i].Space, err)
+		c := &rooms[i]
+		if c.Chats, c.Agents, err = furnishing(ctx, b.s.engine, c.Space); err != nil {
+			return nil, fmt.Errorf("read room %s: %w", c.Space, err)
 		}
 	}
 	return rooms, nil
-}
-
-func (b Border) furnish(ctx context.Context, c *spaces.Configured) (err error) {
-	c.Agents, err = all(ctx, b.s.engine, seatedAgents, []any{string(c.Space)}, scanOnly[spaces.AgentID])
-	if err != nil {
-		return err
-	}
-	c.Chats, err = all(ctx, b.s.engine, mappings, []any{"", string(c.Space)}, scanMapping)
-	return err
 }
 
 // Moves returns how the chats of a room moved on their platforms, oldest first.

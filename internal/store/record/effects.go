@@ -51,7 +51,7 @@ func (k *commit) effect(ctx context.Context, f spaces.Effect) error {
 		k.spoke++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
-		seen, err := idAt(ctx, k.tx, f.Space, spaces.Primary, f.Seen)
+		seen, err := idAt(ctx, k.tx, f.Space, f.Seen)
 		if err != nil {
 			return err
 		}

@@ -184,12 +184,12 @@ func (t *tx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventID) (b
 	}
 }
 
-// idAt returns the id of the event at seq of a branch, empty when there is none.
-func idAt(ctx context.Context, src Reader, space spaces.SpaceID, branch spaces.BranchID, seq int64) (id spaces.EventID, err error) {
+// idAt returns the id of a room's event at seq, empty when there is none.
+func idAt(ctx context.Context, src Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
 	if seq == 0 {
 		return "", nil
 	}
-	_, err = one(ctx, src, eventIDAt, []any{string(space), string(branch), seq}, &id)
+	_, err = one(ctx, src, eventIDAt, []any{string(space), string(spaces.Primary), seq}, &id)
 	return id, err
 }
 

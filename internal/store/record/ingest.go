@@ -112,7 +112,7 @@ func (i *intake) item(ctx context.Context, it spaces.Incoming) error {
 		return err
 	}
 	if r == nil {
-		return i.stray(ctx, it.Event, "there is no such space")
+		return i.stray(ctx, it.Event)
 	}
 	if it.Alike != "" {
 		if err := i.sight(ctx, &it); err != nil {
@@ -481,13 +481,13 @@ func (i *intake) refuse(ctx context.Context, e spaces.Event, why error) error {
 }
 
 // stray keeps an update that has no log to be kept in.
-func (i *intake) stray(ctx context.Context, e spaces.Event, why string) error {
+func (i *intake) stray(ctx context.Context, e spaces.Event) error {
 	i.lg.Error("update without a space", "account", i.batch.Account, "space", e.Space, "source", e.Source)
 	raw, err := spaces.Encode(e.Body)
 	if err != nil {
 		return err
 	}
-	return i.run(ctx, insertStray, i.batch.Account, string(e.Space), e.Source, why, ms(i.batch.At), raw)
+	return i.run(ctx, insertStray, i.batch.Account, string(e.Space), e.Source, "there is no such space", ms(i.batch.At), raw)
 }
 
 // messageAt returns the event of the message that stands at ref, or nothing.

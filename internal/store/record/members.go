@@ -123,10 +123,11 @@ func membersOf(ctx context.Context, src Reader, space spaces.SpaceID, limit int)
 // among returns those of the people who are members of a space, in their order.
 func (t *tx) among(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
 	here := map[identityKey]bool{}
-	_, err := all(ctx, t, selectPresent, []any{string(space)}, func(row row) (k identityKey, err error) {
-		err = row.Scan(&k.platform, &k.scope, &k.user)
+	err := each(ctx, t, selectPresent, []any{string(space)}, func(row row) error {
+		var k identityKey
+		err := row.Scan(&k.platform, &k.scope, &k.user)
 		here[k] = true
-		return k, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read who is in %s: %w", space, err)

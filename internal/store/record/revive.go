@@ -64,7 +64,7 @@ func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
 	if last != nil {
 		from.seq = last.To + 1
 	}
-	if from.id, err = idAt(ctx, t, u.Space, spaces.Primary, from.seq); err != nil {
+	if from.id, err = idAt(ctx, t, u.Space, from.seq); err != nil {
 		return err
 	}
 	return t.openAt(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())

@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -64,8 +63,7 @@ func (t *tx) appoint(ctx context.Context, d activity.Desk) error {
 		if a.Role <= spaces.OfMember || a.User == "" {
 			continue
 		}
-		platform, _, _ := strings.Cut(a.Account, ":")
-		if err := t.run(ctx, insertRole, platform, a.Scope, a.User, "pairing", int(a.Role)); err != nil {
+		if err := t.run(ctx, insertRole, platformOf(a.Account), a.Scope, a.User, "pairing", int(a.Role)); err != nil {
 			return err
 		}
 	}

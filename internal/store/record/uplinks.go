@@ -41,10 +41,7 @@ func scanHeaded(r row) (u spaces.Uplink, err error) {
 
 // uplinkOf reads the uplink of a mind to a room, zero when there is none.
 func uplinkOf(ctx context.Context, src Reader, m spaces.Mind, space spaces.SpaceID) (u spaces.Uplink, err error) {
-	err = each(ctx, src, selectUplink, []any{string(m.Agent), string(m.Circle), string(space)}, func(r row) error {
-		u, err = scanUplink(r)
-		return err
-	})
+	_, err = one(ctx, src, selectUplink, []any{string(m.Agent), string(m.Circle), string(space)}, uplinkFields(&u)...)
 	return u, err
 }
 
