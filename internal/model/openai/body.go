@@ -61,7 +61,7 @@ func (b *body) remember(known int, messages []model.Message) {
 		if seen(m) {
 			break
 		}
-		m.Calls = append([]model.Call(nil), m.Calls...)
+		m.Calls = slices.Clone(m.Calls)
 		b.messages = append(b.messages, m)
 	}
 	if n := len(b.messages); n < len(before) {

@@ -121,7 +121,7 @@ func newTransport() *http.Transport {
 // Generate asks the endpoint once. The error of a call that ctx ended is
 // [model.Interrupted].
 func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	call, w := watchCall(ctx, c.options.Total, c.options.Idle)
+	call, w := c.watch(ctx)
 	defer w.end()
 	for {
 		known := c.quirks.of(r.Model)

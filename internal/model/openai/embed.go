@@ -18,7 +18,7 @@ const shorter = 512
 
 // Embed implements [model.Embedder] with the endpoint's /embeddings.
 func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, model.Usage, error) {
-	call, w := watchCall(ctx, c.options.Total, c.options.Idle)
+	call, w := c.watch(ctx)
 	defer w.end()
 	library := c.library
 	library.HTTPClient = &passage{c.options.Transport, c.options.MaxBytes}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	goopenai "github.com/sashabaranov/go-openai"
@@ -142,10 +143,5 @@ func (r *refusal) kind() model.Kind {
 // says reports whether the reason contains one of phrases.
 func (r reason) says(phrases []string) bool {
 	text := strings.ToLower(r.Message + " " + r.Code + " " + r.Param)
-	for _, p := range phrases {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }

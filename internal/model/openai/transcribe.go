@@ -18,7 +18,7 @@ const heardBytes = 300
 // fails with a [*model.Error], and counts what the call took by the recording's
 // size: few endpoints tell.
 func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, model.Usage, error) {
-	call, w := watchCall(ctx, c.options.Total, c.options.Idle)
+	call, w := c.watch(ctx)
 	defer w.end()
 	library := c.library
 	library.HTTPClient = &passage{c.options.Transport, c.options.MaxBytes}

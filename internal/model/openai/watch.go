@@ -24,14 +24,14 @@ type watch struct {
 	gap    time.Duration
 }
 
-// watchCall returns the context of a call and what watches it. The caller ends
-// the watch.
-func watchCall(parent context.Context, total, gap time.Duration) (context.Context, *watch) {
+// watch returns the context of a call and what watches it. The caller ends the
+// watch.
+func (c *Client) watch(parent context.Context) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(parent)
 	return ctx, &watch{
 		cancel: cancel,
-		total:  time.AfterFunc(total, func() { cancel(errTotal) }),
-		gap:    gap,
+		total:  time.AfterFunc(c.options.Total, func() { cancel(errTotal) }),
+		gap:    c.options.Idle,
 	}
 }
 
