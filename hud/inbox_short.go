@@ -93,7 +93,7 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 // those make it too long, the least pressing kept lines go too.
 func (v *View) joinShort(head []byte, s *Seat, label string, es []entry, keep []int, budget int) ([]byte, []spaces.EventID) {
 	for {
-		b := append([]byte(nil), head...)
+		b := slices.Clone(head)
 		var refs []spaces.EventID
 		for i := 0; i < len(es); {
 			b = append(b, '\n')

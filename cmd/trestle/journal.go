@@ -73,10 +73,5 @@ func (j journal) hand(to *activity.Egress, a spaces.Action) {
 
 // refused reports whether a commit surely did not happen.
 func refused(err error) bool {
-	for _, refusal := range []error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted} {
-		if errors.Is(err, refusal) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
