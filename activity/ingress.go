@@ -321,7 +321,6 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 	in.tally.hushed.Add(int64(hushed))
 	in.tally.recorded.Add(int64(done.New))
 	if done.Past > 0 {
-		in.tally.dealt.Add(int64(done.Past))
 		in.logger.Info("said before the record was restored, recorded and not answered", "messages", done.Past)
 	}
 	in.tally.duplicates.Add(int64(done.Duplicates))

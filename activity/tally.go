@@ -15,12 +15,11 @@ type Tally struct {
 	Echoes     int64 // our own acts, told back to us
 	Refused    int64 // from people and chats that are not admitted
 	Hushed     int64 // kept and seen, too fast to wake anybody
-	Dealt      int64 // messages of before the record was restored
 }
 
 // tally is the counting side of a Tally.
 type tally struct {
-	recorded, duplicates, echoes, refused, hushed, dealt atomic.Int64
+	recorded, duplicates, echoes, refused, hushed atomic.Int64
 
 	mu    sync.Mutex // guards chats
 	chats map[string]bool
@@ -79,5 +78,5 @@ func bodyName(b adapters.Body) string {
 // Tally returns the counts so far.
 func (in *Ingress) Tally() Tally {
 	t := &in.tally
-	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load(), t.dealt.Load()}
+	return Tally{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load()}
 }
