@@ -57,8 +57,7 @@ join turns t on t.cycle = y.id order by y.started, y.id, t.n`
 // Tally implements [console.Record].
 func (c Console) Tally(ctx context.Context, at time.Time) (console.Tally, error) {
 	var n console.Tally
-	from := time.Unix(day(at)*86400, 0)
-	_, err := one(ctx, c.engine, tallyAll, []any{ms(from), day(at)},
+	_, err := one(ctx, c.engine, tallyAll, []any{ms(midnight(at)), day(at)},
 		&n.Inbox, &n.Open, &n.Outbox, stamp{&n.Oldest}, &n.Unknown, &n.Failed, &n.Timers, &n.Waits, &n.Tokens)
 	if err != nil {
 		return n, fmt.Errorf("tally: %w", err)
