@@ -19,7 +19,8 @@ const (
 	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
 	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
-	cyclesSince    query = `select y.id, y.started, y.ended from cycles y where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
+	cyclesSince query = `select y.id, y.started, y.ended, y.inner_from from cycles y
+where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
 	textsOfCycle   query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
 	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
 	redactTurn     query = `update turns set body = $3 where cycle = $1 and n = $2`
@@ -56,15 +57,24 @@ func (s Shell) Redact(ctx context.Context, m spaces.Mind, es ...shell.Erasure) e
 	return s.undigest(ctx, digests)
 }
 
+// clocksApart is how far apart two clocks may be, or one be put back, in milliseconds.
+const clocksApart = int64(24 * time.Hour / time.Millisecond)
+
 // An aftermath is where a mind may repeat what it was shown.
 type aftermath struct {
 	by    hud.Redaction
 	since int64   // when it may have done so first
+	from  int64   // and where in the order of recording, whatever the clocks say; 0 where that is not known
 	done  []begun // what is free of it
 }
 
-// reaches reports whether what began then may repeat the words.
-func (x aftermath) reaches(began int64) bool { return len(x.by) > 0 && began >= x.since }
+// reaches reports whether what was stored then may repeat the words.
+func (x aftermath) reaches(at int64) bool { return len(x.by) > 0 && at >= x.since }
+
+// within reports whether a cycle may repeat the words.
+func (x aftermath) within(c begun) bool {
+	return len(x.by) > 0 && (c.started >= x.since || x.from > 0 && c.from > x.from) && !slices.Contains(x.done, c)
+}
 
 // redactShown redacts the cycles and keyframes that were shown an event, if there are
 // any, and returns where it may be repeated.
@@ -95,6 +105,9 @@ func (s Shell) redactShown(ctx context.Context, m spaces.Mind, e shell.Erasure) 
 	x = aftermath{by: e.Repeated, since: math.MaxInt64, done: cycles}
 	for _, c := range cycles {
 		x.since = min(x.since, c.started)
+		if from == 0 && (x.from == 0 || c.from < x.from) {
+			x.from = c.from
+		}
 		if c.ended > 0 && c.ended < from {
 			continue
 		}
@@ -136,8 +149,8 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, left []aftermath)
 	if since == math.MaxInt64 {
 		return nil
 	}
-	args := []any{string(m.Agent), string(m.Circle), since}
-	cycles, err := all(ctx, s.s.engine, cyclesSince, args, scanBegun)
+	mind := []any{string(m.Agent), string(m.Circle)}
+	cycles, err := all(ctx, s.s.engine, cyclesSince, append(slices.Clip(mind), since-clocksApart), scanBegun)
 	if err != nil {
 		return fmt.Errorf("find cycles of %s: %w", m, err)
 	}
@@ -145,7 +158,7 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, left []aftermath)
 	for _, c := range cycles {
 		by = by[:0]
 		for _, x := range left {
-			if x.reaches(c.started) && !slices.Contains(x.done, c) {
+			if x.within(c) {
 				by = append(by, x.by...)
 			}
 		}
@@ -160,7 +173,7 @@ func (s Shell) redactLater(ctx context.Context, m spaces.Mind, left []aftermath)
 			return err
 		}
 	}
-	frames, err := all(ctx, s.s.engine, keyframesSince, args, scanKeyframe)
+	frames, err := all(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), scanKeyframe)
 	if err != nil {
 		return fmt.Errorf("find keyframes of %s: %w", m, err)
 	}
@@ -200,9 +213,12 @@ func (s Shell) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction)
 type begun struct {
 	id             spaces.CycleID
 	started, ended int64 // the latter 0 while it is open
+	from           int64 // its part of the inner log begins here
 }
 
-func scanBegun(r row) (c begun, err error) { return c, r.Scan(&c.id, &c.started, &c.ended) }
+func scanBegun(r row) (c begun, err error) {
+	return c, r.Scan(&c.id, &c.started, &c.ended, &c.from)
+}
 
 func (s Shell) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	if err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.redactCycle(ctx, id, redact) }); err != nil {

@@ -44,7 +44,7 @@ saw as materialized (select cycle from seen where event = $3 union select l.id f
   where exists (select 1 from turns t where t.cycle = l.id and replace(t.refs, $4, '') <> t.refs)
     or exists (select 1 from steps s where s.cycle = l.id and replace(s.refs, $4, '') <> s.refs))
 `
-	cyclesShown query = lateOfMind + whoSaw + `select y.id, y.started, y.ended from saw cross join cycles y
+	cyclesShown query = lateOfMind + whoSaw + `select y.id, y.started, y.ended, y.inner_from from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle = $2 order by y.started, y.id`
 	mindsShown query = lateOfAll + whoSaw + `select distinct y.circle from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle <> $2 order by y.circle`

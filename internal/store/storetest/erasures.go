@@ -21,6 +21,7 @@ var erasureTests = map[string]func(*testing.T, *world){
 	"DeletedWordsLeaveKeyframesOfBefore":        erasedKeyframe,
 	"DeletedWordsLeaveOnlyWhatMayHaveThem":      erasedWhere,
 	"WordsDeletedBeforeTheyWereShownAreNotTold": erasedUnseen,
+	"WordsAreErasedWhateverTheClock":            erasedBack,
 	"DeletedWordsLeaveAMindWhoseFramesAreGone":  erasedLong,
 	"WhatIsDeletedTogetherLeavesEachItsPlaces":  erasedTogether,
 	"DeletedWordsAreNotShownInTheirRoom":        erasedShown,
@@ -134,6 +135,21 @@ func erasedKeyframe(t *testing.T, w *world) {
 	if left.Text != "she said [deleted]" {
 		t.Errorf("the keyframe says %q", left.Text)
 	}
+}
+
+// DESIGN 2, F43: what a run repeats of words is found although the clock was put back before
+// it began.
+func erasedBack(t *testing.T, w *world) {
+	const words = "my pin is 1234"
+	room := w.family()
+	w.now = w.now.Add(2 * time.Hour)
+	secret := w.say(room, "zoe", words)
+	w.lived(room, "Rested.", saw(secret, "zoe: "+words))
+	w.now = w.now.Add(-time.Hour)
+	w.say(room, "zoe", "well?")
+	w.lived(room, "Again "+words+".", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "so " + words}})
+	w.erase(secret, time.Time{}, words)
+	w.left("zoe: [deleted]", "Rested.", "so [deleted]", "Again [deleted].")
 }
 
 // DESIGN 2: words are looked for in every turn of a later run and in its summary, and
