@@ -78,7 +78,7 @@ func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error
 // brief returns what an act's words are composed from, and whether they are to be.
 func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
 	act, ok := a.deed.(sendMessage)
-	if !ok || !act.composes() || c.done[a.key] {
+	if !ok || !act.composes() || c.done[doneIn(st.active, a.key)] {
 		return b, false
 	}
 	c.mind.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // stage prepares what the acts of the next step see.
@@ -43,11 +45,13 @@ func (c *cycle) attempt(st *stage, a reading) outcome {
 	if denied, ok := c.admit(st, a); !ok {
 		return denied
 	}
+	from := st.active
 	out := a.deed.perform(st)
-	if out.ok {
-		c.done[a.key] = true
+	if out.ok && st.active == from { // who goes elsewhere may come back
+		key := doneIn(from, a.key)
+		c.done[key] = true
 		if a.spec.room {
-			st.roomActs++
+			st.spoken = append(st.spoken, key)
 		}
 	}
 	return out
@@ -65,11 +69,11 @@ func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":
 		return st.deny("bad_arguments", a.wrong, "Ask again with the arguments the act is described with."), false
-	case c.done[a.key]:
+	case c.done[doneIn(st.active, a.key)]:
 		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
 	case slices.Contains(lookups, s.name) && c.settings.GreetPlainly && c.greeted():
 		return st.deny("greeting", "Only greetings woke you: there is nothing to look up.", "Greet back, or rest."), false
-	case s.room && st.roomActs >= c.settings.MaxRoomActs:
+	case s.room && len(st.spoken) >= c.settings.MaxRoomActs:
 		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
 	}
 	return outcome{}, true
@@ -77,6 +81,9 @@ func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
 
 // doneKey names an act with its arguments.
 func doneKey(s *spec, args string) string { return s.name + "\x00" + canonical(args) }
+
+// doneIn names an act as it was done in the active space: in another it is another.
+func doneIn(active spaces.SpaceID, key string) string { return string(active) + "\x00" + key }
 
 // canonical returns JSON arguments in one form, so that the same act asked for
 // twice is seen to be the same.

@@ -11,6 +11,7 @@ import (
 func (c *cycle) retrace(inner []spaces.Body) {
 	var step []spaces.Acted // of the step being read
 	useful := 0
+	here := visit{space: c.wake.Cycle.Space}
 	for _, b := range inner {
 		if a, ok := b.(spaces.Acted); ok {
 			if len(step) > 0 && a.Step != step[0].Step {
@@ -26,14 +27,36 @@ func (c *cycle) retrace(inner []spaces.Body) {
 			if r.OK || r.Note == staleNote {
 				useful++
 			}
-			c.recount(step[len(step)-1], r) // a result follows its act
+			c.recount(&here, step[len(step)-1], r) // a result follows its act
 		}
 		if _, ok := b.(spaces.Denied); ok {
 			c.denials++
 		}
 	}
 	c.judgeStep(step, useful)
+	here.space = c.active // also where it is not known how it came there
+	c.leave(&here)
 }
+
+// A visit is what was done while a space was the active one.
+type visit struct {
+	space spaces.SpaceID
+	done  []string
+}
+
+// leave takes over what was done in a visit, and begins one of a space that is not known
+// by its id. In those between the first and the last one anything may be done again.
+func (c *cycle) leave(v *visit) {
+	for _, key := range v.done {
+		if v.space != unknownSpace {
+			c.done[doneIn(v.space, key)] = true
+		}
+	}
+	*v = visit{space: unknownSpace}
+}
+
+// unknownSpace is no id of a space.
+const unknownSpace spaces.SpaceID = "?"
 
 // retold notes the end of a wait that the cycle was shown, and reports whether the
 // result is one: it is about the question that it waited for.
@@ -48,15 +71,17 @@ func (c *cycle) retold(r spaces.Result) bool {
 }
 
 // recount counts one act of an earlier process as if this one had performed it.
-func (c *cycle) recount(a spaces.Acted, r spaces.Result) {
+func (c *cycle) recount(here *visit, a spaces.Acted, r spaces.Result) {
 	s := c.shell.catalogue.find(a.Name)
 	switch {
 	case r.Note == runNote && s != nil:
-		c.done[doneKey(s, a.Args)] = true
+		here.done = append(here.done, doneKey(s, a.Args))
 	case r.Note == staleNote:
 		c.reread = true // what has come since is judged first
+	case r.OK && s != nil && s.name == "enter_space":
+		c.leave(here)
 	case r.OK && s != nil:
-		c.done[doneKey(s, a.Args)] = true
+		here.done = append(here.done, doneKey(s, a.Args))
 		switch {
 		case s.name == "fork":
 			c.branch = rehearsalOf(c.wake.Cycle.ID)

@@ -35,7 +35,7 @@ type stage struct {
 	denials    []spaces.Denial
 	stop       spaces.StopReason // set by an act that ends the cycle
 	stopDetail string
-	roomActs   int
+	spoken     []string // the space acts, as [doneIn] names them
 }
 
 // An outcome is what the model is told about an act.

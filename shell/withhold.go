@@ -18,7 +18,7 @@ const (
 // or when it has been asked already, the words go as written.
 func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, st *stage, d deedList) error {
 	c.reread, c.again = true, c.step+1
-	c.takeBack(d)
+	c.takeBack(st)
 	c.log.Info("speech was stale", "step", c.step)
 	return c.withhold(ctx, sc, st, d, outcome{note: staleNote, body: map[string]any{
 		"success": false, "error": staleNote,
@@ -28,15 +28,9 @@ func (c *cycle) stale(ctx context.Context, sc spaces.StepCommit, st *stage, d de
 
 // takeBack forgets that a step spoke: the same words may be meant again. What earlier
 // steps said stays said.
-func (c *cycle) takeBack(d deedList) {
-	var of spaces.Acted // what a result is of
-	for _, b := range d.inner {
-		if a, ok := b.(spaces.Acted); ok {
-			of = a
-		}
-		if r, ok := b.(spaces.Result); ok && r.OK && c.shell.catalogue.isRoom(of.Name) {
-			delete(c.done, doneKey(c.shell.catalogue.find(of.Name), of.Args))
-		}
+func (c *cycle) takeBack(st *stage) {
+	for _, key := range st.spoken {
+		delete(c.done, key)
 	}
 }
 
