@@ -122,7 +122,7 @@ func forge(t *testing.T, text string, field, position int) {
 	if field == 7 { // a member of a hostile name
 		e := entity("nova")
 		e.Name = text
-		r.Know(e)
+		r.cast.know(e)
 	}
 	want := make([]heard, 3)
 	for i := range want {
@@ -236,7 +236,7 @@ func TestTakenNamesAreToldApart(t *testing.T) {
 	r := w.v.Seat(id).Room
 	seen := map[string]bool{}
 	for i, name := range []string{"Kai", "kai", "Каi", "Ada", "A d a", "ada (agent, you)", "", "\u200b", "someone"} {
-		r.Know(spaces.Entity{ID: spaces.EntityID(fmt.Sprint("x", i)), Kind: spaces.Human, Name: name})
+		r.cast.know(spaces.Entity{ID: spaces.EntityID(fmt.Sprint("x", i)), Kind: spaces.Human, Name: name})
 		label := r.cast.who(spaces.EntityID(fmt.Sprint("x", i))).label
 		if key := strings.ToLower(label); seen[key] || key == "kai" || key == "ada" {
 			t.Errorf("%q is shown as %q, which is taken", name, label)

@@ -96,13 +96,6 @@ func (r *Room) Meet(seen []spaces.Member) {
 	}
 }
 
-// Know tells the room about people who are not in it any more but wrote in it.
-func (r *Room) Know(es ...spaces.Entity) {
-	for _, e := range es {
-		r.cast.know(e)
-	}
-}
-
 // Apply folds one event. Events must come in seq order; one that was applied
 // already changes nothing.
 func (r *Room) Apply(e spaces.Event) {

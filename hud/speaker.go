@@ -1,6 +1,10 @@
 package hud
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,6 +50,43 @@ func (c *cast) know(e spaces.Entity) {
 	}
 	c.taken[skeleton(label)] = e.ID
 	c.people[e.ID] = person{label: label, name: name, kind: e.Kind}
+}
+
+// Introduce tells the room who is in it now, and who acted in it and left. Of people
+// that it meets together and who go by one name the one who was there first has it, as
+// when they had come one after the other; nobody who comes later is taken for them (S3).
+func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]spaces.Entity) {
+	fresh := slices.Clone(members)
+	for _, e := range left {
+		fresh = append(fresh, spaces.Member{Entity: e, Since: math.MaxInt64})
+	}
+	fresh = slices.DeleteFunc(fresh, func(m spaces.Member) bool { _, known := r.cast.people[m.ID]; return known })
+	if len(fresh) > 1 {
+		r.byFirst(fresh)
+	}
+	for _, m := range fresh {
+		r.cast.know(m.Entity)
+	}
+	for _, id := range slices.Sorted(maps.Keys(left)) { // they may go by other names now
+		r.cast.know(left[id])
+	}
+	r.SetMembers(members)
+}
+
+// byFirst sorts people by when the room first had anything of them.
+func (r *Room) byFirst(people []spaces.Member) {
+	first := make(map[spaces.EntityID]int64, len(people))
+	for i := range r.Chat.Messages {
+		if m := &r.Chat.Messages[i]; first[m.Sender] == 0 {
+			first[m.Sender] = m.Seq
+		}
+	}
+	for i := range people {
+		if seq := first[people[i].ID]; seq > 0 {
+			people[i].Since = min(people[i].Since, seq)
+		}
+	}
+	slices.SortFunc(people, func(a, b spaces.Member) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
 }
 
 // who returns the person behind id. Somebody the room was never told about is

@@ -324,10 +324,7 @@ func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error 
 	mu.Lock()
 	defer mu.Unlock()
 	room.SetSpace(space)
-	room.SetMembers(members)
-	for _, e := range known {
-		room.Know(e)
-	}
+	room.Introduce(members, known)
 	return nil
 }
 
