@@ -51,6 +51,9 @@ func (i *intake) relay(ctx context.Context, e spaces.Event) error {
 			return err
 		}
 	}
+	if stands, err := i.overtaken(ctx, e, &c); err != nil || !stands {
+		return err
+	}
 	if c.kind == spaces.ActDelete {
 		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)

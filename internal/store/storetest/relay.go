@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,6 +23,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatIsDeletedIsNotCarriedAnyMore":   deletedOnTheWay,
 	"WordsTakenBackLeaveTheCopies":       wordsTakenBack,
 	"WhatIsEditedIsCarriedAsItIsNow":     editedOnTheWay,
+	"WhatComesLateIsCarriedAsItIsNow":    cameLate,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
 	"FilesThatDoNotComeAreNamed":         filesNamed,
@@ -71,6 +73,31 @@ func carriedByOne(t *testing.T, w *world) {
 			t.Errorf("from %s it is carried by %q, want %q", said.Ref.Account, got, want)
 		}
 	}
+}
+
+// F24, SEQ-96: a platform may bring a message after what was done to it. Its words as they
+// are now are carried, and none of one that is deleted.
+func cameLate(t *testing.T, w *world) {
+	room := w.bridged()
+	late := func(done ...func(spaces.Ref) spaces.Body) []string {
+		t.Helper()
+		said := w.message(room, "zoe", "once")
+		said.Event.At, said.Event.Body = w.now.Add(-time.Minute), spaces.Said{Text: "once", Ref: said.Ref}
+		for _, to := range done {
+			w.record(w.fact(room, "zoe", to(said.Ref)))
+		}
+		w.record(said)
+		lines, due := w.carried()
+		w.settleAll(due)
+		return lines
+	}
+	deleted := func(r spaces.Ref) spaces.Body { return spaces.Deleted{Ref: r} }
+	edited := func(text string) func(spaces.Ref) spaces.Body {
+		return func(r spaces.Ref) spaces.Body { return spaces.Edited{Ref: r, Text: text} }
+	}
+	check.Same(t, "carried", []string{"send zoe telegram → " + other + ": once"}, late())
+	check.Same(t, "carried of one that is edited", []string{"send zoe telegram → " + other + ": now"}, late(edited("then"), edited("now")))
+	check.Same(t, "carried of one that is deleted", []string(nil), late(edited("then"), deleted))
 }
 
 // SEQ-04, SEQ-96: of what is past nobody knows a copy.
