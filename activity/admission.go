@@ -157,7 +157,9 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 	}
 	if ofServer {
 		for _, p := range places {
-			o.OfServer(u.Chat.Group, p.Space)
+			if err := o.OfServer(ctx, u.Chat.Group, p.Space); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return places, nil

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -114,8 +115,9 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 		t.Errorf("got %+v, want the server's form", o)
 	}
 	var told []string
-	again := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]Room{"112233": server}, OfServer: func(group string, s spaces.SpaceID) {
+	again := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]Room{"112233": server}, OfServer: func(_ context.Context, group string, s spaces.SpaceID) error {
 		told = append(told, group+" "+string(s))
+		return nil
 	}})
 	take(t, again, "2", says(adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"}, kai, "9", "hello again"))
 	check.Same(t, "after a restart it is told whose room it is", []string{"112233 space-1"}, told)

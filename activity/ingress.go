@@ -78,8 +78,8 @@ type IngressOptions struct {
 	// block. Default: nobody is told; shell and egress poll.
 	Bell func([]spaces.Waiting)
 	// OfServer is told of the space of a chat of a named server, before anything that
-	// comes from there is recorded. It must not block. Default: nobody is told.
-	OfServer func(group string, space spaces.SpaceID)
+	// comes from there is recorded. With an error nothing is. Default: nobody is told.
+	OfServer func(ctx context.Context, group string, space spaces.SpaceID) error
 	// DealtUntil is until when what a platform has kept for us counts as dealt with,
 	// because the record is a restored one and lacks what became of it. Default: nothing
 	// does.
@@ -119,7 +119,7 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 func (in *Ingress) Reconfigure(o IngressOptions) {
 	o.Admit, o.Name = cmp.Or(o.Admit, AdmitPairing), cmp.Or(o.Name, in.account.Platform)
 	if o.OfServer == nil {
-		o.OfServer = func(string, spaces.SpaceID) {}
+		o.OfServer = func(context.Context, string, spaces.SpaceID) error { return nil }
 	}
 	if o.Bell == nil {
 		o.Bell = func([]spaces.Waiting) {}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
@@ -186,4 +189,36 @@ func accountsOf(s *process) []string {
 		names = append(names, l.name)
 	}
 	return names
+}
+
+// ECOSYSTEM 4: the settings of a server's entry hold in its rooms also while the
+// platform is away, and in processes that do not serve the account.
+func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, "# discord\nagents: {ada: {name: Ada}}\n"+
+			"servers:\n  \"guild:3\": {agents: [ada], wake: all, max_steps: 3, acts: {send_message: false}}\n", offline.Model{})
+		w.addChat("kitchen", "discord", []string{"Maya"})
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "hello", fakediscord.Said{})
+		w.settle()
+		rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
+		check.OK(t, err)
+		holds := func(when string, p *parts) {
+			t.Helper()
+			set := p.shellSettings("ada", rooms[0].Space)
+			if set.MaxSteps != 3 || !slices.Contains(set.Without, "send_message") || !set.Told {
+				t.Errorf("%s: %d steps, without %v, told %v", when, set.MaxSteps, set.Without, set.Told)
+			}
+		}
+		holds("at first", w.process.parts)
+		beside := newProcess(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).parts
+		beside.border = w.process.border
+		check.OK(t, beside.learnServers(t.Context(), []spaces.Waiting{{Space: rooms[0].Space}}))
+		holds("beside the process that serves it", beside)
+		w.stop()
+		w.discord.Fault(fake.Fault{Do: fake.Refuse, Times: -1, Status: 503})
+		w.boot()
+		pass(5 * time.Second)
+		holds("after a start without the platform", w.process.parts)
+		w.stop()
+	})
 }

@@ -133,7 +133,7 @@ func (s *process) entitled(ctx context.Context) error {
 
 // core is the rest of phase 1: everything that needs no network.
 func (s *process) core(ctx context.Context) error {
-	if err := s.boot.Stage("seed_system_data", func() error { return s.settle(ctx) }); err != nil {
+	if err := s.boot.Stage("seed_system_data", func() error { return errors.Join(s.recallServers(ctx), s.settle(ctx)) }); err != nil {
 		return err
 	}
 	s.boot.Core()

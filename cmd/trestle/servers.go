@@ -89,7 +89,9 @@ func (p *parts) reform(ctx context.Context, j joined, group string, form activit
 		if i < 0 {
 			continue
 		}
-		p.remember(r.Space, j.adapter+":"+group)
+		if err := p.ofServer(ctx, r.Space, j.adapter+":"+group); err != nil {
+			return err
+		}
 		if err := p.reformRoom(ctx, r, r.Chats[i], form); err != nil {
 			return err
 		}

@@ -152,7 +152,9 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
 		DealtUntil: dealt, Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
-		OfServer: func(group string, s spaces.SpaceID) { p.remember(s, name+":"+group) }, Logger: p.log.With("adapter", name),
+		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
+			return p.ofServer(ctx, s, name+":"+group)
+		}, Logger: p.log.With("adapter", name),
 	}, nil
 }
 

@@ -66,7 +66,7 @@ func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
 func (p *parts) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
-		Inbox: view, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
+		Inbox: inbox{view, p.learnServers}, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p), Drafts: drafts{p},
 		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}

@@ -14,16 +14,18 @@ const (
 	metaMemories  = "memories"  // how often people changed what minds remember
 	metaRecord    = "record"    // its name
 	metaSeen      = "seen"      // the horizon of the table seen
+	metaServer    = "server "   // and a room: the entry of the configuration that its server has
 	metaShelved   = "shelved"   // bytes of the files that are kept
 	metaUnshelved = "unshelved" // how often the last message that showed a file was deleted
 )
 
 const (
-	selectMeta query = `select value from meta where name = $1`
-	beginMeta  query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
-	storeMeta  query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
-	dropMeta   query = `delete from meta where name = $1`
-	addMeta    query = `insert into meta (name, value) values ($1, $2)
+	selectMeta  query = `select value from meta where name = $1`
+	servedRooms query = `select name, value from meta where name like '` + metaServer + `%' order by name`
+	beginMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
+	storeMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+	dropMeta    query = `delete from meta where name = $1`
+	addMeta     query = `insert into meta (name, value) values ($1, $2)
 on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 )
 

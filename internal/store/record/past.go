@@ -85,13 +85,16 @@ func (p *Past) lookBack(ctx context.Context, src Reader) (err error) {
 // Run returns the run it looks back to.
 func (p *Past) Run() console.Run { return p.run }
 
-// Entry returns the entry of the configuration that a room comes from; empty
-// when it has none.
+// Entry returns the entry of the configuration that a room, or its server, comes
+// from; empty when it has none.
 func (p *Past) Entry(ctx context.Context, space spaces.SpaceID) (key string, err error) {
 	if _, err := one(ctx, p.now.s.engine, spaceKey, []any{string(space)}, &key); err != nil {
 		return "", fmt.Errorf("entry of %s: %w", space, err)
 	}
-	return key, nil
+	if key != "" {
+		return key, nil
+	}
+	return Border{p.now.s}.ServedBy(ctx, space)
 }
 
 // Wake returns what the run began with, as if nothing of it had happened.

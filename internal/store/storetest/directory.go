@@ -29,6 +29,7 @@ var directoryTests = map[string]func(*testing.T, *world){
 	"WhoIsSentAwayLeavesNothingOpen":       leavesNothingOpen,
 	"RoomsThatNobodyIsInAreFilled":         emptyRooms,
 	"RoomsWithoutAnEntryWakeAsTheFileSays": roused,
+	"RoomsOfServersAreKnownToEveryProcess": served,
 	"DismissedChatIsNotPlacedThere":        dismissedChat,
 	"ConfiguredRoomsAreListed":             configuredRooms,
 }

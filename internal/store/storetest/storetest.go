@@ -87,6 +87,9 @@ type Border interface {
 	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
 	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
 	Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (int, error)
+	Serve(ctx context.Context, space spaces.SpaceID, entry string) error
+	Served(ctx context.Context) (map[spaces.SpaceID]string, error)
+	ServedBy(ctx context.Context, space spaces.SpaceID) (string, error)
 	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
 	DealUntil(ctx context.Context, until time.Time) error
 	DealtUntil(ctx context.Context) (time.Time, error)
