@@ -140,8 +140,12 @@ func (c *cycle) closed(cl *spaces.Closing, n int64, at time.Time) {
 var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // timerAgain is the delay before a timer whose wake met a failing endpoint fires
-// again. A wake the endpoint refuses for good is over.
+// again. A wake the endpoint refuses for what is in it is over.
 const timerAgain = 2 * time.Minute
+
+// maxOutage is how old a message may be that waits for an endpoint which makes nothing
+// of any request. Failures count against older ones: it may be them that it fails of.
+const maxOutage = 24 * time.Hour
 
 // failed ends the cycle after a model call that will not succeed now. If the
 // agent has not spoken yet its rows go back for another attempt; otherwise what
@@ -162,7 +166,18 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
-	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind))
+	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.recent())
+}
+
+// recent reports whether no message that woke the cycle is older than an outage is
+// waited for.
+func (c *cycle) recent() bool {
+	for _, e := range c.wake.Events {
+		if c.shell.Now().Sub(e.RecvAt) > maxOutage {
+			return false
+		}
+	}
+	return true
 }
 
 // problemOf names, behind a blank and in brackets, the problem that operators look
@@ -182,16 +197,16 @@ func problemOf(k model.Kind) string {
 	return ""
 }
 
-// abandon closes the cycle without an answer.
-func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string) error {
+// abandon closes the cycle without an answer. Spared, what woke it is not to blame.
+func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string, spared bool) error {
 	attempts := 0
 	for _, r := range c.wake.Rows {
 		attempts = max(attempts, r.Attempts)
 	}
 	retry := c.shell.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
-	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, RetryAt: retry}
+	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: retry}
 	sc := spaces.StepCommit{Close: cl}
-	if t := c.wake.Timer; t != nil && cl.Back && stop != spaces.StopModelError {
+	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t
 		again.ID, again.Due = c.shell.NewID(), c.shell.Now().Add(timerAgain)
 		again.Cron = "" // the next time it recurs is set already

@@ -91,7 +91,7 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("cycle panicked", "panic", r, "stack", string(debug.Stack()))
-			if err = c.abandon(ctx, spaces.StopCoordinator, "internal error"); err != nil {
+			if err = c.abandon(ctx, spaces.StopCoordinator, "internal error", false); err != nil {
 				c.log.Error("cycle not abandoned", "error", err) // it stays open and is resumed when its lease runs out
 			}
 		}

@@ -70,6 +70,8 @@ type Closing struct {
 	// Back is true when the rows go back to ready for another attempt (a failed
 	// model), unless they have used up their attempts: then they die.
 	Back bool
+	// Spared is true when they are not to blame and go back however often they did.
+	Spared bool
 	// RetryAt is when rows that go back become due.
 	RetryAt time.Time
 }

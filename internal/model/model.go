@@ -146,6 +146,12 @@ func (k Kind) String() string {
 	return names[k]
 }
 
+// Outage reports whether the endpoint makes nothing of any request, until somebody
+// mends it or time has passed.
+func (k Kind) Outage() bool {
+	return k == Unavailable || k == Limited || k == Denied || k == NoModel
+}
+
 // Retryable reports whether the same request may succeed later.
 func (k Kind) Retryable() bool { return k <= Garbled }
 

@@ -72,12 +72,17 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 // no part of what the mind remembers.
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
-	why := wornOut + string(k.c.Close.Stop)
 	retry := notBefore(k.clock.of(k.c.Close.RetryAt))
-	if err := k.run(ctx, returnAll, string(k.c.Step.Cycle), retry, maxAttempts, why); err != nil {
+	rows, waits := returnAll, returnWaits
+	of := []any{string(k.c.Step.Cycle), retry, maxAttempts}
+	why := []any{wornOut + string(k.c.Close.Stop)}
+	if k.c.Close.Spared {
+		rows, waits, of[2], why = spareAll, spareWaits, maxSpared, nil
+	}
+	if err := k.run(ctx, rows, append(of, why...)...); err != nil {
 		return "", nil, err
 	}
-	if n, err := k.exec(ctx, returnWaits, string(k.c.Step.Cycle), retry, maxAttempts); err != nil || n == 0 {
+	if n, err := k.exec(ctx, waits, of...); err != nil || n == 0 {
 		return spaces.CycleAbandoned, nil, err
 	}
 	return spaces.CycleAbandoned, nil, k.recount(ctx, k.space)

@@ -43,6 +43,8 @@ where i.cycle = $1 and i.cycle <> '' order by i.seq`
   state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
   reason = case when attempts + 1 >= $3 then $4 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	spareAll query = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
+  not_before = $2, cycle = '', state = 'ready', reason = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
 	crashAll query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
 	dropAll  query = `update inbox set cycle = '',
   state = case when crashes >= $2 then 'dead' else 'ready' end,
@@ -52,6 +54,7 @@ where cycle = $1 and cycle <> '' and state = 'claimed'`
 
 const (
 	maxAttempts = 5    // of a row whose cycle went back, before it is dead (I10)
+	maxSpared   = 2    // of these that are counted while nothing is held against the row
 	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
 	maxRows     = 1000 // judged in one claim
 

@@ -28,6 +28,8 @@ where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 
 	tellWait    query = `update waits set outcome = $2, state = 'told', woke = $3 where cycle = $1`
 	returnWaits query = `update waits set woke = '', due = $2, attempts = attempts + 1,
   state = case when attempts + 1 >= $3 then 'told' else 'over' end where woke = $1 and woke <> ''`
+	spareWaits query = `update waits set woke = '', due = $2, attempts = case when attempts < $3 then attempts + 1 else attempts end,
+  state = 'over' where woke = $1 and woke <> ''`
 	cyclesEvents query = `select event from inbox where cycle = $1 and cycle <> ''`
 	othersOnWay  query = `select exists (select 1 from outbox
 where cycle = $2 and cycle <> '' and event = $1 and state not in ('failed', 'expired', 'cancelled'))`

@@ -92,6 +92,37 @@ func goBack(t *testing.T, w *world) {
 	w.answer(ada, room, "yes")
 }
 
+// DELIVERY 2.2 promise 2: what an endpoint's outage sends back waits for as long as it
+// lasts, and what is held against a row after it counts from there.
+func goBackSpared(t *testing.T, w *world) {
+	room := w.family()
+	said := w.say(room, "zoe", "are you there?")
+	back := func(spared bool) {
+		wake := w.woken(ada, room)
+		if wake.Rows[0].Event != said.ID {
+			t.Fatalf("rows %+v", wake.Rows)
+		}
+		c := w.step(wake, 0)
+		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, Spared: spared, RetryAt: w.now.Add(time.Minute)}
+		w.commit(c)
+		if w.claim(ada, room) != nil {
+			t.Error("the row is due before its time")
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+	for range 20 {
+		back(true)
+	}
+	for range 2 {
+		back(false)
+	}
+	back(true)
+	back(false)
+	if w.claim(ada, room) != nil {
+		t.Error("a row that was to blame is tried for ever")
+	}
+}
+
 // CON-31, CON-34, PRD-7.1-A1: after each closed cycle its number, its turns and their
 // tokens are there for the next process.
 func closedInOrder(t *testing.T, w *world) {

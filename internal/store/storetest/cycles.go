@@ -21,6 +21,7 @@ var cycleTests = map[string]func(*testing.T, *world){
 	"ClosingNumbersSumsUpAndMovesCursor":   closing,
 	"EachEndHasItsReason":                  endHasReason,
 	"RowsThatGoBackComeDueLaterAndDie":     goBack,
+	"RowsOfAnOutageWait":                   goBackSpared,
 	"OtherMindsHearTheAgent":               othersHear,
 	"UsageIsCountedByDayAndChain":          usageCounted,
 	"DenialIsARowAndAnEvent":               denialKept,

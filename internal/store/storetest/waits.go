@@ -17,6 +17,7 @@ var waitTests = map[string]func(*testing.T, *world){
 	"WaitForAPersonCannotBeAnsweredUnsent":  waitUndelivered,
 	"StopForgetsWaits":                      waitHalted,
 	"WaitGoesBackWithItsCycle":              waitReturned,
+	"WaitOutlastsAnOutage":                  waitSpared,
 	"WaitIsNotAnsweredByTheWay":             waitAside,
 	"WaitThatEndsInARunIsChargedForIt":      waitCharged,
 }
@@ -220,6 +221,22 @@ func waitHalted(t *testing.T, w *world) {
 		}
 		w.rest(wake, 0)
 	}
+}
+
+// DELIVERY 2.2 promise 2: what an outage kept an agent from being told waits for its end.
+func waitSpared(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "find out when")
+	w.ask(ada, room, "When?", spaces.Asking{People: true})
+	w.settleAll(w.due())
+	w.now = w.now.Add(time.Hour)
+	for range 10 {
+		c := w.step(w.ended(ada, room, spaces.WaitTimeout), 0)
+		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, Spared: true, RetryAt: w.now.Add(time.Minute)}
+		w.commit(c)
+		w.now = w.now.Add(time.Minute)
+	}
+	w.ended(ada, room, spaces.WaitTimeout)
 }
 
 // I10: what a failing model could not be told is told again, at its time and not for ever.

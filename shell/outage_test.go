@@ -1,0 +1,84 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/model"
+)
+
+// DELIVERY 2.2 promise 2: while an endpoint makes nothing of any request, messages wait
+// for it and are answered within minutes once it is back. A message that is refused
+// itself is given up (I10), and so is one of the day before.
+func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
+	const lasts = time.Hour
+	for _, c := range []struct {
+		name     string
+		kind     model.Kind
+		age      time.Duration // of the message when the outage begins
+		answered bool
+	}{
+		{"it is down", model.Unavailable, 0, true},
+		{"it refuses calls", model.Limited, 0, true},
+		{"it refuses the key", model.Denied, 0, true},
+		{"it has no such model", model.NoModel, 0, true},
+		{"it refuses the message", model.Rejected, 0, false},
+		{"it is down and the message is old", model.Unavailable, 25 * time.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var back time.Time
+			well := replier("Hi, Kai.")
+			m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+				if time.Now().Before(back) {
+					return model.Response{}, &model.Error{Kind: c.kind, Err: errors.New("no")}
+				}
+				return well.Generate(ctx, r)
+			})
+			play(t, m, func(w *world) {
+				w.poll = time.Minute
+				room := w.room("kai", direct)
+				w.says(room, "Kai", "hello")
+				<-time.After(c.age)
+				back = time.Now().Add(lasts)
+				w.start()
+				<-time.After(lasts + 3*time.Minute)
+				w.settle()
+				check.Same(t, "whether it was answered", c.answered, len(w.spoken(room)) == 1)
+			})
+		})
+	}
+}
+
+// K23: a timer that is due while the endpoint refuses the key fires again until it is
+// heard.
+func TestATimerOutlastsARefusedKey(t *testing.T) {
+	var began time.Time
+	heard, asked := 0, false
+	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		switch since := time.Since(began); {
+		case since > 5*time.Minute && since < time.Hour:
+			return model.Response{}, &model.Error{Kind: model.Denied, Err: errors.New("no")}
+		case r.NoCalls:
+			return telling("hm"), nil
+		case !asked:
+			asked = true
+			return calling(1, "timer", `{"seconds":600,"note":"look"}`), nil
+		case since >= time.Hour:
+			heard++
+		}
+		return telling("Nothing to add."), nil
+	})
+	play(t, m, func(w *world) {
+		w.poll, began = time.Minute, time.Now()
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "remind me")
+		w.settle()
+		<-time.After(time.Hour + 3*time.Minute)
+		w.settle()
+		check.Same(t, "how often the timer was heard", 1, heard)
+	})
+}
