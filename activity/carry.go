@@ -87,6 +87,10 @@ func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Ac
 		return later(a, time.Now()), true
 	}
 	now = time.Now()
+	if held := e.pace.held(a.Chat, now); held > 0 { // since it took its turn
+		e.ease.giveBack(a)
+		return later(a, now.Add(held)), true
+	}
 	if !e.o.Holds() {
 		e.ease.giveBack(a)
 		return later(a, now.Add(poll)), true

@@ -158,6 +158,29 @@ func TestNothingIsShownWhileThePlatformSaysWait(t *testing.T) {
 	}
 }
 
+// R-TG, DELIVERY F45: a wait that the platform asks for while a message waits for its
+// turn, here because of what is shown of it meanwhile, is the message's as well.
+func TestAMessageWaitsAsLongAsItsDraftIsToldTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := refusal(adapters.Limited)
+		limit.RetryAfter = 7 * time.Second
+		p := &platform{every: adapters.Pace{Every: time.Second, Burst: 1}, script: once(func(c call) bool { return c.Op == "show" }, limit)}
+		r := newRecord()
+		r.put(spaces.Action{ID: "one", Chat: "private", Text: "one"})
+		began := time.Now()
+		e := on(t, screen{p}, r, EgressOptions{})
+		r.put(spaces.Action{ID: "two", Chat: "private", Text: "two"})
+		e.Ring()
+		after(20 * time.Second)
+		for _, c := range p.accepted() {
+			if took := c.At.Sub(began); c.Text == "two" && took < 7*time.Second {
+				t.Errorf("%s %q after %s, want 7 s", c.Op, c.Text, took)
+			}
+		}
+		check.Same(t, "sent", spaces.ActionSent, r.action("two").State)
+	})
+}
+
 // A chat without such a sign shows no draft, and neither does a way out that is shut.
 func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

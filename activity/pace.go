@@ -87,12 +87,15 @@ func (p *pace) hold(chat string, now, until time.Time) {
 	}
 }
 
-// isHeld reports whether nothing goes to chat because the platform said so.
-func (p *pace) isHeld(chat string, now time.Time) bool {
+// held returns for how long nothing goes to chat because the platform said so.
+func (p *pace) held(chat string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b, ok := p.chats[chat]
-	return ok && b.held.After(now)
+	if !ok {
+		return 0
+	}
+	return max(0, b.held.Sub(now))
 }
 
 // budget returns the chat's budget. mu is held.

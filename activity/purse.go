@@ -46,7 +46,7 @@ func (e *Egress) shared(ctx context.Context, chat string, patience time.Duration
 // told reports whether it may be the platform that has chat wait, and not our own
 // pace: what other processes were told is not known apart.
 func (e *Egress) told(chat string, now time.Time) bool {
-	return e.o.Purse != nil || e.pace.isHeld(chat, now)
+	return e.o.Purse != nil || e.pace.held(chat, now) > 0
 }
 
 // heed lets nothing go to chat for as long as the platform asked, if that is what err
