@@ -302,6 +302,25 @@ func TestWhoReactsIsKnownToBeAPerson(t *testing.T) {
 	})
 }
 
+// DELIVERY 2.2 (7): a Discord that does not say who people are holds nobody up for long.
+func TestWhoReactsHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		id := w.says("lunch?")
+		w.inbox.take()
+		w.Fault(hang("get user"))
+		for n := range 20 {
+			w.bot.Inject("MESSAGE_REACTION_REMOVE", fmt.Appendf(nil,
+				`{"user_id":"%d","channel_id":"%s","message_id":"%s","guild_id":"%s","emoji":{"name":"👍"}}`, 9000+n, w.room.ID, id, w.guild.ID))
+		}
+		w.says("soup")
+		pass(3 * time.Second)
+		if got := texts(w.inbox.take()); !cmp.Equal(got, []string{"soup"}) {
+			t.Errorf("after three seconds %q is heard", got)
+		}
+	})
+}
+
 // Issue 3: two bots of ours in one channel tell of one message, by one key.
 func TestTwoBotsTellOfOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -335,25 +354,6 @@ func TestTwoBotsTellOfOneMessage(t *testing.T) {
 		direct := w.bot.Direct(w.kai).Says(w.kai, "psst", fakediscord.Said{})
 		if u, m := body[adapters.Message](t, w.inbox.take()); m.ID != direct.String() || u.Common {
 			t.Errorf("a direct chat is nobody else's: %+v", u)
-		}
-	})
-}
-
-// DELIVERY 2.2 (7): a Discord that does not say who people are holds nobody up for long.
-func TestWhoReactsHoldsNobodyUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := open(t)
-		id := w.says("lunch?")
-		w.inbox.take()
-		w.Fault(hang("get user"))
-		for n := range 20 {
-			w.bot.Inject("MESSAGE_REACTION_REMOVE", fmt.Appendf(nil,
-				`{"user_id":"%d","channel_id":"%s","message_id":"%s","guild_id":"%s","emoji":{"name":"👍"}}`, 9000+n, w.room.ID, id, w.guild.ID))
-		}
-		w.says("soup")
-		pass(3 * time.Second)
-		if got := texts(w.inbox.take()); !cmp.Equal(got, []string{"soup"}) {
-			t.Errorf("after three seconds %q is heard", got)
 		}
 	})
 }
