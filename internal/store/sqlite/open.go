@@ -52,7 +52,7 @@ type Options struct {
 	// Default: the system is asked.
 	Free func(dir string) (uint64, error)
 	// Ballast is how many bytes to set aside in a file that is given up when the
-	// disk is full. Default: none.
+	// disk is full, where they are at most an eighth of what is free. Default: none.
 	Ballast int64
 }
 
@@ -150,7 +150,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
 		return err
 	}
-	return layBallast(e.opts.Dir, e.opts.Ballast, e.opts.Logger)
+	return e.opts.layBallast()
 }
 
 // Session implements [record.Engine].
