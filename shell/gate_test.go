@@ -54,6 +54,8 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 		{"@Ada\u0301m and @Ada\u200cm are, too", nil},
 		{"mail me@ada.example", nil},
 		{"in code `@Ada` and\n```\n@Max\n```", nil},
+		{"https://a.example/@Ada, a.example/@Max and http://b.example?to=@Ada", nil},
+		{"@Ada/@Max (https://a.example)@nova lee https://b.example。@kai_m", []string{"ada", "max", "nova", "kai"}},
 		{"@Ada @Ada twice", []string{"ada"}},
 		{"@", nil},
 		{"@@Ada", []string{"ada"}},

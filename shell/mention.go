@@ -16,12 +16,13 @@ const mostNames = 64
 
 // ParseMentions returns the members a text names with an @, in order of
 // appearance, each once: the longest display name first, then handles, letters
-// of either case (BLU-11). What stands in code is quoted and names nobody.
+// of either case (BLU-11). What stands in code is quoted and names nobody, and an @ of
+// a web address is a sign of that.
 func ParseMentions(text string, members []spaces.Member) []spaces.EntityID {
 	if !strings.Contains(text, "@") {
 		return nil
 	}
-	text = withoutCode(text)
+	text = withoutAddresses(withoutCode(text))
 	var found []spaces.EntityID
 	for i, looked := 0, 0; i < len(text) && looked < mostNames; i++ {
 		if before, _ := utf8.DecodeLastRuneInString(text[:i]); text[i] != '@' || i > 0 && isWord(before) {
@@ -77,4 +78,15 @@ func withoutCode(text string) string {
 		return text
 	}
 	return code.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
+}
+
+// An address goes on to a blank, a bracket, or a letter that is not of ASCII.
+var address = regexp.MustCompile(`(?:[A-Za-z]+://|\w[\w.-]*\.\w{2,}/)[!#-'*-;=?-Z\\^-z|~]*`)
+
+// withoutAddresses blanks out web addresses, with their scheme or without.
+func withoutAddresses(text string) string {
+	if !strings.Contains(text, "/") {
+		return text
+	}
+	return address.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }

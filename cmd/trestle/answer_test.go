@@ -40,7 +40,7 @@ func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	a.Denials[0].Act, a.Denials[0].Code = evil, evil
 	if err := p.answer(a, func(w io.Writer) {
 		explain(w, a, nil)
-		table(w, [][]string{{"NAME", "WHAT"}, {evil, "\v\f" + evil}})
+		table(w, [][]string{{"NAME", "WHAT"}, {evil, "\v\f\n\t" + evil}})
 		fmt.Fprint(w, evil)
 	}); err != nil {
 		t.Fatal(err)

@@ -84,9 +84,10 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	s.serve(t)
 	ctx, leave := context.WithCancel(t.Context())
 	c, _ := dial(ctx, filepath.Join(s.folder, "data", socketName))
-	far, left := newFarChair(c, chatting{room: "kitchen"}), make(chan error, 1)
+	far, left := newFarChair(c, chatting{room: "kitchen"}), make(chan struct{})
 	go func() {
-		left <- c.stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) })
+		defer close(left)
+		_ = c.stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) }) // it is told to leave
 	}()
 	defer func() {
 		leave()

@@ -49,11 +49,18 @@ func comeUpFirst(c *config.Config) string {
 	return "start trestle run once: it brings the record up to date and sets a copy of it aside"
 }
 
+// oneLine shows what would break a cell: none makes rows or columns of its own (SECURITY S18).
+var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
 // table writes rows in aligned columns.
 func table(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintln(t, plain(strings.TrimRight(strings.Join(r, "\t"), "\t"))) // a cell makes no columns of its own
+		cells := make([]string, len(r))
+		for i, cell := range r {
+			cells[i] = oneLine.Replace(cell)
+		}
+		fmt.Fprintln(t, plain(strings.TrimRight(strings.Join(cells, "\t"), "\t")))
 	}
 	_ = t.Flush() // w is the text of an answer
 }

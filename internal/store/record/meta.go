@@ -21,7 +21,7 @@ const (
 
 const (
 	selectMeta  query = `select value from meta where name = $1`
-	servedRooms query = `select name, value from meta where name like '` + metaServer + `%' order by name`
+	servedRooms query = `select name, value from meta where name > '` + metaServer + `' and name < '` + metaServer + `~' order by name`
 	beginMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
 	storeMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
 	dropMeta    query = `delete from meta where name = $1`

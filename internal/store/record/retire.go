@@ -76,7 +76,7 @@ func (t *tx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 		return err
 	}
 	clear(t.cache.handled)
-	if err := t.run(ctx, leaveClaimed, string(y.ID), leftReason); err != nil {
+	if err := t.run(ctx, leaveClaimed, string(y.ID), why); err != nil {
 		return err
 	}
 	return t.breakOff(ctx, *y, spaces.StopNoCapableAgent, why, at)
