@@ -163,10 +163,14 @@ func (e *engine) Session(ctx context.Context) (record.Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	opened, err := os.Stat(e.file)
+	if err != nil {
+		return nil, errors.Join(err, c.Close(), beside.Close())
+	}
 	// The schema is up to date: the pool has done its work.
 	db := e.db
 	e.db = nil
-	return &session{connection: c, folder: startFolder(ctx, beside, e.opts.Logger)}, db.Close()
+	return &session{connection: c, folder: startFolder(ctx, beside, e.opts.Logger), file: e.file, opened: opened}, db.Close()
 }
 
 // connect opens a connection that writes, apart from the pool.

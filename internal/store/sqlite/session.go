@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/trestle-bridge/trestle/internal/store/record"
 )
@@ -23,7 +25,9 @@ const (
 type session struct {
 	*connection
 	folder *folder
-	dirty  bool // written since the log was last folded in
+	file   string
+	opened os.FileInfo // of file
+	dirty  bool        // written since the log was last folded in
 }
 
 var _ record.Session = (*session)(nil)
@@ -37,13 +41,27 @@ func (s *session) Run(ctx context.Context, statement string, args ...any) error 
 // Flush implements [record.Session]: nothing is put off.
 func (s *session) Flush(context.Context) error { return nil }
 
-// Begin implements [record.Session]. Nobody else writes the file. First it ends a log
-// that the folder has folded in but for what was committed meanwhile.
+// Begin implements [record.Session]. Nobody else writes the file, and nothing is written
+// while it is not in its place. First it ends a log that the folder has folded in but for
+// what was committed meanwhile.
 func (s *session) Begin(ctx context.Context) (record.Turn, error) {
+	if !s.isInPlace() {
+		return record.Turn{}, errGone
+	}
 	if s.folder.rest.Swap(false) {
 		s.folder.part(ctx, s.connection)
 	}
 	return record.Turn{}, s.Run(ctx, beginWrite)
+}
+
+// isInPlace reports whether the file is the one that was opened. What else is wrong
+// with it the engine says.
+func (s *session) isInPlace() bool {
+	now, err := os.Stat(s.file)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(s.opened, now)
 }
 
 // Save implements [record.Session].

@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/check"
+)
+
+// DELIVERY 2.2 promise 1: nobody is told that a message was received whose record is in a
+// file that was removed or replaced. Put back, it goes on.
+func TestNothingIsWrittenToAFileThatIsNotInItsPlace(t *testing.T) {
+	dir := t.TempDir()
+	s := openIn(t, dir)
+	room := openRoom(t, s)
+	write := func(n int) error {
+		_, err := s.Border().Record(t.Context(), message(room, n))
+		return err
+	}
+	check.OK(t, write(1))
+	file := filepath.Join(dir, FileName)
+	check.OK(t, os.Rename(file, file+".away"))
+	if err := write(2); !errors.Is(err, errGone) {
+		t.Errorf("once it is removed: %v", err)
+	}
+	check.OK(t, os.WriteFile(file, nil, 0o600))
+	if err := write(2); !errors.Is(err, errGone) {
+		t.Errorf("once it is replaced: %v", err)
+	}
+	check.OK(t, os.Rename(file+".away", file))
+	check.OK(t, write(2))
+}
