@@ -115,7 +115,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 		if got := w.chats[fmt.Sprint("p", well)].Sent(); len(got) != 1 {
 			t.Errorf("the room beside them was sent %d messages in 2 s", len(got))
 		}
-		pass(time.Hour) // every attempt and its pauses
+		pass(25 * time.Hour) // every attempt and its pauses, a day of them where it says that it is down
 		w.settle()
 
 		record := w.process.store.Console()
