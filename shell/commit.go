@@ -166,18 +166,15 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
-	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.recent())
+	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.waited() <= maxOutage)
 }
 
-// recent reports whether no message that woke the cycle is older than an outage is
-// waited for.
-func (c *cycle) recent() bool {
+// waited returns for how long the oldest of what woke the cycle has waited.
+func (c *cycle) waited() (longest time.Duration) {
 	for _, e := range c.wake.Events {
-		if c.shell.Now().Sub(e.RecvAt) > maxOutage {
-			return false
-		}
+		longest = max(longest, c.shell.Now().Sub(e.RecvAt))
 	}
-	return true
+	return longest
 }
 
 // problemOf names, behind a blank and in brackets, the problem that operators look
@@ -197,14 +194,20 @@ func problemOf(k model.Kind) string {
 	return ""
 }
 
-// abandon closes the cycle without an answer. Spared, what woke it is not to blame.
+// abandon closes the cycle without an answer. Spared, what woke it is not to blame: it
+// is tried again however often it was, and the more rarely the longer it has waited, for
+// many rooms may wait with it.
 func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string, spared bool) error {
 	attempts := 0
 	for _, r := range c.wake.Rows {
 		attempts = max(attempts, r.Attempts)
 	}
-	retry := c.shell.Now().Add(retryAfter[min(attempts, len(retryAfter)-1)])
-	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: retry}
+	last := len(retryAfter) - 1
+	pause := retryAfter[min(attempts, last)]
+	if spared {
+		pause = max(pause, min(c.waited()/8, retryAfter[last]))
+	}
+	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t
