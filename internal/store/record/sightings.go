@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -59,11 +60,17 @@ func (i *intake) sighted(ctx context.Context, it spaces.Incoming) (n int, err er
 }
 
 // sentBy returns the message of another account of the room that an item answers,
-// which it names in its own way: the last that the account had sent by then.
+// which it names in its own way: the last that the account had sent by then. For anybody
+// else the whole log would be gone through.
 func (i *intake) sentBy(ctx context.Context, it spaces.Incoming) (id spaces.EventID, err error) {
-	args := []any{it.ReplyFrom.Platform + ":" + it.ReplyFrom.User, it.ReplyRef.Chat, string(it.Event.Space), ms(it.ReplyAt.Add(time.Second))}
+	account := it.ReplyFrom.Platform + ":" + it.ReplyFrom.User
+	r, err := i.room(ctx, it.Event.Space)
+	if err != nil || r == nil || !slices.ContainsFunc(r.chats, func(c chat) bool { return c.account == account }) {
+		return "", err
+	}
+	args := []any{account, it.ReplyRef.Chat, string(it.Event.Space), ms(it.ReplyAt.Add(time.Second))}
 	if _, err = one(ctx, i.tx, sentAround, args, &id); err != nil {
-		return "", fmt.Errorf("find what %s sent: %w", args[0], err)
+		return "", fmt.Errorf("find what %s sent: %w", account, err)
 	}
 	return id, nil
 }
