@@ -124,7 +124,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 			t.Errorf("left are %d messages, %d cycles, %d sends (%v)", tally.Inbox, tally.Open, tally.Outbox, err)
 		}
 		seen, stops := map[spaces.SpaceID]bool{}, map[spaces.StopReason]int{}
-		runs, err := record.Runs(t.Context(), console.Filter{Limit: 20 * len(bodies)})
+		runs, err := record.Runs(t.Context(), console.Filter{Limit: 50 * len(bodies)})
 		check.OK(t, err)
 		for _, run := range runs {
 			if run.Stop == "" {
