@@ -72,17 +72,19 @@ func (k *commit) consume(ctx context.Context) (spaces.CycleState, any, error) {
 // no part of what the mind remembers.
 func (k *commit) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
-	retry := notBefore(k.clock.of(k.c.Close.RetryAt))
-	rows, waits := returnAll, returnWaits
-	of := []any{string(k.c.Step.Cycle), retry, maxAttempts}
-	why := []any{wornOut + string(k.c.Close.Stop)}
+	cycle, retry := string(k.c.Step.Cycle), notBefore(k.clock.of(k.c.Close.RetryAt))
+	waits, most := returnWaits, maxAttempts
+	var err error
 	if k.c.Close.Spared {
-		rows, waits, of[2], why = spareAll, spareWaits, maxSpared, nil
+		waits, most = spareWaits, maxSpared
+		err = k.run(ctx, spareAll, cycle, retry, most)
+	} else {
+		err = k.run(ctx, returnAll, cycle, retry, most, wornOut+string(k.c.Close.Stop))
 	}
-	if err := k.run(ctx, rows, append(of, why...)...); err != nil {
+	if err != nil {
 		return "", nil, err
 	}
-	if n, err := k.exec(ctx, waits, of...); err != nil || n == 0 {
+	if n, err := k.exec(ctx, waits, cycle, retry, most); err != nil || n == 0 {
 		return spaces.CycleAbandoned, nil, err
 	}
 	return spaces.CycleAbandoned, nil, k.recount(ctx, k.space)

@@ -55,6 +55,7 @@ func fill(f *os.File, size int64) error {
 // zeros reads as zeros without an end.
 type zeros struct{}
 
+// Read implements [io.Reader].
 func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
